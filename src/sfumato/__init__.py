@@ -1,0 +1,56 @@
+"""Sfumato publishes tables about persons: it measures risk, keeps a stated promise, and proves it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Audit": "sfumato.auditing.audit",
+    "BrokenPromiseError": "sfumato.exceptions",
+    "DistinctLDiversity": "sfumato.models.distinct_l_diversity",
+    "EntropyLDiversity": "sfumato.models.entropy_l_diversity",
+    "FrequencyLDiversity": "sfumato.models.frequency_l_diversity",
+    "HierarchyError": "sfumato.exceptions",
+    "InfeasibleError": "sfumato.exceptions",
+    "Intervals": "sfumato.hierarchies.intervals",
+    "InvalidParameterError": "sfumato.exceptions",
+    "KAnonymity": "sfumato.models.k_anonymity",
+    "Mondrian": "sfumato.algorithms.mondrian",
+    "OrderedGroups": "sfumato.hierarchies.ordered_groups",
+    "Prefixes": "sfumato.hierarchies.prefixes",
+    "ReadError": "sfumato.exceptions",
+    "Recipe": "sfumato.recipe",
+    "RecipeError": "sfumato.exceptions",
+    "RecursiveLDiversity": "sfumato.models.recursive_l_diversity",
+    "Release": "sfumato.release",
+    "Schema": "sfumato.attributes.schema",
+    "SchemaError": "sfumato.exceptions",
+    "SfumatoError": "sfumato.exceptions",
+    "TCloseness": "sfumato.models.t_closeness",
+    "Taxonomy": "sfumato.hierarchies.taxonomy",
+    "UnsupportedModelError": "sfumato.exceptions",
+    "WriteError": "sfumato.exceptions",
+    "anonymize": "sfumato.release",
+    "audit": "sfumato.auditing.audit",
+    "generate": "sfumato.data.population",
+    "inspect": "sfumato.inspection.detect",
+    "read": "sfumato.data.read",
+    "write": "sfumato.data.write",
+}
+
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604 - names of _HOMES are texts
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Stage SEARCH: algorithms, one file each. They find what to publish; they never judge it."""

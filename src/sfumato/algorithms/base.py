@@ -1,0 +1,65 @@
+"""What an algorithm is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.attributes.missing import Missing
+from sfumato.engine.coding import CodedTable
+from sfumato.models.base import PrivacyModel
+from sfumato.publication import Publication
+
+Progress = Callable[[float], None]
+
+
+def silent(done: float) -> None:  # noqa: ARG001 - the shape of Progress
+    """Show no progress."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task:
+    """What an algorithm is asked for.
+
+    Parameters
+    ----------
+    table : the coded records.
+    models : the promises that every published group must keep.
+    most_suppressed : how many records may be left out.
+    missing : what a missing value means.
+    rng : the only source of randomness.
+    progress : is told the share of the work that is done, in [0, 1].
+    """
+
+    table: CodedTable
+    models: Sequence[PrivacyModel]
+    most_suppressed: int
+    missing: Missing
+    rng: np.random.Generator
+    progress: Progress = silent
+
+
+class Algorithm(ABC):
+    """A search for a publication that keeps all models. It has no privacy parameters of its own."""
+
+    name: ClassVar[str]
+    reference: ClassVar[str]
+
+    @abstractmethod
+    def search(self, task: Task) -> Publication:
+        """Find what to publish."""
+
+    def refusal(self, task: Task) -> str | None:
+        """Say in one sentence why the algorithm cannot serve this task, or nothing."""
+        if task.table.flags:
+            names = ", ".join(repr(name) for name in task.table.flags)
+            return f"{type(self).__name__} cannot protect single sensitive cells (of {names}); drop Schema.flags."
+        return None
+
+    def parameters(self) -> dict[str, object]:
+        """List the parameters that the algorithm was made with."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every algorithm is a dataclass

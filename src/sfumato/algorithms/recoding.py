@@ -1,0 +1,126 @@
+"""From groups of codes to what is published about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attributes.scales import Scale
+from sfumato.engine.coding import CodedColumn
+from sfumato.engine.domain import Domain
+from sfumato.engine.grouping import first_rows, group_columns, group_keys
+from sfumato.engine.histograms import sparse_counts
+from sfumato.publication import (
+    SUPPRESSED_TEXT,
+    Exact,
+    Interval,
+    Label,
+    MissingCell,
+    Node,
+    Publication,
+    Recoded,
+    Suppressed,
+    ValueSet,
+)
+
+Ints: TypeAlias = npt.NDArray[np.integer]
+
+
+def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np.bool_]) -> Recoded:
+    """Publish for every group the range of its codes: an interval, or a node of the taxonomy.
+
+    A group that mixes missing and other values is published as suppressed, one that has no value
+    (`low` above `high`) as missing.
+    """
+    span = len(domain)
+    nothing, anything = span * span, span * span + 1
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    empty = high < low
+    taxonomy = domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None
+    if taxonomy:
+        low, high = _node_ends(domain, np.where(empty, 0, low), np.where(empty, 0, high))
+    grouped = group_keys(np.where(empty, nothing, np.where(missing, anything, low * span + high)), anything + 1)
+    values = domain.values.to_pylist()
+    labels: list[Label] = []
+    for key in grouped.keys.tolist():
+        first, last = divmod(key, span)
+        if key >= nothing:
+            labels.append(MissingCell() if key == nothing else Suppressed())
+        elif first == last:
+            labels.append(Exact(values[first]))
+        else:
+            labels.append(_node_label(domain, first, last) if taxonomy else Interval(values[first], values[last]))
+    return Recoded(tuple(labels), grouped.labels)
+
+
+def recode_sets(column: CodedColumn, group: Ints, groups: int) -> Recoded:
+    """Publish for every group the set of values that occur in it."""
+    offsets, codes, _ = sparse_counts(group, groups, column.codes, len(column.domain) + 1)
+    marks = np.random.default_rng(0).integers(0, 2**63, size=(len(column.domain) + 1, 2), dtype=np.uint64)
+    sums = np.add.reduceat(marks[codes], offsets[:-1], axis=0)  # 128 bits: equal sums mean equal sets
+    _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
+    labels = tuple(_set_label(column.domain, codes[offsets[g] : offsets[g + 1]].tolist()) for g in first)
+    return Recoded(labels, by_group.ravel().astype(np.int32))
+
+
+def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded]) -> Publication:
+    """Unite groups that are published alike."""
+    if not recoded:
+        return Publication(np.zeros_like(group), {})
+    alike = group_columns([r.by_group for r in recoded.values()], [len(r.labels) for r in recoded.values()])
+    chosen = first_rows(alike)
+    united = {name: Recoded(r.labels, r.by_group[chosen]) for name, r in recoded.items()}
+    return Publication(alike.labels[group], united)
+
+
+def keep_missing(
+    group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded], columns: Sequence[CodedColumn]
+) -> tuple[npt.NDArray[np.int32], dict[str, Recoded]]:
+    """Part every group by which of its cells are missing, and publish those as missing."""
+    lost = {column.name: column.codes == column.domain.missing for column in columns}
+    lost = {name: mask for name, mask in lost.items() if mask.any()}
+    if not lost:
+        return group, dict(recoded)
+    widths = [int(group.max()) + 1] + [2] * len(lost)
+    parted = group_columns([group, *(mask.astype(np.uint8) for mask in lost.values())], widths)
+    rows = first_rows(parted)
+    result = {}
+    for name, r in recoded.items():
+        by_group = r.by_group[group[rows]]
+        if name in lost:
+            by_group = np.where(lost[name][rows], len(r.labels), by_group).astype(np.int32)
+            r = Recoded((*r.labels, MissingCell()), by_group)  # noqa: PLW2901 - the same attribute, refined
+        result[name] = Recoded(r.labels, by_group)
+    return parted.labels, result
+
+
+def _node_ends(domain: Domain, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """Widen ranges of leaves to all leaves under their lowest common ancestor."""
+    hierarchy = domain.hierarchy
+    assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
+    level, node = hierarchy.lca(low, high)
+    first, last = np.zeros_like(low), np.zeros_like(high)
+    for h, nodes in enumerate(hierarchy.levels):
+        here = np.flatnonzero(level == h)
+        first[here] = np.searchsorted(nodes, node[here], side="left")
+        last[here] = np.searchsorted(nodes, node[here], side="right") - 1
+    return first, last
+
+
+def _node_label(domain: Domain, low: int, high: int) -> Label:
+    hierarchy = domain.hierarchy
+    assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
+    level, node = hierarchy.lca(np.array([low]), np.array([high]))
+    text = hierarchy.labels[int(level[0])][int(node[0])]
+    return Suppressed() if text == SUPPRESSED_TEXT else Node(text)
+
+
+def _set_label(domain: Domain, codes: list[int]) -> Label:
+    if codes == [domain.missing]:
+        return MissingCell()
+    if domain.missing in codes or len(codes) == len(domain) > 1:
+        return Suppressed()
+    return Exact(domain.texts[codes[0]]) if len(codes) == 1 else ValueSet(tuple(domain.texts[c] for c in codes))

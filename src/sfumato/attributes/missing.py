@@ -1,0 +1,17 @@
+"""The policy for missing values: one choice, the same in search and audit."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Missing(StrEnum):
+    """What a missing value is taken to mean.
+
+    own-value: missing is a value like any other and equals only itself. matches-all: a missing
+    quasi-identifier may be anything, so it matches every value; a missing sensitive value may be
+    anything, so it never makes a group more diverse.
+    """
+
+    OWN_VALUE = "own-value"
+    MATCHES_ALL = "matches-all"

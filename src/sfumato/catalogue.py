@@ -1,0 +1,57 @@
+"""Everything there is to choose from, by the name used in recipes and on the command line."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.measures import (
+    AverageClassSize,
+    Discernibility,
+    Loss,
+    Measure,
+    NormalizedCertaintyPenalty,
+    SuppressedShare,
+)
+from sfumato.models.base import PrivacyModel
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.models.t_closeness import TCloseness
+
+MODELS: dict[str, type[PrivacyModel]] = {
+    model.name: model
+    for model in (
+        KAnonymity,
+        DistinctLDiversity,
+        FrequencyLDiversity,
+        EntropyLDiversity,
+        RecursiveLDiversity,
+        TCloseness,
+    )
+}
+ALGORITHMS: dict[str, type[Algorithm]] = {algorithm.name: algorithm for algorithm in (Mondrian,)}
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (Loss(), NormalizedCertaintyPenalty(), Discernibility(), AverageClassSize(), SuppressedShare())
+}
+
+
+def describe_choice(choice: type[PrivacyModel] | type[Algorithm]) -> dict[str, object]:
+    """Describe a model or an algorithm: name, first sentence, parameters with defaults, reference."""
+    parameters: dict[str, Any] = {}
+    for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass
+        parameters[field.name] = {"type": str(field.type)}
+        if field.default is not MISSING:
+            parameters[field.name]["default"] = field.default
+    return {
+        "name": choice.name,
+        "class": choice.__name__,
+        "summary": (choice.__doc__ or "").strip().splitlines()[0],
+        "parameters": parameters,
+        "reference": choice.reference,
+    }

@@ -1,0 +1,1 @@
+"""Conformance suites: laws that models and algorithms keep, shipped so that extensions can run them."""

@@ -1,0 +1,290 @@
+# ruff: noqa: D401 - the first line of a check is its law
+"""Laws that every privacy model keeps.
+
+`check_model(MyModel(k=3))` runs them all on a model of your own. Each check draws small tables from fixed
+seeds and raises `AssertionError` where its law is broken. Give models with small parameters: the tables grow
+with `smallest_group`.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attributes.missing import Missing
+from sfumato.attributes.scales import Scale
+from sfumato.engine.coding import CodedColumn
+from sfumato.engine.domain import Domain
+from sfumato.groups import Counts, Groups
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.randomness import generator
+from sfumato.validation import is_number
+
+Labels = npt.NDArray[np.intp]
+Oracle = Callable[[Sequence[int], Sequence[int]], Fraction | float]
+SEEDS = range(4)
+GROUPS = 45
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sample:
+    """Records in groups, drawn so that some groups are diverse, some even, some skewed and some small."""
+
+    group: Labels
+    columns: tuple[CodedColumn, ...]
+    missing: Missing
+    rng: np.random.Generator
+
+    def counted(self, rows: Labels | slice = slice(None), *, labels: Labels | None = None) -> Groups:
+        """Count some of the records, in their groups or in unions of them."""
+        columns = [CodedColumn(column.domain, column.codes[rows]) for column in self.columns]
+        group = self.group if labels is None else labels[self.group]
+        groups = GROUPS if labels is None else int(labels.max()) + 1
+        return Groups.from_rows(group[rows], groups, columns, self.missing)
+
+
+def check_model(model: PrivacyModel) -> None:
+    """Run every check on one model."""
+    for check in MODEL_CHECKS:
+        check(model)
+
+
+def check_facts_are_stated(model: PrivacyModel) -> None:
+    """A model says its name, its source, and for each of its numbers which way it gets stricter."""
+    assert model.name == model.name.lower().replace(" ", "-")
+    assert model.reference
+    assert model.bound in {"min", "max"}
+    numbers = {name for name, value in model.parameters().items() if is_number(value)}
+    assert numbers == set(model.stricter)
+    assert set(model.stricter.values()) <= {"larger", "smaller"}
+
+
+def check_every_group_has_a_level(model: PrivacyModel) -> None:
+    """Every group has one level that is a number, finite or not; no groups have no levels."""
+    for sample in samples(model, *Missing):
+        groups = sample.counted()
+        level = model.level(groups)
+        assert level.shape == (len(groups),)
+        assert level.dtype == np.float64
+        assert not np.isnan(level).any()
+        assert model.level(groups.take(np.zeros(0, dtype=np.intp))).shape == (0,)
+
+
+def check_verdict_follows_level(model: PrivacyModel) -> None:
+    """A group keeps the promise exactly if its level reaches the limit, or does not pass it."""
+    for sample in samples(model, *Missing):
+        level = model.level(sample.counted())
+        gain = level - model.limit if model.bound == "min" else model.limit - level
+        assert np.array_equal(model.kept_by(sample.counted()), gain > 0 if model.strict else gain >= 0)
+
+
+def check_counts_stay_as_they_are(model: PrivacyModel) -> None:
+    """Judging groups does not change them."""
+    for sample in samples(model, *Missing):
+        groups, untouched = sample.counted(), sample.counted()
+        model.kept_by(groups)
+        assert np.array_equal(groups.sizes, untouched.sizes)
+        for name, histogram in groups.histograms.items():
+            for part in ("offsets", "codes", "counts", "missing"):
+                assert np.array_equal(getattr(histogram, part), getattr(untouched.histograms[name], part))
+            assert np.array_equal(groups.totals[name], untouched.totals[name])
+
+
+def check_order_of_groups_is_ignored(model: PrivacyModel) -> None:
+    """The level of a group does not depend on its place among the groups."""
+    for sample in samples(model, *Missing):
+        groups, order = sample.counted(), sample.rng.permutation(GROUPS)
+        assert _same(model.level(groups.take(order)), model.level(groups)[order])
+
+
+def check_groups_are_judged_one_by_one(model: PrivacyModel) -> None:
+    """The level of a group depends on the group and the table's totals, not on other groups."""
+    for sample in samples(model, *Missing):
+        groups = sample.counted()
+        alone = [model.level(groups.take(np.array([group])))[0] for group in range(GROUPS)]
+        assert _same(np.array(alone), model.level(groups))
+
+
+def check_pieces_add_up(model: PrivacyModel) -> None:
+    """Counting a table in pieces and adding the counts gives the levels of counting it at once."""
+    for sample in samples(model, *Missing):
+        half = sample.rng.random(len(sample.group)) < 1 / 2
+        pieces = sample.counted(np.flatnonzero(half)) + sample.counted(np.flatnonzero(~half))
+        assert _same(model.level(pieces), model.level(sample.counted()))
+
+
+def check_merging_is_recounting(model: PrivacyModel) -> None:
+    """Merging the counts of groups gives the levels of counting the united groups."""
+    for sample in samples(model, *Missing):
+        labels = _unions(sample.rng, GROUPS)
+        assert _same(model.level(sample.counted().merged(labels)), model.level(sample.counted(labels=labels)))
+
+
+def check_unions_of_good_groups_are_good(model: PrivacyModel) -> None:
+    """A model that says it is monotone is: the union of good groups is good."""
+    for sample in samples(model, *Missing) if model.monotone else ():
+        groups = sample.counted()
+        good = groups.take(np.flatnonzero(model.kept_by(groups)))
+        if len(good):
+            assert model.kept_by(good.merged(_unions(sample.rng, len(good)))).all()
+
+
+def check_good_groups_stay_good(model: PrivacyModel) -> None:
+    """A model that says it is extendable is: a good group stays good whatever joins it."""
+    for sample in samples(model, *Missing) if model.extendable else ():
+        groups, labels = sample.counted(), _unions(sample.rng, GROUPS)
+        some_good = np.bincount(labels, weights=model.kept_by(groups)) > 0
+        assert model.kept_by(groups.merged(labels))[some_good].all()
+
+
+def check_stricter_keeps_no_more(model: PrivacyModel) -> None:
+    """A stricter parameter never keeps a group that the model refuses."""
+    for sample in samples(model, *Missing):
+        groups = sample.counted()
+        for name, direction in model.stricter.items():
+            value = getattr(model, name)
+            stricter = replace(model, **{name: value + 1 if direction == "larger" else value / 2})  # type: ignore[type-var]  # every model is a dataclass
+            assert not (stricter.kept_by(groups) & ~model.kept_by(groups)).any()
+
+
+def check_missing_values_never_help(model: PrivacyModel) -> None:
+    """Values that may be anything never give a group a better level than any values in their place would."""
+    for sample in samples(model, Missing.MATCHES_ALL):
+        groups = sample.counted()
+        level, kept = model.level(groups), model.kept_by(groups)
+        for columns in _filled(sample):
+            known = Groups.from_rows(sample.group, GROUPS, columns, totals=groups.totals)
+            known_level = model.level(known)
+            better = level > known_level if model.bound == "min" else level < known_level
+            assert _same(level[better], known_level[better])
+            assert model.kept_by(known)[kept].all()
+
+
+def check_small_groups_are_bad(model: PrivacyModel) -> None:
+    """No group smaller than `smallest_group` keeps the promise."""
+    for sample in samples(model, *Missing):
+        groups = sample.counted()
+        assert not model.kept_by(groups)[groups.sizes < model.smallest_group].any()
+
+
+def check_model_can_be_stored(model: PrivacyModel) -> None:
+    """A model equals what its pickle and its parameters give back, and these are texts, numbers or flags."""
+    for copy in (pickle.loads(pickle.dumps(model)), type(model)(**model.parameters())):  # noqa: S301 - made here
+        assert copy == model
+        assert hash(copy) == hash(model)
+    assert all(isinstance(value, str | int | float) for value in model.parameters().values())
+
+
+def check_level_equals_oracle(model: PrivacyModel, oracle: Oracle) -> None:
+    """The level of every group is what the definition gives, and fractions are compared exactly.
+
+    The oracle takes the counts of the values in one group and in the table, or only the two sizes for a
+    model that reads no attribute. No value is missing.
+    """
+    for sample in samples(model, Missing.OWN_VALUE, lost=0.0):
+        groups = sample.counted()
+        rows, totals = groups.sizes[:, None], np.array([groups.sizes.sum()])
+        for name in model.attributes:
+            rows, totals = _dense(groups, name), groups.totals[name][:-1]
+        expected = [oracle(row, totals.tolist()) for row in rows.tolist()]
+        assert _same(model.level(groups), np.array(expected, dtype=np.float64))
+        for kept, level in zip(model.kept_by(groups).tolist(), expected, strict=True):
+            if not isinstance(level, float):
+                gain = (level - Fraction(str(model.limit))) * (1 if model.bound == "min" else -1)
+                assert kept == (gain > 0 if model.strict else gain >= 0)
+
+
+MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
+    check_facts_are_stated,
+    check_every_group_has_a_level,
+    check_verdict_follows_level,
+    check_counts_stay_as_they_are,
+    check_order_of_groups_is_ignored,
+    check_groups_are_judged_one_by_one,
+    check_pieces_add_up,
+    check_merging_is_recounting,
+    check_unions_of_good_groups_are_good,
+    check_good_groups_stay_good,
+    check_stricter_keeps_no_more,
+    check_missing_values_never_help,
+    check_small_groups_are_bad,
+    check_model_can_be_stored,
+)
+
+
+def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iterator[Sample]:
+    """Draw records that give a model both good and bad groups, some of their values missing."""
+    values = 2 * model.smallest_group + 3
+    for policy in policies:
+        for seed in SEEDS:
+            rng = generator(seed)
+            sizes = rng.integers(1, 4 * model.smallest_group + 4, GROUPS)
+            sizes[::5] = values * rng.integers(1, 3, len(sizes[::5]))
+            group = rng.permutation(np.repeat(np.arange(GROUPS), sizes))
+            columns = tuple(
+                CodedColumn(sample_domain(name, values), _codes(rng, group, values, lost))
+                for name in model.attributes
+            )
+            yield Sample(group=group, columns=columns, missing=policy, rng=rng)
+
+
+def sample_domain(name: str, values: int) -> Domain:
+    """Make a domain with an order and a hierarchy: threes of neighbors, and threes of these."""
+    leaves = [f"value {i}" for i in range(values)]
+    threes, nines = [f"three {i // 3}" for i in range(values)], [f"nine {i // 9}" for i in range(values)]
+    hierarchy = Hierarchy.from_levels(leaves, [leaves, threes, nines], ordered=True)
+    return Domain(name, Scale.ORDINAL, pa.array(leaves), hierarchy)
+
+
+def _codes(
+    rng: np.random.Generator, group: Labels, values: int, lost: float
+) -> npt.NDArray[np.unsignedinteger]:
+    codes = np.empty(len(group), dtype=np.uint16)
+    for number in range(GROUPS):
+        rows = np.flatnonzero(group == number)
+        order = rng.permutation(values)
+        if number % 5 == 0:
+            codes[rows] = np.resize(order, len(rows))
+        elif number % 2:
+            codes[rows] = np.resize(order[: rng.integers(1, values + 1)], len(rows))
+        else:
+            codes[rows] = order[np.minimum(rng.geometric(rng.uniform(0.1, 0.9), len(rows)), values) - 1]
+    gone = (rng.random(len(group)) < lost) & (group % 3 > 0)
+    codes[gone | ((group == 1) & (lost > 0))] = values
+    return codes
+
+
+def _filled(sample: Sample) -> Iterator[list[CodedColumn]]:
+    """Put values in place of missing ones: one for all, the most frequent of each group, and any."""
+    for way in ("one", "frequent", "any"):
+        columns = []
+        for column in sample.columns:
+            codes, values = column.codes.copy(), len(column.domain)
+            gone = np.flatnonzero(codes == values)
+            codes[gone] = sample.rng.integers(0, values, len(gone) if way == "any" else 1)
+            for number in range(GROUPS) if way == "frequent" else ():
+                known = column.codes[(sample.group == number) & (column.codes < values)]
+                codes[gone[sample.group[gone] == number]] = np.bincount(known, minlength=values).argmax()
+            columns.append(CodedColumn(column.domain, codes))
+        yield columns
+
+
+def _unions(rng: np.random.Generator, groups: int) -> Labels:
+    labels = rng.integers(0, max(1, groups // 2), groups)
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _dense(groups: Groups, name: str) -> Counts:
+    return np.concatenate([block for _, block in groups.histograms[name].blocks()])[:, :-1]
+
+
+def _same(left: Levels, right: Levels) -> bool:
+    return np.allclose(left, right, rtol=TOLERANCE, atol=TOLERANCE)

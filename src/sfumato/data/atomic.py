@@ -1,0 +1,118 @@
+"""Files and folders that are either written completely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.exceptions import WriteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def atomic_path(target: Path) -> Iterator[Path]:
+    """Give a temporary path beside a file, and move what was written there into place at the end.
+
+    After any failure, an interruption included, the temporary file is gone and an older target is as it was.
+    An OSError becomes a WriteError.
+    """
+    target = Path(os.path.realpath(target))
+    _refuse_missing_parent(target)
+    if target.is_dir():
+        raise WriteError(f"{target} is a folder; name a file in it.")
+    if target.exists() and not target.is_file():
+        raise WriteError(f"{target} is no regular file; name another one.")
+    temporary = _beside(target)
+    try:
+        yield temporary
+        _sync(temporary)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise _refused(target, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
+    """Give a new folder beside a target, and move it into place when it is complete.
+
+    A target that already holds files is refused unless `replace` is given; then it is removed only after the
+    new folder is complete. After any failure the new folder is gone and an older target is as it was.
+    """
+    target = Path(os.path.realpath(target))
+    _refuse_missing_parent(target)
+    _refuse_occupied(target, replace=replace)
+    temporary = _beside(target)
+    try:
+        temporary.mkdir()
+        yield temporary
+        for path in temporary.rglob("*"):
+            if path.is_file():
+                _sync(path)
+        _refuse_occupied(target, replace=replace)
+        _move_folder(temporary, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise _refused(target, error) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{secrets.token_hex(8)}{''.join(target.suffixes[-2:])}")
+
+
+def _refuse_missing_parent(target: Path) -> None:
+    if not target.parent.is_dir():
+        raise WriteError(f"The folder {target.parent} does not exist; make it first.")
+
+
+def _refuse_occupied(target: Path, *, replace: bool) -> None:
+    if target.exists() and not target.is_dir():
+        raise WriteError(f"{target} is a file; name a folder.")
+    if not replace and target.is_dir() and any(target.iterdir()):
+        raise WriteError(f"{target} already holds files; name another folder or ask to replace it.")
+
+
+def _refused(target: Path, error: OSError) -> WriteError:
+    reason = os.strerror(error.errno) if error.errno else "the system refused"
+    return WriteError(f"{target} cannot be written: {reason}.")
+
+
+def _sync(path: Path) -> None:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a move durable where folders can be synced; elsewhere the system does it in its own time."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _move_folder(temporary: Path, target: Path) -> None:
+    old = _beside(target)
+    try:
+        if target.exists():
+            target.rename(old)
+        temporary.rename(target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,143 @@
+"""The way back: canonical columns regain the dtype they had before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class Original:
+    """What a column was before it became canonical."""
+
+    column: str
+    canonical: pa.DataType
+    dtype: Any = field(repr=False)
+
+
+def arrow_frame(table: pa.Table, dtypes: Mapping[str, pa.DataType]) -> pa.Table:
+    """Give a canonical table with the Arrow types it had before."""
+    columns = [_arrow_column(table.column(name), dtypes.get(name)) for name in table.column_names]
+    return pa.table(columns, names=table.column_names)
+
+
+def _arrow_column(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
+    if kind is None or kind == column.type:
+        return column
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), kind)])
+    try:
+        return _bridge(column, kind).cast(kind)
+    except pa.ArrowException:
+        return column
+
+
+def _bridge(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Give the type from which Arrow can cast a canonical column to an original type."""
+    if pa.types.is_time(kind):
+        return pc.binary_join_element_wise("1970-01-01", column, "T").cast(pa.timestamp("us"))
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.decimal256(60, kind.scale))
+    if pa.types.is_dictionary(kind):
+        return column.cast(kind.value_type).dictionary_encode()
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pc.assume_timezone(column.cast(pa.timestamp("us")), "UTC")
+    return column
+
+
+def polars_frame(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
+    """Give a canonical table as a Polars DataFrame with the dtypes it had before."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [_polars_column(name, table.column(name), dtypes.get(name)) for name in table.column_names]
+    )
+
+
+def _polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
+    import polars as pl
+
+    natural = pl.Series(name, column)
+    if dtype is None or dtype == natural.dtype:
+        return natural
+    try:
+        if isinstance(dtype, pl.Enum):
+            present = set(natural.drop_nulls().unique())
+            dtype = pl.Enum([category for category in dtype.categories if category in present])
+        if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+            moments = natural.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
+            return moments.dt.convert_time_zone(dtype.time_zone).cast(dtype)
+        return natural.str.to_time("%H:%M:%S%.f") if isinstance(dtype, pl.Time) else natural.cast(dtype)
+    except pl.exceptions.PolarsError:
+        return natural
+
+
+def pandas_frame(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
+    """Give a canonical table as a pandas DataFrame with the dtypes it had before."""
+    import pandas as pd
+
+    columns = {name: _pandas_column(table.column(name), dtypes.get(name)) for name in table.column_names}
+    return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), columns=pd.Index(table.column_names))
+
+
+def _pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
+    natural = _natural_pandas_column(column)
+    if dtype is None or dtype == natural.dtype:
+        return natural
+    try:
+        restored = _as_pandas_dtype(column, natural, dtype)
+    except (TypeError, ValueError, OverflowError, pa.ArrowException):
+        return natural
+    lost = restored.isna().sum() != column.null_count
+    wrapped = pa.types.is_int64(column.type) and dtype.kind in "iu" and not (restored == natural).all()
+    return natural if lost or wrapped else restored
+
+
+def _natural_pandas_column(column: pa.ChunkedArray) -> Any:
+    """Give the dtype pandas would choose, but keep whole numbers and booleans beside missing values."""
+    import pandas as pd
+
+    kind = column.type
+    if pa.types.is_int64(kind) and column.null_count:
+        return pd.Series(column, dtype="Int64")
+    if pa.types.is_boolean(kind) and column.null_count:
+        return pd.Series(column, dtype="boolean")
+    if pa.types.is_string(kind):
+        return pd.Series(column, dtype="str")
+    return column.to_pandas(date_as_object=False)
+
+
+def _as_pandas_dtype(column: pa.ChunkedArray, natural: Any, dtype: Any) -> Any:
+    import pandas as pd
+
+    if dtype.kind == "O" and not isinstance(dtype, pd.CategoricalDtype | pd.ArrowDtype):
+        return pd.Series(column.to_pylist(), dtype=object)
+    if isinstance(dtype, pd.ArrowDtype):
+        return pd.Series(pd.array(_arrow_column(column, dtype.pyarrow_dtype), dtype=dtype))
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _categories(natural, dtype)
+    if column.null_count == len(column):
+        return pd.Series([None] * len(column), dtype=dtype)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return natural.dt.tz_localize("UTC").dt.tz_convert(dtype.tz).astype(dtype)
+    return natural.astype(dtype)
+
+
+def _categories(natural: Any, dtype: Any) -> Any:
+    """Rebuild a categorical from the values that occur, in the old order if that order means something."""
+    import pandas as pd
+
+    present = natural.dropna().unique()
+    old = dtype.categories
+    if set(present) <= set(old):
+        kept = old[old.isin(present)]
+        return natural.astype(
+            pd.CategoricalDtype(kept if dtype.ordered else kept.sort_values(), dtype.ordered)
+        )
+    return natural.astype(pd.CategoricalDtype(sorted(present)))

@@ -1,0 +1,140 @@
+"""The bytes of a text file as UTF-8, whatever its encoding."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+import zlib
+from typing import TYPE_CHECKING
+
+from sfumato.exceptions import ReadError
+from sfumato.validation import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BLOCK = 1 << 24
+SAMPLE = 1 << 16
+SMALL_DIFFERENCE = 0.05  # of disorder, in the measure of charset-normalizer
+COHERENCE_DIFFERENCE = 0.2
+ZEROS_IN_UTF16 = 0.05  # separators and line breaks alone make more
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254")
+MULTI_BYTE = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
+
+
+def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
+    """Read a text file, packed by gzip or not, and give it as UTF-8 without a byte order mark.
+
+    The encoding is detected if none is given: by its mark, by being valid UTF-8 or UTF-16, or else by
+    charset-normalizer on the lines that are not plain ASCII. Short files in an old encoding can be taken for
+    another one; give the encoding where you know it.
+    """
+    data = _unpacked(path)
+    if encoding is not None:
+        return _decoded(path, data, encoding)
+    found = next((name for mark, name in MARKS if data.startswith(mark)), None) or _unmarked_utf16(data)
+    if found == "utf-8-sig" and is_utf8(data):
+        return data[len(codecs.BOM_UTF8) :]
+    if found:
+        return _decoded(path, data, found)
+    if is_utf8(data):
+        return data
+    for candidate in _candidates(data):
+        try:
+            return data.decode(candidate).encode()
+        except UnicodeDecodeError:
+            continue
+    raise ReadError(
+        f"The encoding of {path} cannot be told; pass encoding, for example 'cp1252' or 'gb18030'."
+    )
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise ReadError(f"{path} is not a complete gzip file; make or fetch it again.") from None
+    except OSError as error:
+        raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _decoded(path: Path, data: bytes, encoding: str) -> bytes:
+    try:
+        return data.decode(encoding).removeprefix("\ufeff").encode()
+    except LookupError:
+        expected = "the name of a text encoding such as 'utf-8', 'cp1252' or 'gb18030'"
+        require(False, "read", "encoding", expected, encoding)  # noqa: FBT003 - always refuses
+        raise
+    except (UnicodeDecodeError, UnicodeEncodeError):
+        raise ReadError(
+            f"{path} is not written in {encoding}; leave encoding out to have it detected."
+        ) from None
+
+
+def is_utf8(data: bytes) -> bool:
+    """Tell whether bytes are valid UTF-8, without holding the decoded text."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), BLOCK):
+            decoder.decode(data[start : start + BLOCK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _unmarked_utf16(data: bytes) -> str | None:
+    """Recognize UTF-16 without a mark by its zero bytes, which are all at even or all at odd places."""
+    sample = data[:SAMPLE]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if min(even, odd) or max(even, odd) < len(sample) * ZEROS_IN_UTF16:
+        return None
+    return "utf-16-le" if odd else "utf-16-be"
+
+
+def _candidates(data: bytes) -> Iterator[str]:
+    """Yield old encodings, the likeliest first.
+
+    A sample whose non-ASCII bytes mostly stand alone is taken for a single-byte encoding.
+    """
+    sample = _foreign_lines(data)
+    runs = re.findall(rb"[\x80-\xff]+", sample)
+    if sum(len(run) == 1 for run in runs) > len(runs) / 2:
+        yield from _orderly(sample, SINGLE_BYTE, least_coherence=COHERENCE_DIFFERENCE)
+        yield SINGLE_BYTE[0]
+    yield from _orderly(sample, MULTI_BYTE + SINGLE_BYTE)
+    yield SINGLE_BYTE[0]
+
+
+def _orderly(sample: bytes, names: tuple[str, ...], least_coherence: float = 0.0) -> list[str]:
+    """Give the encodings that charset-normalizer finds about equally orderly, the more widespread first."""
+    import charset_normalizer
+
+    found = list(charset_normalizer.from_bytes(sample, cp_isolation=list(names)))
+    orderly = min((match.chaos for match in found), default=0.0) + SMALL_DIFFERENCE
+    best = max((match.coherence for match in found), default=0.0)
+    coherent = max(best - COHERENCE_DIFFERENCE, least_coherence)
+    good = [match for match in found if match.chaos <= orderly and match.coherence >= coherent]
+    possible = {name for match in good for name in match.could_be_from_charset}
+    return [name for name in names if name in possible]
+
+
+def _foreign_lines(data: bytes) -> bytes:
+    lines, size = [], 0
+    for match in re.finditer(rb"[^\r\n]*[\x80-\xff][^\r\n]*", data):
+        lines.append(match[0][:SAMPLE])
+        size += len(lines[-1])
+        if size > SAMPLE:
+            break
+    return b"\n".join(lines)

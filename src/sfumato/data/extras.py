@@ -1,0 +1,19 @@
+"""Libraries that are installed only by those who need them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.exceptions import SfumatoError
+
+
+def optional_library(module: str, *, extra: str, error: type[SfumatoError]) -> Any:
+    """Import a library of an extra, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise error(
+            f'The library {module.partition(".")[0]} is needed; install it by pip install "sfumato[{extra}]".'
+        ) from None

@@ -1,0 +1,84 @@
+"""The type of a text column, told from its distinct values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
+
+WHOLE = r"-?(0|[1-9][0-9]{0,18})"
+EXPONENT = r"[eE][+-]?[0-9]+"
+REAL = rf"(0|[1-9][0-9]*)?\.[0-9]+({EXPONENT})?|(0|[1-9][0-9]*)\.({EXPONENT})?|(0|[1-9][0-9]*){EXPONENT}"
+NUMBER = rf"-?((0|[1-9][0-9]{{0,14}})|{REAL})"  # longer whole numbers are codes, which a float would round
+INFINITE = r"-?(inf|Inf|INF)(inity|INITY)?"
+DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+MOMENT = DAY + r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
+ZONED = DAY + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
+GLANCE = 1000
+SLICE = 1 << 20
+
+
+def typed(encoded: pa.DictionaryArray, missing: Sequence[str]) -> pa.ChunkedArray:
+    """Give a column of dictionary-coded text its type: whole, real, boolean, date, moment or text.
+
+    All distinct values must be of one type; a leading zero or plus sign makes text, so codes such as "02139"
+    stay as they are. Quoted spellings of a missing value stay in a text column but not in any other.
+
+    >>> typed(pa.array(["1", "NA", "2.5"]).dictionary_encode(), MISSING).to_pylist()
+    [1.0, None, 2.5]
+    """
+    distinct = encoded.dictionary
+    absent = pc.is_in(distinct, value_set=pa.array(missing, pa.string()))
+    values = _parsed(distinct.filter(pc.invert(absent)))
+    if values is None:
+        empty = pc.equal(distinct, "") if "" in missing else pa.scalar(value=False)
+        return _spread(pc.if_else(empty, None, distinct), encoded.indices)
+    places = pc.if_else(absent, None, pc.subtract(pc.cumulative_sum(pc.invert(absent).cast(pa.int32())), 1))
+    return _spread(values.take(places), encoded.indices)
+
+
+def _spread(distinct: pa.Array, indices: pa.Array) -> pa.ChunkedArray:
+    """Look every row's value up, in slices, because one text array holds at most 2 GB."""
+    slices = [indices.slice(start, SLICE) for start in range(0, len(indices), SLICE)]
+    return pa.chunked_array([distinct.take(each) for each in slices], distinct.type)
+
+
+def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per type
+    """Give distinct texts as values of the narrowest type that fits all of them, or None."""
+    if not len(values):
+        return None
+    if all_match(values, WHOLE):
+        return cast_or_none(values, pa.int64())
+    if all_match(values, f"{NUMBER}|{INFINITE}") and not all_match(values, INFINITE):
+        return cast_or_none(values, pa.float64())
+    if all_match(values, r"(?i:true|false)"):
+        return pc.equal(pc.utf8_lower(values), "true")
+    if all_match(values, DAY):
+        return cast_or_none(values, pa.date32())
+    if all_match(values, MOMENT):
+        return cast_or_none(values, pa.timestamp("us"))
+    if all_match(values, ZONED):
+        instants = cast_or_none(values, pa.timestamp("us", "UTC"))
+        return None if instants is None else instants.cast(pa.timestamp("us"))
+    return None
+
+
+def all_match(values: pa.Array, pattern: str) -> bool:
+    """Tell whether every text matches a pattern from end to end."""
+    whole = rf"\A(?:{pattern})\z"
+    parts = (values.slice(0, GLANCE), values.slice(GLANCE))
+    return all(pc.all(pc.match_substring_regex(part, whole), min_count=0).as_py() for part in parts)
+
+
+def cast_or_none(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """Give values as another type, or None if one of them does not fit."""
+    try:
+        return values.cast(kind)
+    except pa.ArrowInvalid:
+        return None

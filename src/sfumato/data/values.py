@@ -1,0 +1,93 @@
+"""The canonical text of a value, the same for every dataframe kind and file format."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SMALLEST_PLAIN_FLOAT = 1e-4  # Python's repr writes smaller numbers with an exponent
+
+
+def text(value: object) -> str:  # noqa: PLR0911 - one line per type
+    """Give the canonical text of one value that is not missing.
+
+    Numbers lose a trailing ".0", dates are ISO, moments have a "T" and are told in UTC if they had a zone.
+
+    >>> [text(value) for value in (39, 39.0, 0.5, 1e-05, True, "a b")]
+    ['39', '39', '0.5', '1e-05', 'true', 'a b']
+    >>> text(date(1984, 2, 29)), text(datetime(1984, 2, 29, 10, 30))
+    ('1984-02-29', '1984-02-29T10:30:00')
+    """
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]")
+    if isinstance(value, np.generic):
+        value = value.item()
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float() if value == value:  # noqa: PLR0124 - only NaN differs from itself
+            return _float_text(value)
+        case Decimal() if value.is_finite():
+            return str(int(value)) if value == value.to_integral_value() else _float_text(float(value))
+        case datetime():
+            naive = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+            return naive.isoformat()
+        case date() | time():
+            return value.isoformat()
+    msg = f"a value of type {type(value).__name__} has no canonical text"
+    raise TypeError(msg)
+
+
+def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Give the canonical text of every element; missing values stay missing.
+
+    >>> texts(pa.array([1.0, None, 2.5])).to_pylist()
+    ['1', None, '2.5']
+    """
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), pa.string())
+    encoded = array.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    return distinct_texts(encoded.dictionary).take(encoded.indices)
+
+
+def distinct_texts(values: pa.Array) -> pa.Array:
+    """Give the canonical text of values that are already distinct."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return _float_texts(values.cast(pa.float64()))
+    if pa.types.is_decimal(kind):
+        return pa.array([None if value is None else text(value) for value in values.to_pylist()], pa.string())
+    if pa.types.is_timestamp(kind):
+        naive = values.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.timestamp("us"))
+        return _without_zero_fraction(pc.replace_substring(naive.cast(pa.string()), " ", "T"))
+    if pa.types.is_time(kind):
+        return _without_zero_fraction(values.cast(pa.time64("us"), safe=False).cast(pa.string()))
+    return values.cast(pa.string())
+
+
+def _without_zero_fraction(written: pa.Array) -> pa.Array:
+    return pc.replace_substring_regex(written, r"\.0+\z", "")
+
+
+def _float_text(value: float) -> str:
+    return repr(value + 0.0).removesuffix(".0")
+
+
+def _float_texts(values: pa.Array) -> pa.Array:
+    """Let Arrow write the numbers where it agrees with Python's repr, and Python write the rest."""
+    values = pc.add(pc.if_else(pc.is_nan(values), None, values), 0.0)
+    written = values.cast(pa.string())
+    otherwise = pc.or_(pc.match_substring(written, "e"), pc.less(pc.abs(values), SMALLEST_PLAIN_FLOAT))
+    otherwise = pc.fill_null(otherwise, fill_value=False)
+    rest = [_float_text(value) for value in values.filter(otherwise).to_pylist()]
+    return pc.replace_with_mask(written, otherwise, pa.array(rest, pa.string()))

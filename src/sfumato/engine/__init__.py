@@ -1,0 +1,1 @@
+"""Where rows are touched, and nowhere else: coding, grouping and compiled kernels."""

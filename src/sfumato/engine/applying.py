@@ -1,0 +1,59 @@
+"""Turn a publication into the table that is published, in an order that says nothing about the original's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Ranks = npt.NDArray[np.int64]
+LARGEST_KEY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class CellTexts:
+    """One generalized column: the text of every distinct label (None for missing) and the label of every row."""
+
+    texts: Sequence[str | None]
+    codes: npt.NDArray[np.int32]
+
+    def array(self) -> pa.Array:
+        """Give the column as a dictionary of texts."""
+        shown = [text for text in self.texts if text is not None]
+        place = np.cumsum([text is not None for text in self.texts]) - 1
+        lost = np.array([text is None for text in self.texts], dtype=np.bool_)
+        indices = pa.array(place[self.codes].astype(np.int32), mask=lost[self.codes] if lost.any() else None)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(shown, pa.string()))
+
+    def ranks(self) -> tuple[Ranks, int]:
+        """Rank every row by its text; missing comes last."""
+        order = sorted(range(len(self.texts)), key=lambda i: (self.texts[i] is None, self.texts[i] or ""))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return rank[self.codes], len(order)
+
+
+def column_ranks(column: pa.ChunkedArray) -> tuple[Ranks, int]:
+    """Rank every row by its value; missing comes last."""
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    width = len(encoded.dictionary) + 1
+    rank = np.empty(width, dtype=np.int64)
+    rank[pc.array_sort_indices(encoded.dictionary).to_numpy()] = np.arange(width - 1)
+    rank[-1] = width - 1
+    return rank[encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False)], width
+
+
+def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np.int64]:
+    """Order rows by several ranked columns, the first counting most."""
+    keys, span = np.zeros(rows, dtype=np.int64), 1
+    for ranks, width in ranked:
+        if span > LARGEST_KEY // width:
+            distinct, places = np.unique(keys, return_inverse=True)
+            keys, span = places.astype(np.int64), len(distinct)
+        keys = keys * width + ranks
+        span *= width
+    return np.argsort(keys, kind="stable")

@@ -1,0 +1,74 @@
+"""The quasi-identifiers as axes that a partition can be cut along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attributes.scales import Scale
+from sfumato.engine.domain import Domain
+
+Floats = npt.NDArray[np.float64]
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """All axes in flat arrays that compiled loops can read.
+
+    Axis j has `leaves[j]` codes; a missing value has the code `leaves[j]`. An ordered axis has positions
+    in [0, 1], from `places[j]` on. A tree axis (`heights[j] > 0`) has for every level and leaf the node and
+    the node's share of all leaves, level by level from `trees[j]` on.
+    """
+
+    leaves: Offsets
+    heights: Offsets
+    places: Offsets
+    positions: Floats
+    trees: Offsets
+    nodes: npt.NDArray[np.int32]
+    shares: Floats
+
+    def __len__(self) -> int:
+        return len(self.leaves)
+
+
+def axes_of(domains: Sequence[Domain]) -> Axes:
+    """Lay out the axes of several domains: trees for taxonomies, positions for all other scales."""
+    positions, nodes, shares = [], [], []
+    heights = np.zeros(len(domains), dtype=np.int64)
+    for j, domain in enumerate(domains):
+        positions.append(_normalized(domain.positions))
+        if domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
+            heights[j] = domain.hierarchy.height
+            for level in domain.hierarchy.levels:
+                nodes.append(level)
+                shares.append((np.bincount(level) / len(domain))[level])
+    leaves = np.array([len(domain) for domain in domains], dtype=np.int64)
+    tree_cells = np.where(heights > 0, (heights + 1) * leaves, 0)
+    return Axes(
+        leaves=leaves,
+        heights=heights,
+        places=_starts(leaves),
+        positions=_joined(positions, np.float64),
+        trees=_starts(tree_cells),
+        nodes=_joined(nodes, np.int32),
+        shares=_joined(shares, np.float64),
+    )
+
+
+def _normalized(positions: Floats) -> Floats:
+    if len(positions) < 2 or positions[-1] == positions[0]:  # noqa: PLR2004 - a range needs two ends
+        return np.zeros_like(positions)
+    return (positions - positions[0]) / (positions[-1] - positions[0])
+
+
+def _starts(sizes: Offsets) -> Offsets:
+    return np.cumsum(sizes) - sizes
+
+
+def _joined(parts: list[npt.NDArray[np.generic]], dtype: type[np.generic]) -> npt.NDArray[np.generic]:
+    return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype=dtype)

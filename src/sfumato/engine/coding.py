@@ -1,0 +1,89 @@
+"""Code a table once: every later step works on arrays of small integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.attributes.scales import Scale
+from sfumato.engine.domain import MOST_NOMINAL_VALUES, Domain, describe
+from sfumato.engine.threads import worker_count
+from sfumato.exceptions import SchemaError
+
+if TYPE_CHECKING:
+    from sfumato.attributes.schema import Schema
+
+Codes = npt.NDArray[np.unsignedinteger]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """One attribute of every record as codes into its domain."""
+
+    domain: Domain
+    codes: Codes
+
+    @property
+    def name(self) -> str:
+        """The attribute's name."""
+        return self.domain.name
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """A table ready for search: quasi-identifying and sensitive columns as codes, and flags of sensitive cells."""
+
+    rows: int
+    quasi: tuple[CodedColumn, ...]
+    sensitive: tuple[CodedColumn, ...]
+    flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
+
+
+def code(table: pa.Table, schema: Schema) -> CodedTable:
+    """Code the quasi-identifying and sensitive columns of a canonical table."""
+    if table.num_rows == 0:
+        raise SchemaError("The table has no rows; there is nobody to protect.")
+    with ThreadPoolExecutor(worker_count()) as pool:
+        columns = dict(
+            zip(
+                (*schema.quasi, *schema.sensitive),
+                pool.map(lambda name: code_column(name, table[name], schema), (*schema.quasi, *schema.sensitive)),
+                strict=True,
+            )
+        )
+    for name in schema.quasi:
+        _refuse_too_many(columns[name].domain, table.num_rows)
+    return CodedTable(
+        rows=table.num_rows,
+        quasi=tuple(columns[name] for name in schema.quasi),
+        sensitive=tuple(columns[name] for name in schema.sensitive),
+        flags={name: _flags(flag, table[flag]) for name, flag in schema.flags.items()},
+    )
+
+
+def code_column(name: str, column: pa.ChunkedArray, schema: Schema) -> CodedColumn:
+    """Code one column into the domain that its values and the schema give it."""
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    domain = describe(name, encoded, schema)
+    return CodedColumn(domain, domain.encode(encoded))
+
+
+def _refuse_too_many(domain: Domain, rows: int) -> None:
+    if domain.scale is Scale.NOMINAL and len(domain) > MOST_NOMINAL_VALUES:
+        raise SchemaError(
+            f"Quasi-identifier {domain.name!r} has {len(domain):,} distinct values in {rows:,} rows and no hierarchy; "
+            "give it one (such as sf.Prefixes()), or make it an identifier."
+        )
+
+
+def _flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    if not pa.types.is_boolean(column.type) or column.null_count:
+        raise SchemaError(f"Flag column {name!r} must hold true or false in every row.")
+    return np.asarray(pc.fill_null(column, value=True).combine_chunks().to_numpy(zero_copy_only=False))

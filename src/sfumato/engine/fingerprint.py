@@ -1,0 +1,24 @@
+"""A fingerprint of a table's content, the same whatever dataframe kind or file it came from."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.data.values import texts
+
+
+def fingerprint(table: pa.Table) -> str:
+    """Hash names, types and cells of a canonical table (SHA-256)."""
+    digest = hashlib.sha256()
+    for name in table.column_names:
+        column = table[name]
+        encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        digest.update(f"{name}\0{column.type}\0{len(column)}\0".encode())
+        for text in texts(encoded.dictionary).to_pylist():
+            digest.update(text.encode() + b"\0")
+        indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        digest.update(np.ascontiguousarray(indices, dtype="<i4").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Compiled loops. Each has a plain oracle in the tests and a NumPy path for small tables."""

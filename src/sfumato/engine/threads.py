@@ -1,0 +1,10 @@
+"""How many threads work at once."""
+
+from __future__ import annotations
+
+import os
+
+
+def worker_count() -> int:
+    """Count the processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

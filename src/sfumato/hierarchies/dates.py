@@ -1,0 +1,66 @@
+"""Calendar units and points in time for intervals of dates."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class _Unit(NamedTuple):
+    counted_in: str
+    size: int
+
+
+UNITS = {
+    "day": _Unit("D", 1),
+    "month": _Unit("M", 1),
+    "quarter": _Unit("M", 3),
+    "year": _Unit("Y", 1),
+    "decade": _Unit("Y", 10),
+}
+
+
+def unit_numbers(moments: npt.NDArray[np.datetime64], unit: str) -> npt.NDArray[np.int64]:
+    """Tell which day, month, quarter, year or decade each moment lies in, counted from 1970."""
+    counted_in, size = UNITS[unit]
+    counted = moments.astype(f"datetime64[{counted_in}]").astype(np.int64)
+    return np.asarray(counted // size, dtype=np.int64)
+
+
+def unit_labels(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
+    """Write calendar units as half-open intervals of dates.
+
+    >>> unit_labels(np.array([5]), "decade")
+    ['[2020-01-01, 2030-01-01)']
+    """
+    lows, highs = _first_days(numbers, unit), _first_days(numbers + 1, unit)
+    return [f"[{low}, {high})" for low, high in zip(lows, highs, strict=True)]
+
+
+def moment(point: str) -> np.datetime64:
+    """Place an ISO date or time on the axis of microseconds."""
+    return np.datetime64(dt.datetime.fromisoformat(point), "us")
+
+
+def iso(point: object) -> str | None:
+    """Write a date or time without time zone in one way, at midnight as a date; None if it is neither."""
+    if isinstance(point, dt.date) and not isinstance(point, dt.datetime):
+        return point.isoformat()
+    if isinstance(point, str):
+        try:
+            point = dt.datetime.fromisoformat(point)
+        except ValueError:
+            return None
+    if not isinstance(point, dt.datetime) or point.tzinfo is not None:
+        return None
+    return point.date().isoformat() if point.time() == dt.time() else point.isoformat()
+
+
+def _first_days(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
+    counted_in, size = UNITS[unit]
+    first = (numbers * size).astype(f"datetime64[{counted_in}]")
+    written: list[str] = np.datetime_as_string(first.astype("datetime64[D]")).tolist()
+    return written

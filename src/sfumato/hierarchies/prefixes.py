@@ -1,0 +1,109 @@
+"""Prefixes: codes such as postcodes lose their last characters."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.values import texts
+from sfumato.exceptions import HierarchyError
+from sfumato.hierarchies.builder import check_settings
+from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
+from sfumato.validation import is_whole, require
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LONGEST_CODE = 64
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Prefixes:
+    """Keep ever fewer leading characters: `53715`, `5371*`, `537**`, ..., `*`.
+
+    Codes of different lengths are filled up with spaces on the right to the longest, so that all labels
+    of a level are equally long: beside `53715`, the code `537` becomes `537 *`, `537**`, `53***`.
+    Numbers are taken by their text.
+
+    Parameters
+    ----------
+    lengths : how many characters each level keeps, decreasing. Without any, all lengths from one less than
+        the longest code down to 1. A level that keeps as much as the longest code has repeats the codes.
+
+    Examples
+    --------
+    >>> Prefixes(3, 1).build(pa.array(["53715", "53703", "90210"])).labels[1:]
+    (('537**', '902**'), ('5****', '9****'), ('*',))
+    """
+
+    kind: ClassVar[str] = "prefixes"
+    scale: ClassVar[str] = "categorical"
+
+    lengths: tuple[int, ...]
+
+    def __init__(self, *lengths: int) -> None:
+        require(
+            all(is_whole(n) and n >= 1 for n in lengths),
+            self,
+            "lengths",
+            "whole numbers of at least 1",
+            lengths,
+        )
+        falling = all(below > above for below, above in itertools.pairwise(lengths))
+        require(falling, self, "lengths", "decreasing, as each level keeps less than the one below", lengths)
+        object.__setattr__(self, "lengths", lengths)
+
+    def __repr__(self) -> str:
+        return f"Prefixes({', '.join(map(str, self.lengths))})"
+
+    def build(self, values: pa.Array) -> Hierarchy:
+        """Build the hierarchy over the distinct values of a column, none of them missing."""
+        codes: list[str] = texts(values).to_pylist()
+        longest = max(map(len, codes), default=0)
+        if longest > LONGEST_CODE and not self.lengths:
+            raise HierarchyError(
+                f"Prefixes needs codes of at most {LONGEST_CODE} characters, and the longest has {longest}; "
+                "say which lengths to keep, as in Prefixes(8, 4)."
+            )
+        codes.sort(key=lambda code: (code.ljust(longest), code))
+        lengths = self.lengths or range(longest - 1, 0, -1)
+        widest = max((length for length in lengths if length < longest), default=0)
+        fronts = [code[:widest].ljust(widest) for code in codes]
+        shared = _shared_with_previous(fronts, widest)
+        columns = [
+            _masked(fronts, shared, length, longest) if length < longest else codes for length in lengths
+        ]
+        return Hierarchy.from_levels(codes, [codes, *columns, [ROOT] * len(codes)], ordered=True)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the settings as plain numbers, texts, lists and dictionaries."""
+        return {"kind": self.kind, "lengths": list(self.lengths)} if self.lengths else {"kind": self.kind}
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, object]) -> Self:
+        """Rebuild what `to_dict` gave."""
+        check_settings(cls.kind, settings, {"lengths"})
+        lengths = settings.get("lengths", [])
+        require(isinstance(lengths, list), cls.__name__, "lengths", "a list", lengths)
+        return cls(*lengths)  # type: ignore[misc]  # checked to be a list just above
+
+
+def _shared_with_previous(fronts: list[str], width: int) -> npt.NDArray[np.intp]:
+    if not fronts or not width:
+        return np.zeros(max(len(fronts) - 1, 0), dtype=np.intp)
+    letters = np.array(fronts, dtype=f"U{width}").view(np.uint32).reshape(len(fronts), width)
+    same = letters[1:] == letters[:-1]
+    return np.where(same.all(axis=1), width, same.argmin(axis=1))
+
+
+def _masked(fronts: list[str], shared: npt.NDArray[np.intp], length: int, longest: int) -> pa.Array:
+    starts = np.append(True, shared < length)[: len(fronts)]
+    stars = "*" * (longest - length)
+    labels = [fronts[leaf][:length] + stars for leaf in np.flatnonzero(starts).tolist()]
+    nodes = np.cumsum(starts, dtype=np.int32) - 1
+    return pa.DictionaryArray.from_arrays(pa.array(nodes, pa.int32()), pa.array(labels, pa.string()))

@@ -1,0 +1,101 @@
+"""Taxonomies: named groups of values in which only kinship counts, no order."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from sfumato.exceptions import HierarchyError, ReadError
+from sfumato.hierarchies.nesting import NestedGroups
+from sfumato.validation import require
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Taxonomy(NestedGroups):
+    """Generalize a value to the named groups that it belongs to.
+
+    A group that holds all leaves is the root and is published as `*`, whatever its name. Leaves that no
+    value of the column uses stay: they belong to the domain, and losses count them.
+
+    Parameters
+    ----------
+    tree : a mapping of group names to smaller groups or to lists of leaves. A list may hold leaves and
+        mappings side by side; leaves nearer to the root repeat themselves until all are equally deep.
+
+    Examples
+    --------
+    >>> tree = Taxonomy({"lung": ["flu", "cold"], "gut": ["ulcer"]})
+    >>> tree
+    Taxonomy(<3 leaves, height 2>)
+    >>> tree.hierarchy.labels
+    (('flu', 'cold', 'ulcer'), ('lung', 'gut'), ('*',))
+    """
+
+    kind: ClassVar[str] = "taxonomy"
+    scale: ClassVar[str] = "categorical"
+    ordered: ClassVar[bool] = False
+    tree_setting: ClassVar[str] = "tree"
+
+    def __init__(self, tree: Mapping[str, object] | Sequence[object]) -> None:
+        super().__init__(tree)
+
+    @classmethod
+    def read_csv(cls, path: str | Path, separator: str = ";", encoding: str | None = None) -> Self:
+        """Read one line per leaf, `leaf;level1;...;*`, without a header, as ARX writes them.
+
+        Parameters
+        ----------
+        path : the file. Blank lines are ignored; lines may end in CR LF, LF or CR.
+        separator : the one character between columns.
+        encoding : how the file is encoded; UTF-8, with or without a byte order mark, unless given.
+
+        Raises
+        ------
+        ReadError
+            When the file cannot be opened, decoded or split into cells.
+        HierarchyError
+            When its lines are of different lengths or no hierarchy.
+        """
+        require(
+            len(separator) == 1 and separator not in '"\r\n',
+            cls.__name__,
+            "separator",
+            "one character",
+            separator,
+        )
+        name = Path(path).name
+        rows = _rows(Path(path), separator, encoding or "utf-8-sig")
+        for line, row in rows:
+            if len(row) != len(rows[0][1]):
+                raise HierarchyError(
+                    f"Line {line} of {name} has {len(row)} columns, the first has {len(rows[0][1])}; "
+                    "give every leaf a label on every level."
+                )
+        if rows and len(rows[0][1]) == 1:
+            raise HierarchyError(f"{name} has only one column; is {separator!r} its separator?")
+        try:
+            return cls.from_rows([row for _, row in rows])
+        except HierarchyError as error:
+            raise HierarchyError(f"{name}: {error}") from None
+
+
+def _rows(path: Path, separator: str, encoding: str) -> list[tuple[int, list[str]]]:
+    try:
+        with path.open(encoding=encoding, newline="") as file:
+            reader = csv.reader(file, delimiter=separator, strict=True)
+            return [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
+    except OSError as error:
+        raise ReadError(f"Cannot read {path.name}: {error.strerror}.") from None
+    except LookupError:
+        raise ReadError(f"Cannot read {path.name}: there is no encoding named {encoding!r}.") from None
+    except UnicodeError:
+        raise ReadError(f"Cannot read {path.name} as {encoding}; say which encoding it has.") from None
+    except csv.Error:
+        raise ReadError(
+            f"Cannot read {path.name}: a quoted cell is broken or too long; mend its quotes."
+        ) from None

@@ -1,0 +1,189 @@
+"""What the name of a column says about it, in English, German, French, Spanish and Chinese."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from enum import Enum
+from functools import cache
+from typing import NamedTuple
+
+LEAST_STEM = 5  # shorter words count only as whole words of a name
+PREPOSITIONS = frozenset("of at in for by per de du des del von vom bei".split())
+
+
+class Meaning(Enum):
+    """What a known word in a column name points to."""
+
+    IDENTIFIER = "identifier"
+    LABEL = "label"
+    FREE_TEXT = "free text"
+    POSTCODE = "postcode"
+    CATEGORY = "category"
+    DEMOGRAPHIC = "demographic"
+    SENSITIVE = "sensitive"
+    AMOUNT = "amount"
+    OUTCOME = "outcome"
+
+
+# Words of five letters or more, and all Chinese words, are found anywhere in a name; shorter words, and those
+# after an equals sign, only as words of their own. Accents, case and separators do not matter.
+WORDS = {
+    Meaning.IDENTIFIER: """
+        firstname lastname surname fullname givenname familyname maidenname middlename forename birthname
+        nickname username loginname =login personname patientname customername clientname employeename
+        studentname mothername fathername contactname personid patientid userid customerid clientid memberid
+        employeeid studentid subjectid participantid respondentid caseid recordid rowid =subject =respondent
+        =pid =uid =uuid =guid =ssn socialsecurity nationalid taxid taxpayer =tin passport idcard driverlicense
+        driverslicense driverslicence licensenumber licencenumber licenseplate licenceplate numberplate =vin
+        medicalrecord recordnumber =mrn =nhs nhsnumber insurancenumber insuranceid policynumber healthplan
+        beneficiary accountnumber accountno accountid =account bankaccount creditcard cardnumber =iban =bic
+        email phone mobilenumber cellnumber =mobile =cell =tel =fax telefax address street =homepage website
+        =url =ip =ipv ipaddress macaddress =mac =imei =imsi deviceid serialnumber fingerprint biometric photo
+        portrait faceimage
+        vorname nachname familienname geburtsname =benutzer personennummer personalnummer patientennummer
+        patientnr patientennr fallnummer kundennummer kundennr mitgliedsnummer versichertennummer
+        versicherungsnummer versichertennr sozialversicherung =svnr steuernummer steuerid ausweis reisepass
+        fuhrerschein kennzeichen kontonummer =konto telefon =handy anschrift adresse strasse hausnummer
+        prenom nomdefamille securitesociale =nir =nss passeport telephone =courriel =portable =rue numclient
+        numeropatient identifiant immatriculation
+        apellido nombrecompleto =dni =nie =nif =curp =cedula pasaporte seguridadsocial telefono =movil correo
+        direccion domicilio =calle matricula historiaclinica
+        姓名 名字 身份证 护照 电话 手机 邮箱 邮件 地址 住址 病历号 住院号 门诊号 社保号 医保号 银行卡 账号 卡号
+        车牌 学号 工号 微信
+    """,
+    Meaning.LABEL: "=name =id =key =code =nom =nombre =kennung =identifier =identificador 编号 名称",
+    Meaning.FREE_TEXT: """
+        comment remark =notes =memo freetext narrative description freitext bemerkung kommentar beschreibung
+        commentaire remarque comentario observacion descripcion 备注 描述 评论 说明
+    """,
+    Meaning.POSTCODE: """
+        =zip zipcode =postcode postalcode postal =plz postleitzahl codepostal =cp codigopostal 邮编 邮政编码
+    """,
+    Meaning.CATEGORY: """
+        =sex gender =race ethnic hispanic nationality nativecountry country citizen marital marstat religion
+        =job jobtitle occupation profession workclass employer employment industry department =state region
+        county =city =town municipality district province birthplace language relationship hospital =clinic
+        =ward school university =tribe
+        geschlecht nationalitat staatsangehorig familienstand =beruf konfession =land bundesland =ort wohnort
+        geburtsort =stadt gemeinde landkreis herkunft sprache abteilung krankenhaus branche
+        =sexe =genre nationalite =pays ville commune departement etatcivil situationfamiliale metier =langue
+        hopital employeur
+        =sexo genero =raza =etnia nacionalidad =pais ciudad municipio provincia estadocivil ocupacion profesion
+        =idioma empleo
+        性别 民族 种族 国籍 国家 籍贯 省 城市 区县 婚姻 职业 职位 行业 部门 语言 宗教 信仰 学校 单位 医院
+    """,
+    Meaning.DEMOGRAPHIC: """
+        =age birth =born =dob =yob =date education =educ schooling gradelevel degree =height =weight household
+        familysize children admission discharge =visit latitude longitude =lat =lon =lng location =place
+        haircolor eyecolor =year =month =day veteran military
+        =alter geburt =datum bildung schulabschluss abschluss =grosse korpergrosse gewicht kinder haushalt
+        aufnahme entlassung =jahr
+        naissance =taille poids diplome etudes enfant foyer =annee entree sortie
+        =edad nacimiento fecha educacion estudios estatura =altura =peso hijos hogar
+        年龄 出生 生日 学历 教育 文化程度 身高 体重 日期 入院 出院 家庭 子女
+    """,
+    Meaning.SENSITIVE: """
+        disease illness diagnos =icd symptom syndrome medication =drug prescri therap treatment surgery
+        =hiv =aids =std cancer tumor tumour pregnan psychiat mental disabilit injury testresult labresult
+        =result =ldl =hdl =bmi cholesterol glucose hba1c bloodpressure bloodtype genetic genome =dna mutation
+        allerg causeofdeath =death mortality =health
+        salary income =wage earning =pay payroll bonus capital wealth =debt =loan credit bankrupt =balance
+        crime criminal offense offence convict arrest prison =grade =gpa =marks exam =score politic =party
+        =vote tradeunion orientation abuse alcohol smoking smoker addiction
+        krankheit befund medikament therapie behandlung laborwert gehalt einkommen =lohn verdienst schulden
+        straftat vorstraf schwanger behinderung =partei gewerkschaft krebs =note
+        maladie traitement medicament salaire revenu casier grossesse handicap syndicat resultat
+        enfermedad tratamiento medicamento salario sueldo ingresos delito calificacion embarazo discapacidad
+        sindicato resultado
+        疾病 病名 诊断 症状 药 治疗 手术 化验 检查结果 病史 怀孕 残疾 工资 收入 薪 奖金 债 犯罪 成绩 分数 政治 党
+    """,
+    Meaning.AMOUNT: """
+        =cost amount =price =fee =charge quantity =qty =total betrag preis kosten menge montant =prix =cout
+        quantite precio =coste importe cantidad 金额 费用 价格 数量
+    """,
+    Meaning.OUTCOME: "=class =target =label =outcome",
+}
+
+
+class Hint(NamedTuple):
+    """A known word in a column name, and what it points to."""
+
+    meaning: Meaning
+    word: str
+    alone: bool
+    """Whether the name is nothing but this word."""
+
+
+class _Match(NamedTuple):
+    meaning: Meaning
+    word: str
+    start: int
+    stop: int
+
+
+def hint(name: str) -> Hint | None:
+    """Tell what a column name points to.
+
+    A word for an identifier outweighs all others. Otherwise the last known word decides, because it is what
+    the others describe, unless a preposition turns this around.
+
+    >>> hint("PatientID").meaning, hint("Geburtsdatum").meaning
+    (<Meaning.IDENTIFIER: 'identifier'>, <Meaning.DEMOGRAPHIC: 'demographic'>)
+    >>> hint("salary-class").word, hint("age_at_diagnosis").word, hint("x17")
+    ('salary', 'age', None)
+    """
+    tokens = _tokens(name)
+    joined = "".join(tokens)
+    matches = list(_matches(tokens, joined))
+    strong = [match for match in matches if match.meaning is Meaning.IDENTIFIER]
+    weak = [match for match in matches if match.meaning in {Meaning.LABEL, Meaning.OUTCOME}]
+    other = [match for match in matches if match not in strong and match not in weak]
+    head = _head_length(tokens)
+    ranked = strong or [match for match in other if match.start < head] or other or weak
+    if not ranked:
+        return None
+    best = max(ranked, key=lambda match: (match.stop, len(match.word)))
+    return Hint(best.meaning, best.word, alone=len(best.word) == len(joined))
+
+
+def _tokens(name: str) -> list[str]:
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    found = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z\u00df]+|\d+|[^\W\d_A-Za-z]+", plain)
+    return [token.casefold() for token in found]
+
+
+def _matches(tokens: list[str], joined: str) -> Iterator[_Match]:
+    whole, stems = _vocabulary()
+    start = 0
+    for token in tokens:
+        known = token if token in whole else token.removesuffix("s")
+        if known in whole:
+            yield _Match(whole[known], known, start, start + len(token))
+        start += len(token)
+    for stem, meaning in stems.items():
+        place = joined.rfind(stem)
+        if place >= 0:
+            yield _Match(meaning, stem, place, place + len(stem))
+
+
+def _head_length(tokens: list[str]) -> int:
+    length = 0
+    for token in tokens:
+        if length and token in PREPOSITIONS:
+            break
+        length += len(token)
+    return length
+
+
+@cache
+def _vocabulary() -> tuple[dict[str, Meaning], dict[str, Meaning]]:
+    whole, stems = {}, {}
+    for meaning, words in WORDS.items():
+        for word in words.split():
+            if word.startswith("=") or (word.isascii() and len(word) < LEAST_STEM):
+                whole[word.removeprefix("=")] = meaning
+            else:
+                stems[word] = meaning
+    return whole, stems

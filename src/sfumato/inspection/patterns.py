@@ -1,0 +1,131 @@
+"""What the values of a column look like: addresses, numbers of persons, codes, dates written as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MOST = 0.5
+SOME = 0.05  # for patterns that nothing else looks like
+
+CHINESE_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+
+
+def is_iban(text: str) -> bool:
+    """Check the two digits of an international bank account number (ISO 13616, modulo 97).
+
+    >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB83 WEST 1234 5698 7654 32")
+    (True, False)
+    """
+    plain = text.replace(" ", "").upper()
+    return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
+
+
+def is_card(text: str) -> bool:
+    """Check the last digit of a payment card number (ISO/IEC 7812, Luhn).
+
+    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
+    (True, False)
+    """
+    digits = [int(c) for c in text if c.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def is_resident_number(text: str) -> bool:
+    """Check the last sign of a Chinese resident identity number (GB 11643, modulo 11).
+
+    >>> is_resident_number("11010519491231002X"), is_resident_number("110105194912310021")
+    (True, False)
+    """
+    total = sum(weight * int(c) for weight, c in zip(CHINESE_WEIGHTS, text[:17], strict=True))
+    return "10X98765432"[total % 11] == text[17].upper()
+
+
+def is_not_date(text: str) -> bool:
+    """Tell a telephone number from a date: a date has three parts of at most four digits, one of them a year."""
+    parts = "".join(c if c.isdigit() else " " for c in text).split()
+    return text.startswith("+") or sorted(map(len, parts)) not in ([1, 1, 4], [1, 2, 4], [2, 2, 2], [2, 2, 4])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """A look that values can have, and from which share of matching values on a column has it."""
+
+    looks_like: str
+    regex: str
+    least: float = MOST
+    check: Callable[[str], bool] | None = None
+
+    def share(self, texts: pa.Array) -> float:
+        """Tell which share of some texts match."""
+        if not len(texts):
+            return 0.0
+        matching = texts.filter(pc.match_substring_regex(texts, self.regex))
+        if self.check is None:
+            return len(matching) / len(texts)
+        return sum(map(self.check, matching.to_pylist())) / len(texts)
+
+
+HEX = "[0-9A-Fa-f]"
+BYTE = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+
+PERSONAL = (
+    Pattern(looks_like="e-mail addresses", regex=r"^\s*[^@\s]+@[^@\s]+\.[A-Za-z]{2,}\s*$", least=SOME),
+    Pattern(
+        looks_like="bank account numbers (IBAN)",
+        regex=r"^[A-Za-z]{2}[0-9]{2} ?([0-9A-Za-z]{4} ?){2,7}[0-9A-Za-z]{1,4}$",
+        least=SOME,
+        check=is_iban,
+    ),
+    Pattern(looks_like="web addresses", regex=r"^\s*(https?://|www\.)\S+\s*$", least=SOME),
+    Pattern(looks_like="UUIDs", regex=rf"^\{{?{HEX}{{8}}(-{HEX}{{4}}){{3}}-{HEX}{{12}}\}}?$", least=SOME),
+    Pattern(looks_like="MAC addresses", regex=rf"^{HEX}{{2}}([:-]{HEX}{{2}}){{5}}$"),
+    Pattern(looks_like="IP addresses", regex=rf"^({BYTE}\.){{3}}{BYTE}(/[0-9]+)?$"),
+    Pattern(
+        looks_like="IP addresses",
+        regex=rf"^({HEX}{{1,4}}:){{7}}{HEX}{{1,4}}$|^({HEX}{{1,4}}:){{1,6}}(:{HEX}{{1,4}}){{1,6}}$|^::1$",
+    ),
+    Pattern(looks_like="social security numbers", regex=r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$"),
+    Pattern(
+        looks_like="resident identity numbers", regex=r"^[1-9][0-9]{16}[0-9Xx]$", check=is_resident_number
+    ),
+    Pattern(looks_like="payment card numbers", regex=r"^[2-6]([ -]?[0-9]){13,18}$", check=is_card),
+    Pattern(
+        looks_like="telephone numbers",
+        regex=(
+            r"^\+[0-9][0-9 ()./-]{6,20}$"
+            r"|^00[1-9][0-9]{0,2}[ /-][0-9 ()./-]{5,18}$"
+            r"|^0[0-9]{1,5}[ /-][0-9][0-9 -]{3,12}$"
+            r"|^\(?[0-9]{2,5}\)?[ .-][0-9]{2,4}([ .-][0-9]{2,4}){1,4}$"
+            r"|^\([0-9]{2,5}\) ?[0-9][0-9 .-]{4,12}$"
+            r"|^1[3-9][0-9]{9}$"
+        ),
+        check=is_not_date,
+    ),
+)
+
+DATES = Pattern(
+    looks_like="dates written as text",
+    regex=(
+        r"^([0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{2}|[0-9]{4})|[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}"
+        r"|[0-9]{1,2}[ .-]*[A-Za-z]{3,9}[ .,-]*[0-9]{4}|[A-Za-z]{3,9} [0-9]{1,2},? [0-9]{4}"
+        r"|[0-9]{4}年[0-9]{1,2}月[0-9]{1,2}日)([ T][0-9:.]+)?Z?$"
+    ),
+)
+
+
+def personal_pattern(texts: pa.Array) -> tuple[Pattern, float] | None:
+    """Find the look that names persons or ways to reach them, with its share of the texts.
+
+    >>> texts = pa.array(["ann@example.org", "bob@example.org", "unknown", "none"])
+    >>> found, share = personal_pattern(texts)
+    >>> found.looks_like, share
+    ('e-mail addresses', 0.5)
+    """
+    shares = [(pattern, pattern.share(texts)) for pattern in PERSONAL]
+    reached = [(pattern, share) for pattern, share in shares if share >= pattern.least]
+    return max(reached, key=lambda found: found[1], default=None)

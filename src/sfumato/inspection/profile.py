@@ -1,0 +1,124 @@
+"""What a column looks like: its type, its distinct values and how far they tell records apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.data.values import distinct_texts
+
+SAMPLE = 2_000  # distinct values whose looks are examined
+
+
+class Kind(StrEnum):
+    """What the cells of a column hold."""
+
+    TEXT = "text"
+    WHOLE = "whole numbers"
+    REAL = "real numbers"
+    DATE = "dates"
+    MOMENT = "moments"
+    BOOLEAN = "truth values"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether such values have an order and distances of their own."""
+        return self in {Kind.WHOLE, Kind.REAL, Kind.DATE, Kind.MOMENT}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile:
+    """One column, coded: `codes` holds the number of each record's value, `len(values)` where it is missing."""
+
+    name: str
+    kind: Kind
+    rows: int
+    values: pa.Array
+    codes: npt.NDArray[np.unsignedinteger]
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def distinct(self) -> int:
+        """How many different values occur, a missing one not counted."""
+        return len(self.values)
+
+    @property
+    def missing(self) -> int:
+        """In how many records the value is missing."""
+        return int(self.counts[-1])
+
+    @property
+    def filled(self) -> int:
+        """In how many records there is a value."""
+        return self.rows - self.missing
+
+    @property
+    def distinct_share(self) -> float:
+        """The share of distinct values among all values."""
+        return self.distinct / max(self.filled, 1)
+
+    @property
+    def classes(self) -> int:
+        """How many classes of equal records the column makes; missing equals missing."""
+        return self.distinct + (self.missing > 0)
+
+    @property
+    def distinction(self) -> float:
+        """The number of classes per record."""
+        return self.classes / self.rows
+
+    @property
+    def separation(self) -> float:
+        """The share of pairs of records that the column tells apart; 1 where there is no pair."""
+        pairs = self.rows * (self.rows - 1)
+        alike = int((self.counts * (self.counts - 1)).sum())
+        return 1 - alike / pairs if pairs else 1.0
+
+    @cached_property
+    def sample(self) -> pa.Array:
+        """The texts of some distinct values, evenly spread over the order in which they first occur."""
+        places = np.unique(np.linspace(0, self.distinct - 1, min(self.distinct, SAMPLE)).astype(np.int64))
+        return distinct_texts(self.values.take(pa.array(places)))
+
+    @cached_property
+    def typical_length(self) -> float:
+        """The average number of characters of the distinct values."""
+        return pc.mean(pc.utf8_length(self.sample)).as_py() or 0.0
+
+
+def profile(name: str, column: pa.ChunkedArray) -> Profile:
+    """Code one column of a canonical table that has rows.
+
+    >>> found = profile("age", pa.chunked_array([[39, 50, None, 39]]))
+    >>> found.distinct, found.missing, found.distinction
+    (2, 1, 0.75)
+    """
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    distinct = len(encoded.dictionary)
+    codes = encoded.indices.fill_null(distinct).to_numpy(zero_copy_only=False)
+    return Profile(
+        name=name,
+        kind=_kind(column.type),
+        rows=len(column),
+        values=encoded.dictionary,
+        codes=codes.astype(np.min_scalar_type(distinct)),
+        counts=np.bincount(codes, minlength=distinct + 1).astype(np.int64),
+    )
+
+
+def _kind(type_: pa.DataType) -> Kind:
+    if pa.types.is_boolean(type_):
+        return Kind.BOOLEAN
+    if pa.types.is_integer(type_):
+        return Kind.WHOLE
+    if pa.types.is_floating(type_):
+        return Kind.REAL
+    if pa.types.is_date(type_):
+        return Kind.DATE
+    return Kind.MOMENT if pa.types.is_timestamp(type_) else Kind.TEXT

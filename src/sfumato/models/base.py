@@ -1,0 +1,73 @@
+"""What a privacy model is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.groups import Groups
+
+Levels = npt.NDArray[np.float64]
+
+
+class PrivacyModel(ABC):
+    """A promise about groups of records: a level that every group must reach, or must not pass.
+
+    Class facts, each proven by the conformance suite:
+
+    - `bound`: `"min"` if the level must reach the limit, `"max"` if it must not pass it;
+    - `strict`: whether a level equal to the limit breaks the promise;
+    - `monotone`: the union of good groups is good;
+    - `extendable`: a good group stays good whatever records join it;
+    - `stricter`: for every number among the parameters, whether a larger or a smaller one asks for more.
+    """
+
+    name: ClassVar[str]
+    reference: ClassVar[str]
+    bound: ClassVar[Literal["min", "max"]]
+    strict: ClassVar[bool] = False
+    monotone: ClassVar[bool] = True
+    extendable: ClassVar[bool] = False
+    stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
+
+    @property
+    @abstractmethod
+    def limit(self) -> float:
+        """The level that is asked for."""
+
+    @abstractmethod
+    def level(self, groups: Groups) -> Levels:
+        """Compute the level that every group reaches."""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The sensitive attributes whose histograms the model reads."""
+        sensitive = getattr(self, "sensitive", None)
+        return (sensitive,) if isinstance(sensitive, str) else ()
+
+    @property
+    def smallest_group(self) -> int:
+        """A size below which no group can be good."""
+        return 1
+
+    def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
+        """Tell for every group whether it keeps the promise."""
+        level = self.level(groups)
+        if self.bound == "min":
+            return level > self.limit if self.strict else level >= self.limit
+        return level < self.limit if self.strict else level <= self.limit
+
+    def worst(self, level: Levels) -> float:
+        """Find the worst level among groups; the best there is where no group exists."""
+        if not len(level):
+            return np.inf if self.bound == "min" else 0.0
+        return float(level.min() if self.bound == "min" else level.max())
+
+    def parameters(self) -> dict[str, object]:
+        """List the parameters that the model was made with."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass

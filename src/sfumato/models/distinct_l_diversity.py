@@ -1,0 +1,71 @@
+"""Distinct l-diversity: every group shows at least l different sensitive values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistinctLDiversity(PrivacyModel):
+    r"""Require at least $\ell$ different sensitive values in every group [1]_.
+
+    An adversary who knows a person's group can then not be sure of the person's value, nor rule out all but
+    $\ell - 1$ values. Values only join when groups are merged or grow, so the model is monotone and
+    extendable. It does not stop an adversary from being nearly sure: of 100 records, 99 may share
+    one value; see `FrequencyLDiversity`.
+
+    A missing value that may be anything (policy matches-all) adds no value to a group where one is known.
+
+    Parameters
+    ----------
+    l : the least number of different values in a group, a whole number of at least 1.
+    sensitive : the name of the sensitive attribute.
+
+    References
+    ----------
+    .. [1] Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity",
+       ACM TKDD 1(1), 2007. https://doi.org/10.1145/1217299.1217302
+
+    Examples
+    --------
+    >>> groups = Groups.from_counts(disease=[[9, 1, 0], [1, 1, 1]])
+    >>> DistinctLDiversity(l=3, sensitive="disease").kept_by(groups)
+    array([False,  True])
+    """
+
+    name = "distinct-l-diversity"
+    reference = "Machanavajjhala et al. 2007, https://doi.org/10.1145/1217299.1217302"
+    bound = "min"
+    monotone = True
+    extendable = True
+    stricter: ClassVar = {"l": "larger"}
+
+    l: int
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.l) and self.l >= 1, self, "l", "a whole number of at least 1", self.l)
+        require(
+            isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive
+        )
+
+    @property
+    def limit(self) -> float:
+        """The least number of different values."""
+        return self.l
+
+    @property
+    def smallest_group(self) -> int:
+        """A group has at most as many values as records."""
+        return self.l
+
+    def level(self, groups: Groups) -> Levels:
+        """Count the different values of every group."""
+        return np.diff(groups.histograms[self.sensitive].folded.offsets).astype(np.float64)

@@ -1,0 +1,78 @@
+"""Frequency l-diversity: no sensitive value holds more than 1/l of a group."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.validation import is_number, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrequencyLDiversity(PrivacyModel):
+    r"""Require that in every group no sensitive value holds more than $1/\ell$ of the records [1]_, [2]_.
+
+    An adversary who knows a person's group then guesses the person's value with a chance of at most $1/\ell$.
+    With $n(s)$ records of value $s$ among the $n$ records of a group, every group must satisfy
+
+    $$n / \max_s n(s) \ge \ell .$$
+
+    The largest share in a union of groups is at most the largest in its parts, so the model is monotone. It
+    is not extendable: records of one value can join. It does not stop an adversary from learning that a value
+    has become more likely than it is in the table; see `TCloseness`.
+
+    Missing values that may be anything (policy matches-all) are all taken to be the most frequent value.
+
+    Parameters
+    ----------
+    l : the inverse of the largest share, a real number of at least 1.
+    sensitive : the name of the sensitive attribute.
+
+    References
+    ----------
+    .. [1] Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity",
+       ACM TKDD 1(1), 2007. https://doi.org/10.1145/1217299.1217302
+    .. [2] Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.
+       https://dl.acm.org/doi/10.5555/1182635.1164141
+
+    Examples
+    --------
+    >>> groups = Groups.from_counts(disease=[[2, 1, 1], [3, 1, 1]])
+    >>> FrequencyLDiversity(l=2, sensitive="disease").kept_by(groups)
+    array([ True, False])
+    """
+
+    name = "frequency-l-diversity"
+    reference = "Machanavajjhala et al. 2007, https://doi.org/10.1145/1217299.1217302"
+    bound = "min"
+    monotone = True
+    stricter: ClassVar = {"l": "larger"}
+
+    l: float
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        require(is_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
+        require(
+            isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive
+        )
+
+    @property
+    def limit(self) -> float:
+        """The least inverse of the largest share."""
+        return self.l
+
+    @property
+    def smallest_group(self) -> int:
+        """A value that occurs holds at least one record."""
+        return math.ceil(self.l)
+
+    def level(self, groups: Groups) -> Levels:
+        """Divide the size of every group by its largest count; whole numbers, so one correct rounding."""
+        counts = groups.histograms[self.sensitive].folded
+        return groups.sizes / np.maximum(counts.reduce(np.maximum, counts.counts), 1)

@@ -1,0 +1,62 @@
+"""k-anonymity: nobody stands in a group of fewer than k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity(PrivacyModel):
+    r"""Require every group of records with equal quasi-identifiers to hold at least $k$ records [1]_.
+
+    An adversary who knows a person's quasi-identifiers then finds at least $k$ records that may be theirs.
+    Groups only grow when they are merged, so the model is monotone and extendable. It says nothing about
+    sensitive values: a group whose members share one disease gives it away; see `DistinctLDiversity`.
+
+    Parameters
+    ----------
+    k : the least number of records in a group, a whole number of at least 1.
+
+    References
+    ----------
+    .. [1] Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
+       https://doi.org/10.1142/S0218488502001648
+
+    Examples
+    --------
+    >>> KAnonymity(k=3).kept_by(Groups(np.array([2, 3])))
+    array([False,  True])
+    """
+
+    name = "k-anonymity"
+    reference = "Sweeney 2002, https://doi.org/10.1142/S0218488502001648"
+    bound = "min"
+    monotone = True
+    extendable = True
+    stricter: ClassVar = {"k": "larger"}
+
+    k: int
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+
+    @property
+    def limit(self) -> float:
+        """The least size of a group."""
+        return self.k
+
+    @property
+    def smallest_group(self) -> int:
+        """No group below k can be good."""
+        return self.k
+
+    def level(self, groups: Groups) -> Levels:
+        """Give the size of every group."""
+        return groups.sizes.astype(np.float64)

@@ -1,0 +1,132 @@
+"""The waist, part 1: what is published about every record.
+
+Algorithms end in a `Publication`; releases are written from it. Auditors never see it: they read the
+published table and come back to the same labels by parsing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.values import text as value_text
+
+SUPPRESSED_TEXT = "*"
+NOT_PUBLISHED = -1
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The value itself."""
+
+    value: object
+
+    @property
+    def text(self) -> str:
+        """The value's canonical text."""
+        return value_text(self.value)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers or dates between two bounds."""
+
+    low: object
+    high: object
+    low_closed: bool = True
+    high_closed: bool = True
+
+    @property
+    def text(self) -> str:
+        """The interval in mathematical notation, e.g. `[20, 30)`."""
+        opening, closing = "[" if self.low_closed else "(", "]" if self.high_closed else ")"
+        return f"{opening}{value_text(self.low)}, {value_text(self.high)}{closing}"
+
+
+@dataclass(frozen=True)
+class Node:
+    """All leaves under one node of the attribute's hierarchy."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ValueSet:
+    """One of several values, given as texts."""
+
+    texts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The set in braces, its members quoted where they hold a comma, brace or quote."""
+        return "{" + ", ".join(_quoted(member) for member in self.texts) + "}"
+
+
+@dataclass(frozen=True)
+class Centre:
+    """A value that stands for a whole group and need not be any member's own."""
+
+    value: object
+
+    @property
+    def text(self) -> str:
+        """The centre's canonical text."""
+        return value_text(self.value)
+
+
+@dataclass(frozen=True)
+class MissingCell:
+    """No value, because the original has none."""
+
+    text: None = None
+
+
+@dataclass(frozen=True)
+class Suppressed:
+    """Any value or none."""
+
+    text: str = SUPPRESSED_TEXT
+
+
+Label: TypeAlias = Exact | Interval | Node | ValueSet | Centre | MissingCell | Suppressed
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """One attribute as published: a label for every group."""
+
+    labels: tuple[Label, ...]
+    by_group: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """What is published about every record.
+
+    Parameters
+    ----------
+    group : the equivalence group of every original record; `NOT_PUBLISHED` for a suppressed record.
+    recoded : for every quasi-identifier the label of every group.
+    buckets : for every bucketized attribute the bucket of every record, whose values are published
+        without saying which record has which; `NOT_PUBLISHED` where a record's cell is not in a bucket.
+    """
+
+    group: npt.NDArray[np.int32]
+    recoded: Mapping[str, Recoded]
+    buckets: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+
+    @cached_property
+    def suppressed(self) -> int:
+        """How many records are not published."""
+        return int(np.count_nonzero(self.group == NOT_PUBLISHED))
+
+
+def _quoted(member: str) -> str:
+    if member and not set(member) & set(',{}"') and member == member.strip():
+        return member
+    return '"' + member.replace('"', '""') + '"'

@@ -1,0 +1,70 @@
+"""The domain of an attribute as far as a published table shows it, for when the original is not at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from math import isfinite
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.attributes.scales import Scale
+from sfumato.attributes.schema import Schema
+from sfumato.engine.domain import Domain
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.publication import Centre, Exact, Interval, Label, ValueSet
+from sfumato.published.labels import is_mask, parse_label
+
+
+def domain_from_labels(name: str, texts: Sequence[str | None], schema: Schema) -> Domain:
+    """Find the leaves that published texts speak of: a taxonomy's own, or every value and bound that is shown."""
+    builder = schema.hierarchies.get(name)
+    scale = _scale(name, texts, schema)
+    if isinstance(builder, Taxonomy | OrderedGroups) and scale is not Scale.NUMERIC:
+        hierarchy = builder.build(pa.array([], pa.string()))
+        return Domain(name, scale, pa.array([str(leaf) for leaf in hierarchy.leaves], pa.string()), hierarchy)
+    if name in schema.orders:
+        return Domain(name, scale, pa.array(schema.orders[name], pa.string()))
+    labels = [parse_label(text, scale, {}) for text in texts]
+    if scale is Scale.NUMERIC:
+        return Domain(name, scale, _numbers(labels))
+    shown = sorted({text for label in labels for text in _shown(label)})
+    return Domain(name, scale, pa.array(shown, pa.string()))
+
+
+def _scale(name: str, texts: Sequence[str | None], schema: Schema) -> Scale:
+    if name in schema.scales:
+        return Scale(schema.scales[name])
+    if name in schema.orders:
+        return Scale.ORDINAL
+    if name in schema.hierarchies:
+        return Scale(schema.hierarchies[name].scale)
+    labels = [parse_label(text, Scale.NUMERIC, {}) for text in texts]
+    numeric = any(isinstance(label, Interval | Centre) for label in labels)
+    return Scale.NUMERIC if numeric and not any(isinstance(label, Exact | ValueSet) for label in labels) else Scale.NOMINAL
+
+
+def _numbers(labels: Iterable[Label]) -> pa.Array:
+    values: list[object] = []
+    for label in labels:
+        if isinstance(label, Interval):
+            values += [label.low, label.high]
+        elif isinstance(label, Centre | Exact):
+            values.append(label.value)
+    moments = [value for value in values if isinstance(value, date)]
+    numbers = [value for value in values if isinstance(value, int | float) and isfinite(value)]
+    if len(moments) > len(numbers):
+        kind = pa.timestamp("us") if any(isinstance(value, datetime) for value in moments) else pa.date32()
+        array = pa.array(moments, kind)
+    else:
+        array = pa.array(numbers, pa.float64() if any(isinstance(v, float) for v in numbers) else pa.int64())
+    distinct = array.unique()
+    return distinct.take(pc.array_sort_indices(distinct))
+
+
+def _shown(label: Label) -> tuple[str, ...]:
+    if isinstance(label, ValueSet):
+        return label.texts
+    return (label.text,) if isinstance(label, Exact) and not is_mask(label.text) else ()

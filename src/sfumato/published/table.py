@@ -1,0 +1,123 @@
+"""A published table as its reader sees it: groups of equal cells, and what the cells mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.attributes.schema import Schema
+from sfumato.data.values import texts
+from sfumato.engine.domain import Domain
+from sfumato.engine.grouping import Grouped, first_rows, group_columns
+from sfumato.exceptions import SchemaError
+from sfumato.publication import SUPPRESSED_TEXT, Label
+from sfumato.published.coverage import Coverage, cover
+from sfumato.published.domains import domain_from_labels
+from sfumato.published.labels import parse_label
+from sfumato.validation import did_you_mean
+
+BUCKET_PREFIX = "_bucket_"
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedColumn:
+    """One quasi-identifier as published: distinct texts (None for a missing cell) and the text of every record.
+
+    `original` is the domain of the original column where that is known.
+    """
+
+    name: str
+    texts: tuple[str | None, ...]
+    codes: npt.NDArray[np.int32]
+    schema: Schema
+    original: Domain | None
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The values that the attribute can take: the original's, or as far as the texts show them."""
+        return self.original or domain_from_labels(self.name, self.texts, self.schema)
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """What the distinct texts mean."""
+        leaves = dict(zip(self.domain.texts, self.domain.values.to_pylist(), strict=True))
+        nodes: frozenset[str] = frozenset()
+        if self.domain.hierarchy is not None:
+            nodes = frozenset(text for level in self.domain.hierarchy.labels for text in level) - {SUPPRESSED_TEXT}
+        return tuple(parse_label(text, self.domain.scale, leaves, nodes) for text in self.texts)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Which values of the domain the distinct texts cover."""
+        return cover(self.labels, self.domain)
+
+    def starred(self) -> npt.NDArray[np.bool_]:
+        """Tell for every record whether its cell is suppressed."""
+        stars = [text is not None and text.strip() != "" and not text.strip().strip(SUPPRESSED_TEXT) for text in self.texts]
+        return np.array(stars, dtype=np.bool_)[self.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTable:
+    """A published table: its quasi-identifying columns and the groups of records that are published alike."""
+
+    rows: int
+    columns: tuple[PublishedColumn, ...]
+    grouped: Grouped
+
+    @classmethod
+    def read(cls, table: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None) -> PublishedTable:
+        """Read a table; `domains` are those of the original where it is known."""
+        refuse_unreadable(table, schema)
+        columns = tuple(
+            PublishedColumn(name, *_coded(table[name]), schema, (domains or {}).get(name)) for name in schema.quasi
+        )
+        if not columns:
+            grouped = Grouped(
+                np.zeros(table.num_rows, dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([table.num_rows])
+            )
+        else:
+            grouped = group_columns([column.codes for column in columns], [len(column.texts) for column in columns])
+        return cls(table.num_rows, columns, grouped)
+
+    @cached_property
+    def first_rows(self) -> npt.NDArray[np.intp]:
+        """One record of every group."""
+        return first_rows(self.grouped)
+
+    def by_group(self, column: PublishedColumn) -> npt.NDArray[np.int32]:
+        """Give the number of the text that every group has in a column."""
+        return column.codes[self.first_rows]
+
+
+def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
+    """Refuse a published table that lacks columns, is empty, or holds identifiers or buckets."""
+    columns = table.column_names
+    for name in (*schema.quasi, *schema.sensitive):
+        if name not in columns:
+            raise SchemaError(f"The published table lacks column {name!r}{did_you_mean(name, columns) or '.'}")
+    for name in schema.identifier:
+        if name in columns:
+            raise SchemaError(f"The published table still has the identifier {name!r}; drop that column.")
+    buckets = [name for name in columns if name.startswith(BUCKET_PREFIX)]
+    if buckets:
+        raise SchemaError(f"The published table has buckets ({buckets[0]!r}); only generalized tables can be judged.")
+    if table.num_rows == 0:
+        raise SchemaError("The published table has no rows; there is nothing to judge.")
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    combined = encoded.unify_dictionaries().combine_chunks()
+    shown = texts(combined.dictionary)
+    distinct = shown.unique()
+    indices = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False)
+    place = np.append(pc.index_in(shown, value_set=distinct).to_numpy(zero_copy_only=False), len(distinct))
+    codes = place.astype(np.int32)[indices]
+    return (*distinct.to_pylist(), *([None] if combined.null_count else [])), codes

@@ -1,0 +1,262 @@
+"""Stage RELEASE: refuse what is impossible, search, apply, audit, record; write what goes out and what stays in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Algorithm, Progress, Task, silent
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.attributes.missing import Missing
+from sfumato.attributes.schema import Schema
+from sfumato.auditing.audit import Audit, audit_tables, check_models
+from sfumato.catalogue import MEASURES
+from sfumato.data.frames import FrameKind, to_arrow
+from sfumato.engine.applying import CellTexts, column_ranks, order_rows
+from sfumato.engine.coding import CodedTable, code
+from sfumato.engine.fingerprint import fingerprint
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError, UnsupportedModelError
+from sfumato.groups import Groups
+from sfumato.measures import Measured
+from sfumato.models.base import PrivacyModel
+from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Exact, MissingCell, Publication, Recoded
+from sfumato.published.table import PublishedTable
+from sfumato.randomness import draw_seed, generator
+from sfumato.recipe import Recipe
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A table that keeps its promise, with the proof and the recipe.
+
+    `published` is the published table as Arrow, `correspondence` the original row of every published row,
+    `left_out` the columns that have no role and are not published.
+    """
+
+    published: pa.Table
+    original: pa.Table
+    correspondence: npt.NDArray[np.int64]
+    audit: Audit
+    measures: Mapping[str, float]
+    recipe: Recipe
+    left_out: tuple[str, ...]
+    kind: FrameKind
+
+    @cached_property
+    def frame(self) -> Any:
+        """The published table, of the caller's dataframe kind; suppressed records are left out, order says nothing."""
+        return self.kind.restore(decoded(self.published))
+
+    @property
+    def suppressed(self) -> int:
+        """How many records were left out."""
+        return self.original.num_rows - self.published.num_rows
+
+    def aligned(self) -> Any:
+        """Give one row per original row, in the original order; suppressed records show `*` and nothing else."""
+        place = np.full(self.original.num_rows, -1, dtype=np.int64)
+        place[self.correspondence] = np.arange(len(self.correspondence))
+        rows = decoded(self.published).take(pa.array(place, mask=place < 0))
+        if self.suppressed:
+            lost = pa.array(place < 0)
+            for name in self.recipe.schema.quasi:
+                at = rows.column_names.index(name)
+                rows = rows.set_column(at, name, _starred(rows[name], lost))
+        return self.kind.restore_aligned(rows)
+
+    def write(
+        self, folder: str | PathLike[str], *, table_format: str = "csv", replace: bool = False, excel_safe: bool = False
+    ) -> None:
+        """Write `public/`, which may leave the house, and `internal/`, which must not.
+
+        Parameters
+        ----------
+        folder : is made; refused if it holds anything, unless `replace`.
+        table_format : `"csv"`, `"parquet"` or `"xlsx"`.
+        replace : whether an older release there may be replaced.
+        excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
+        """
+        from sfumato.reporting.folders import write_folders  # noqa: PLC0415 - templates are loaded when written
+
+        write_folders(
+            folder,
+            published=decoded(self.published),
+            original=self.original,
+            correspondence=self.correspondence,
+            audit=self.audit,
+            measures=self.measures,
+            recipe=self.recipe,
+            left_out=self.left_out,
+            table_format=table_format,
+            replace=replace,
+            excel_safe=excel_safe,
+        )
+
+    def __repr__(self) -> str:
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        return (
+            f"Release: {self.published.num_rows:,} of {self.original.num_rows:,} records, "
+            f"{len(self.audit.sizes):,} groups, {measures}\n{self.audit!r}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{name}</td><td>{value:.4g}</td></tr>" for name, value in self.measures.items())
+        return f"{self.audit._repr_html_()}<table><tr><th>measure</th><th>value</th></tr>{rows}</table>"  # noqa: SLF001 - same product
+
+
+def anonymize(
+    data: object,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    algorithm: Algorithm | None = None,
+    *,
+    max_suppressed: float = 0.0,
+    seed: int | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """Find, check and record a release of a table that keeps every model.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; it is not touched.
+    schema : what every attribute is.
+    models : what is promised.
+    algorithm : how to search; `Mondrian()` unless given.
+    max_suppressed : the share of records that may be left out, in [0, 1].
+    seed : repeats a run of an algorithm that draws random numbers; drawn from the operating system unless given.
+    progress : is told the share of the search that is done.
+
+    Raises
+    ------
+    InfeasibleError
+        No release can keep the models, or not without suppressing more.
+    """
+    recipe = Recipe(
+        schema=schema,
+        models=tuple(models),
+        algorithm=algorithm or Mondrian(),
+        max_suppressed=max_suppressed,
+        seed=seed,
+    )
+    return carry_out(recipe, data, progress=progress)
+
+
+def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> Release:
+    """Carry out a recipe on a table."""
+    table, kind = to_arrow(data)
+    schema, models = recipe.schema, recipe.models
+    left_out = schema.check_columns(table.column_names)
+    check_models(models, schema)
+    coded = code(table, schema)
+    refuse_impossible(coded, models, Missing(schema.missing))
+    recipe = replace(
+        recipe,
+        seed=draw_seed() if recipe.seed is None else recipe.seed,
+        input_rows=table.num_rows,
+        input_sha256=fingerprint(table),
+    )
+    publication = _search(recipe, coded, progress)
+    published, correspondence = apply(publication, table, schema)
+    audit = audit_tables(published, schema, models, original=table, correspondence=correspondence)
+    if not audit.holds:
+        raise BrokenPromiseError(
+            f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
+            "please report this as a flaw."
+        )
+    domains = {column.name: column.domain for column in coded.quasi}
+    measured = Measured(PublishedTable.read(published, schema, domains), table.num_rows - published.num_rows)
+    return Release(
+        published=published,
+        original=table,
+        correspondence=correspondence,
+        audit=audit,
+        measures={name: measure.compute(measured) for name, measure in MEASURES.items()},
+        recipe=recipe,
+        left_out=left_out,
+        kind=kind,
+    )
+
+
+def refuse_impossible(coded: CodedTable, models: Sequence[PrivacyModel], missing: Missing) -> None:
+    """Refuse monotone models that not even a single group of all records keeps."""
+    whole = Groups.from_rows(np.zeros(coded.rows, dtype=np.int32), 1, coded.sensitive, missing)
+    for model in models:
+        if model.monotone and not model.kept_by(whole)[0]:
+            level = model.worst(model.level(whole))
+            needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
+            raise InfeasibleError(
+                f"No release of these {coded.rows:,} rows can keep {model!r}: "
+                f"a single group of all records reaches {level:g}, {needed}."
+            )
+
+
+def apply(publication: Publication, table: pa.Table, schema: Schema) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    """Make the published table, and for each of its rows the number of the original row."""
+    kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
+    group = publication.group[kept]
+    whole = len(kept) == table.num_rows
+    arrays, ranked = {}, []
+    published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
+    for name in (n for n in table.column_names if n in published):
+        column = table[name] if whole else table[name].take(pa.array(kept))
+        recoded = publication.recoded.get(name)
+        if recoded is None or _unchanged(recoded):
+            arrays[name] = column
+            ranked.append(column_ranks(column))
+        else:
+            cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group])
+            arrays[name] = cells.array()
+            ranked.append(cells.ranks())
+    order = order_rows(ranked, len(kept))
+    return pa.table(arrays).take(pa.array(order)), kept[order]
+
+
+def decoded(table: pa.Table) -> pa.Table:
+    """Write dictionary columns out as plain texts."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(at, field.name, table[field.name].cast(field.type.value_type))
+    return table
+
+
+def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publication:
+    most = int(recipe.max_suppressed * coded.rows)
+    task = Task(
+        table=coded,
+        models=recipe.models,
+        most_suppressed=most,
+        missing=Missing(recipe.schema.missing),
+        rng=generator(recipe.seed or 0),
+        progress=progress,
+    )
+    refusal = recipe.algorithm.refusal(task)
+    if refusal is not None:
+        raise UnsupportedModelError(refusal)
+    publication = recipe.algorithm.search(task)
+    if publication.suppressed > most:
+        raise InfeasibleError(
+            f"{type(recipe.algorithm).__name__} would suppress {publication.suppressed:,} records and only {most:,} "
+            f"may be; allow max_suppressed={publication.suppressed / coded.rows:.4f} or ask for less."
+        )
+    return publication
+
+
+def _unchanged(recoded: Recoded) -> bool:
+    return all(isinstance(label, Exact | MissingCell) for label in recoded.labels)
+
+
+def _starred(column: pa.ChunkedArray, lost: pa.Array) -> pa.ChunkedArray:
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    from sfumato.data.values import texts
+
+    return pc.if_else(lost, SUPPRESSED_TEXT, texts(column))

@@ -1,0 +1,37 @@
+"""The one check of parameters, so that all refusals read alike."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from sfumato.exceptions import InvalidParameterError
+
+
+def require(condition: bool, owner: object, parameter: str, expected: str, got: object) -> None:
+    """Refuse a parameter outside its range, saying what was expected.
+
+    >>> require(0 >= 1, "KAnonymity", "k", "at least 1", 0)
+    Traceback (most recent call last):
+    ...
+    sfumato.exceptions.InvalidParameterError: KAnonymity.k must be at least 1; got 0.
+    """
+    if not condition:
+        name = owner if isinstance(owner, str) else type(owner).__name__
+        raise InvalidParameterError(f"{name}.{parameter} must be {expected}; got {got!r}.")
+
+
+def is_whole(value: object) -> bool:
+    """Tell whether a value is a whole number (and not a boolean)."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a finite real number (and not a boolean)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) != float("inf") and value == value  # noqa: PLR0124, E501
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Give `"; did you mean 'zip'?"` when a known name is close, else nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,212 @@
+# ruff: noqa: D101, D102 - the name of a wrong model says what is wrong with it
+"""Each check of the model suite is seen to fail: on a model that breaks its law, or on a broken waist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from sfumato.checks import models as suite
+from sfumato.groups import Groups, Histogram
+from sfumato.models import (
+    DistinctLDiversity,
+    FrequencyLDiversity,
+    KAnonymity,
+    RecursiveLDiversity,
+    TCloseness,
+)
+from sfumato.models.base import Levels, PrivacyModel
+
+S = {"sensitive": "s"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutSource(KAnonymity):
+    reference = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutDirection(KAnonymity):
+    stricter: ClassVar = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotANumber(KAnonymity):
+    def level(self, groups: Groups) -> Levels:
+        return np.where(groups.sizes == 1, np.nan, groups.sizes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneLevelForAll(KAnonymity):
+    def level(self, groups: Groups) -> Levels:
+        return np.array([groups.sizes.min(initial=9)], dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lenient(FrequencyLDiversity):
+    def kept_by(self, groups: Groups) -> np.ndarray:
+        return self.level(groups) >= self.l - 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strict(KAnonymity):
+    def kept_by(self, groups: Groups) -> np.ndarray:
+        return self.level(groups) > self.k
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meddling(FrequencyLDiversity):
+    def level(self, groups: Groups) -> Levels:
+        groups.histograms["s"].counts[:] += 1
+        return super().level(groups)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstComeFirstServed(KAnonymity):
+    def level(self, groups: Groups) -> Levels:
+        return groups.sizes - np.arange(len(groups)) / 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relative(KAnonymity):
+    def level(self, groups: Groups) -> Levels:
+        return groups.sizes / max(groups.sizes.max(initial=1), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotAllAtOnce(PrivacyModel):
+    """Groups may hold at most k records: not monotone, though it says so by default."""
+
+    name = "not-all-at-once"
+    reference = "nobody"
+    bound = "max"
+    stricter: ClassVar = {"k": "smaller"}
+
+    k: float
+
+    @property
+    def limit(self) -> float:
+        return self.k
+
+    def level(self, groups: Groups) -> Levels:
+        return groups.sizes.astype(np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaysExtendable(FrequencyLDiversity):
+    extendable = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongWay(TCloseness):
+    stricter: ClassVar = {"t": "larger"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongWayRecursive(RecursiveLDiversity):
+    stricter: ClassVar = {"c": "smaller", "l": "smaller"}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", max(1, int(self.l)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingIsAValue(DistinctLDiversity):
+    def level(self, groups: Groups) -> Levels:
+        return super().level(groups) + (groups.histograms["s"].missing > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingIsNobody(FrequencyLDiversity):
+    def level(self, groups: Groups) -> Levels:
+        counts = groups.histograms["s"]
+        return groups.sizes / np.maximum(counts.reduce(np.maximum, counts.counts), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boasting(KAnonymity):
+    @property
+    def smallest_group(self) -> int:
+        return self.k + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounding(KAnonymity):
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", self.k + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfAList(KAnonymity):
+    extra: tuple[str, ...] = ("a",)
+
+
+BROKEN = [
+    (suite.check_facts_are_stated, WithoutSource(k=3)),
+    (suite.check_facts_are_stated, WithoutDirection(k=3)),
+    (suite.check_every_group_has_a_level, NotANumber(k=3)),
+    (suite.check_every_group_has_a_level, OneLevelForAll(k=3)),
+    (suite.check_verdict_follows_level, Lenient(l=2, **S)),
+    (suite.check_verdict_follows_level, Strict(k=3)),
+    (suite.check_counts_stay_as_they_are, Meddling(l=2, **S)),
+    (suite.check_order_of_groups_is_ignored, FirstComeFirstServed(k=3)),
+    (suite.check_groups_are_judged_one_by_one, Relative(k=3)),
+    (suite.check_unions_of_good_groups_are_good, NotAllAtOnce(k=3)),
+    (suite.check_good_groups_stay_good, SaysExtendable(l=2, **S)),
+    (suite.check_stricter_keeps_no_more, WrongWay(t=0.0, **S)),
+    (suite.check_stricter_keeps_no_more, WrongWayRecursive(c=1, l=3, **S)),
+    (suite.check_missing_values_never_help, MissingIsAValue(l=2, **S)),
+    (suite.check_missing_values_never_help, MissingIsNobody(l=2, **S)),
+    (suite.check_small_groups_are_bad, Boasting(k=3)),
+    (suite.check_model_can_be_stored, Rounding(k=3)),
+    (suite.check_model_can_be_stored, OfAList(k=3)),
+]
+
+
+@pytest.mark.parametrize(("check", "model"), BROKEN, ids=lambda case: getattr(case, "__name__", repr(case)))
+def test_check_fails_on_a_wrong_model(check, model):
+    with pytest.raises(AssertionError):
+        check(model)
+
+
+def lossy_sum(self: Histogram, other: Histogram) -> Histogram:
+    return self if len(self.codes) > len(other.codes) else other
+
+
+def lossy_union(self: Groups, labels: np.ndarray) -> Groups:
+    return self.take(np.unique(labels, return_index=True)[1])
+
+
+WAIST = [
+    (suite.check_pieces_add_up, Histogram, "__add__", lossy_sum),
+    (suite.check_merging_is_recounting, Groups, "merged", lossy_union),
+]
+
+
+@pytest.mark.parametrize(("check", "owner", "method", "wrong"), WAIST, ids=["pieces", "unions"])
+def test_check_fails_on_a_broken_waist(check, owner, method, wrong, monkeypatch):
+    model = FrequencyLDiversity(l=2, **S)
+    check(model)
+    monkeypatch.setattr(owner, method, wrong)
+    with pytest.raises(AssertionError):
+        check(model)
+
+
+def test_the_oracle_check_fails_on_a_wrong_level_and_on_a_wrong_verdict():
+    with pytest.raises(AssertionError):
+        suite.check_level_equals_oracle(KAnonymity(k=3), lambda counts, _: sum(counts) + 1)
+    with pytest.raises(AssertionError):
+        suite.check_level_equals_oracle(Strict(k=3), lambda counts, _: sum(counts))
+
+
+def test_every_check_has_been_seen_to_fail():
+    assert {check for check, *_ in (*BROKEN, *WAIST)} == set(suite.MODEL_CHECKS)
+
+
+def test_the_whole_suite_runs_on_one_model():
+    suite.check_model(KAnonymity(k=2))
+    with pytest.raises(AssertionError):
+        suite.check_model(NotAllAtOnce(k=3))

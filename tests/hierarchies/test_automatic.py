@@ -1,0 +1,99 @@
+"""Hierarchies for columns that have none."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
+from sfumato.hierarchies.automatic import automatic
+
+DAY = dt.date(2020, 1, 1)
+MORNING = dt.datetime.fromisoformat("2020-01-01T08:00")
+
+
+@pytest.mark.parametrize(
+    ("values", "widths"),
+    [
+        ([17, 90], (5, 10, 20, 40)),
+        ([0, 99_999], (5000, 10_000, 20_000, 40_000)),
+        ([1994, 2013], (2, 10)),
+        ([0, 1], (2,)),
+        ([7], (2,)),
+        ([0, 30], (2, 10, 20)),
+        ([0.0, 0.75], (0.05, 0.1, 0.2, 0.4)),
+        ([-0.5, 15.0], (1, 5, 10)),
+        ([float("inf")], (1,)),
+        ([-1.7e308, 1.7e308], (2e307, 1e308)),
+    ],
+)
+def test_numbers_get_round_widths_that_nest(values, widths):
+    assert automatic(pa.array(values)) == Intervals(*widths)
+
+
+@given(
+    st.sets(st.floats(allow_nan=False, allow_infinity=False).map(lambda v: v + 0.0), min_size=1, max_size=10)
+)
+@settings(max_examples=100, deadline=None)
+def test_any_numbers_get_intervals_that_can_be_built(check_laws, values):
+    builder = automatic(pa.array(sorted(values)))
+    tree = builder.build(pa.array(sorted(values)))
+    check_laws(tree)
+    assert 1 <= len(builder.widths) <= 4
+    span = Fraction(max(values)) - Fraction(min(values))
+    assert span <= 21 * Fraction(builder.widths[0])
+
+
+@pytest.mark.parametrize(
+    ("values", "units"),
+    [
+        ([DAY], ("month",)),
+        ([MORNING], ("day",)),
+        ([DAY, DAY + dt.timedelta(days=40)], ("month",)),
+        ([DAY, DAY + dt.timedelta(days=100)], ("month", "quarter")),
+        ([DAY, DAY + dt.timedelta(days=400)], ("month", "quarter", "year")),
+        ([DAY, DAY + dt.timedelta(days=9000)], ("month", "quarter", "year", "decade")),
+        ([MORNING, MORNING + dt.timedelta(hours=25)], ("day",)),
+    ],
+)
+def test_dates_get_the_units_that_tell_them_apart(values, units):
+    assert automatic(pa.array(values)) == Intervals(*units)
+
+
+@pytest.mark.parametrize("codes", [["53715", "90210"], ["K1A 0B1", "M5V 3L9"], ["0001", "1999"]])
+def test_codes_of_equal_length_get_prefixes(codes):
+    assert automatic(pa.array(codes)) == Prefixes()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["flu", "cold"], ["53715", "1234"], ["20-29", "30-39"], ["abc1", "def2"], ["10", "20"], ["1" * 13]],
+)
+def test_other_texts_stay_flat(texts):
+    builder = automatic(pa.array(texts))
+    assert builder == Taxonomy(sorted(texts))
+    assert builder.build(pa.array(texts)).height == 1
+
+
+def test_truth_values_stay_flat():
+    assert automatic(pa.array([True, False])).build(pa.array([True, False])).leaves == ("false", "true")
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.string(), pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), pa.bool_()]
+)
+def test_columns_without_values_can_be_built(check_laws, type_):
+    values = pa.array([], type_)
+    check_laws(automatic(values).build(values))
+
+
+def test_the_order_of_values_does_not_matter():
+    words = [f"word {i}" for i in range(30)]
+    shuffled = random.Random(5).sample(words, len(words))
+    assert automatic(pa.array(words)) == automatic(pa.array(shuffled))

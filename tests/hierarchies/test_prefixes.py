@@ -1,0 +1,108 @@
+"""Prefixes of codes."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.exceptions import HierarchyError, InvalidParameterError
+from sfumato.hierarchies import Prefixes
+
+
+def test_postcodes_lose_one_character_per_level():
+    tree = Prefixes().build(pa.array(["53715", "53710", "53703", "90210"]))
+    assert tree.leaves == ("53703", "53710", "53715", "90210")
+    assert tree.labels[1] == ("5370*", "5371*", "9021*")
+    assert tree.labels[2:] == (("537**", "902**"), ("53***", "90***"), ("5****", "9****"), ("*",))
+    assert tree.levels[1].tolist() == [0, 1, 1, 2]
+
+
+def test_lengths_can_be_chosen():
+    tree = Prefixes(3, 1).build(pa.array(["53715", "53703", "54000"]))
+    assert tree.labels[1:] == (("537**", "540**"), ("5****",), ("*",))
+
+
+def test_short_codes_are_filled_up_with_spaces():
+    tree = Prefixes().build(pa.array(["537", "53715", "5"]))
+    assert tree.leaves == ("5", "537", "53715")
+    assert tree.labels[1:] == (
+        ("5   *", "537 *", "5371*"),
+        ("5  **", "537**"),
+        ("5 ***", "53***"),
+        ("5****",),
+        ("*",),
+    )
+
+
+def test_a_length_beyond_the_longest_code_repeats_the_codes():
+    assert Prefixes(9, 1).build(pa.array(["10", "2"])).labels == (
+        ("10", "2"),
+        ("10", "2"),
+        ("1*", "2*"),
+        ("*",),
+    )
+
+
+def test_numbers_are_taken_by_their_text():
+    assert Prefixes(1).build(pa.array([207, 31])).labels[:2] == (("207", "31"), ("2**", "3**"))
+
+
+def test_letters_beyond_ascii_count_as_one():
+    assert Prefixes(1).build(pa.array(["Äß", "Äx"])).labels[1] == ("Ä*",)
+
+
+def test_single_characters_go_straight_to_the_root():
+    assert Prefixes().build(pa.array(["a", "b"])).labels == (("a", "b"), ("*",))
+
+
+def test_no_values_make_a_lonely_root(check_laws):
+    check_laws(Prefixes().build(pa.array([], pa.string())))
+    check_laws(Prefixes(4, 2).build(pa.array([], pa.null()).cast(pa.string())))
+
+
+def test_long_texts_need_chosen_lengths():
+    texts = pa.array(["x" * 65, "y"])
+    with pytest.raises(HierarchyError, match="at most 64 characters, and the longest has 65"):
+        Prefixes().build(texts)
+    assert Prefixes(2).build(texts).height == 2
+
+
+def test_codes_that_look_like_labels_are_refused():
+    with pytest.raises(HierarchyError, match="1 labels that stand for different sets"):
+        Prefixes(1).build(pa.array(["5*", "51"]))
+
+
+@pytest.mark.parametrize("lengths", [(0,), (-1,), (2.0,), (True,), ("3",)])
+def test_lengths_are_whole_and_positive(lengths):
+    with pytest.raises(InvalidParameterError, match="whole numbers of at least 1"):
+        Prefixes(*lengths)
+
+
+@pytest.mark.parametrize("lengths", [(1, 2), (2, 2)])
+def test_lengths_decrease(lengths):
+    with pytest.raises(InvalidParameterError, match="decreasing"):
+        Prefixes(*lengths)
+
+
+@given(
+    st.sets(st.text(st.sampled_from("01 é\x00\x01"), max_size=5), min_size=1, max_size=15),
+    st.sets(st.integers(1, 6)).map(lambda lengths: sorted(lengths, reverse=True)),
+)
+@settings(max_examples=100, deadline=None)
+def test_every_label_is_the_filled_prefix(check_laws, codes, lengths):
+    tree = Prefixes(*lengths).build(pa.array(sorted(codes), pa.string()))
+    check_laws(tree)
+    longest = max(map(len, codes))
+    assert set(tree.leaves) == codes
+    for level, length in enumerate(lengths or range(longest - 1, 0, -1), start=1):
+        for code, node in zip(tree.leaves, tree.levels[level], strict=True):
+            filled = code.ljust(longest)
+            expected = filled[:length] + "*" * (longest - length) if length < longest else code
+            assert tree.labels[level][node] == expected
+
+
+def test_repr_is_what_a_user_would_write():
+    assert repr(Prefixes()) == "Prefixes()"
+    assert repr(Prefixes(4, 2)) == "Prefixes(4, 2)"

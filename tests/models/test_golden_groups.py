@@ -1,0 +1,86 @@
+"""The models on tables that the thesis and the MAA-SLIE paper print; facts from tests/golden/README.md."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from sfumato.groups import Groups
+from sfumato.models import (
+    DistinctLDiversity,
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    KAnonymity,
+    RecursiveLDiversity,
+    TCloseness,
+)
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+TWO_ANONYMOUS = ["thesis_2_1", "thesis_3_3"]
+FOUR_DIVERSE = ["thesis_2_2", "thesis_3_4"]
+ORIGINALS = ["thesis_1_1", "thesis_3_2", "maa_slie_1"]
+
+
+def groups_of(name: str) -> Groups:
+    """Count diseases in groups of equal quasi-identifiers, in the order in which the groups are printed."""
+    with (GOLDEN / f"{name}.csv").open(encoding="utf-8") as file:
+        records = list(csv.DictReader(file))
+    quasi = [tuple(record.get(column) for column in ("age", "sex", "zip")) for record in records]
+    diseases = sorted({record["disease"] for record in records})
+    matrix = [[0] * len(diseases) for _ in dict.fromkeys(quasi)]
+    for values, record in zip(quasi, records, strict=True):
+        matrix[list(dict.fromkeys(quasi)).index(values)][diseases.index(record["disease"])] += 1
+    return Groups.from_counts(disease=matrix)
+
+
+def entropy_level(groups: Groups) -> list[float]:
+    return EntropyLDiversity(l=2, sensitive="disease").level(groups).tolist()
+
+
+@pytest.mark.parametrize("name", TWO_ANONYMOUS)
+def test_tables_with_k_2_give_bronchitis_away(name):
+    groups = groups_of(name)
+    assert KAnonymity(k=2).level(groups).tolist() == [3, 2, 3]
+    assert KAnonymity(k=2).kept_by(groups).all()
+    assert not KAnonymity(k=3).kept_by(groups).all()
+    assert DistinctLDiversity(l=2, sensitive="disease").level(groups).tolist() == [3, 1, 3]
+    assert FrequencyLDiversity(l=3, sensitive="disease").level(groups).tolist() == [3, 1, 3]
+    assert entropy_level(groups) == [3, 1, 3]
+    assert RecursiveLDiversity(c=2, l=2, sensitive="disease").level(groups).tolist() == [0.5, math.inf, 0.5]
+    assert TCloseness(t=0.5, sensitive="disease").level(groups).tolist() == [1 / 2, 3 / 4, 1 / 2]
+    assert TCloseness(t=0.5, sensitive="disease").kept_by(groups).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("name", FOUR_DIVERSE)
+def test_tables_with_l_4_are_4_diverse_in_every_way(name):
+    groups = groups_of(name)
+    assert KAnonymity(k=4).kept_by(groups).tolist() == [True, True]
+    assert DistinctLDiversity(l=4, sensitive="disease").kept_by(groups).all()
+    assert FrequencyLDiversity(l=4, sensitive="disease").kept_by(groups).all()
+    assert EntropyLDiversity(l=4, sensitive="disease").kept_by(groups).all()
+    assert entropy_level(groups) == [4, 4]
+    assert TCloseness(t=0.25, sensitive="disease").level(groups).tolist() == [1 / 4, 1 / 4]
+    assert TCloseness(t=0.25, sensitive="disease").kept_by(groups).all()
+    assert RecursiveLDiversity(c=1, l=4, sensitive="disease").level(groups).tolist() == [1, 1]
+    assert not RecursiveLDiversity(c=1, l=4, sensitive="disease").kept_by(groups).any()
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_originals_are_unique_and_support_at_most_l_4(name):
+    groups = groups_of(name)
+    assert KAnonymity(k=1).level(groups).tolist() == [1] * 8
+    whole = groups.merged(groups.sizes * 0)
+    assert FrequencyLDiversity(l=4, sensitive="disease").level(whole).tolist() == [4]
+    assert entropy_level(whole) == pytest.approx([2**2.5])
+    assert TCloseness(t=0, sensitive="disease").kept_by(whole).all()
+
+
+@pytest.mark.parametrize("name", ["maa_slie_2", "maa_slie_3"])
+def test_the_papers_releases_are_2_anonymous_and_2_sensitive(name):
+    groups = groups_of(name)
+    assert KAnonymity(k=2).level(groups).tolist() == [2, 2, 2, 2]
+    assert DistinctLDiversity(l=2, sensitive="disease").level(groups).tolist() == [2, 2, 2, 2]
+    assert FrequencyLDiversity(l=2, sensitive="disease").kept_by(groups).all()

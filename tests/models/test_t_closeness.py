@@ -1,0 +1,243 @@
+"""t-closeness: its own facts, distances against linear programs, and exactness."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from oracles import earth_movers_distance, equal_distance, hierarchical_distance, ordered_distance
+from sfumato.attributes.missing import Missing
+from sfumato.attributes.scales import Scale
+from sfumato.engine.coding import CodedColumn
+from sfumato.engine.domain import Domain
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.groups import Groups
+from sfumato.hierarchies import Hierarchy, Taxonomy
+from sfumato.models import TCloseness, earth_mover
+from strategies import counts, group_counts, hierarchies
+
+TREE = Taxonomy({"respiratory": ["flu", "pneumonia"], "digestive": ["ulcer", "gastritis"]}).hierarchy
+DISTANCES = ["equal", "ordered", "hierarchical"]
+
+
+def close(distance: str, t: float = 0.5) -> TCloseness:
+    return TCloseness(t=t, sensitive="s", distance=distance)
+
+
+def domain_of(hierarchy: Hierarchy) -> Domain:
+    return Domain("s", Scale.ORDINAL, pa.array(hierarchy.labels[0]), hierarchy)
+
+
+def with_domain(matrix: list[list[int]], hierarchy: Hierarchy, **options: object) -> Groups:
+    return Groups.from_counts(s=matrix, domains={"s": domain_of(hierarchy)}, **options)
+
+
+@st.composite
+def groups_with_a_hierarchy(draw: st.DrawFn) -> tuple[list[list[int]], Hierarchy]:
+    matrix = draw(group_counts())
+    return matrix, draw(hierarchies([f"v{i}" for i in range(len(matrix[0]))]))
+
+
+def test_the_example_of_the_paper_with_four_diseases():
+    """Values from methods.md, section 0: P is even, Q is (1/2, 1/2, 0, 0) or (1/2, 0, 1/2, 0)."""
+    groups = with_domain([[1, 1, 0, 0], [1, 0, 1, 0]], TREE, totals={"s": np.array([1, 1, 1, 1])})
+    assert close("hierarchical").level(groups).tolist() == [1 / 2, 1 / 4]
+    assert close("equal").level(groups).tolist() == [1 / 2, 1 / 2]
+    assert close("ordered").level(groups).tolist() == [1 / 3, 1 / 6]
+
+
+def test_the_salaries_of_the_paper():
+    """Li et al. 2007, section 4.3: nine salaries; the lowest three are 0.375, the mixed three 0.167 away."""
+    three = np.eye(9, dtype=int)
+    groups = Groups.from_counts(
+        s=[three[:3].sum(axis=0), three[[3, 5, 8]].sum(axis=0)], totals={"s": np.ones(9, int)}
+    )
+    assert close("ordered").level(groups).tolist() == [0.375, 1 / 6]
+
+
+@given(groups_with_a_hierarchy())
+@settings(max_examples=50)
+def test_levels_are_the_definitions_rounded_once(drawn):
+    matrix, hierarchy = drawn
+    groups, totals = with_domain(matrix, hierarchy), np.sum(matrix, axis=0).tolist()
+    levels = [level.tolist() for level in hierarchy.levels]
+    assert close("equal").level(groups).tolist() == [float(equal_distance(row, totals)) for row in matrix]
+    assert close("ordered").level(groups).tolist() == [float(ordered_distance(row, totals)) for row in matrix]
+    expected = [float(hierarchical_distance(row, totals, levels)) for row in matrix]
+    assert close("hierarchical").level(groups).tolist() == expected
+
+
+@given(counts(4), counts(4), hierarchies(["a", "b", "c", "d"]))
+@settings(max_examples=30)
+def test_levels_are_the_least_work_of_moving_mass(row, totals, hierarchy):
+    groups = with_domain([row], hierarchy, totals={"s": np.array(totals)})
+    ground = {
+        "equal": lambda i, j: float(i != j),
+        "ordered": lambda i, j: abs(i - j) / 3,
+        "hierarchical": lambda i, j: (
+            sum(level[i] != level[j] for level in hierarchy.levels) / hierarchy.height
+        ),
+    }
+    for distance, between in ground.items():
+        least = earth_movers_distance(row, totals, between)
+        assert close(distance).level(groups)[0] == pytest.approx(least, abs=1e-9)
+
+
+@given(counts(5), counts(5), hierarchies(["a", "b", "c", "d"]))
+@settings(max_examples=30)
+def test_a_missing_value_of_its_own_is_at_distance_1_from_all_others(row, totals, hierarchy):
+    """Exact for equal and hierarchical distances; never below for the ordered one, and never above 1."""
+    groups = with_domain([row], hierarchy, totals={"s": np.array(totals)})
+    missing = 4
+
+    def beside(distance):
+        return lambda i, j: float(i != j) if missing in {i, j} else distance(i, j)
+
+    by_tree = beside(lambda i, j: sum(level[i] != level[j] for level in hierarchy.levels) / hierarchy.height)
+    assert close("equal").level(groups)[0] == float(equal_distance(row, totals))
+    assert close("hierarchical").level(groups)[0] == pytest.approx(
+        earth_movers_distance(row, totals, by_tree), abs=1e-9
+    )
+    by_rank = earth_movers_distance(row, totals, beside(lambda i, j: abs(i - j) / 3))
+    assert by_rank - 1e-9 <= close("ordered").level(groups)[0] <= 1
+
+
+@given(counts(5), counts(5))
+@settings(max_examples=50)
+def test_the_ordered_bound_with_missing_values_is_as_documented(row, totals):
+    groups = with_domain([row], domain_hierarchy(4), totals={"s": np.array(totals)})
+    q, p = Fraction(row[4], sum(row)), Fraction(totals[4], sum(totals))
+    both_known = any(row[:4]) and any(totals[:4])
+    between = ordered_distance(row[:4], totals[:4]) if both_known else Fraction(0)
+    assume(any(totals[:4]) or not any(row[:4]))
+    assert close("ordered").level(groups)[0] == float(min((1 - q) * between + abs(q - p), Fraction(1)))
+
+
+def domain_hierarchy(leaves: int) -> Hierarchy:
+    names = [f"v{i}" for i in range(leaves)]
+    return Hierarchy.from_levels(names, [names], ordered=True)
+
+
+@given(counts(4), counts(4), st.integers(0, 5), st.sampled_from(DISTANCES))
+@settings(max_examples=50)
+def test_missing_values_that_may_be_anything_count_as_moved_from_end_to_end(row, totals, lost, distance):
+    groups = with_domain([row], TREE, totals={"s": np.array(totals)}, missing={"s": [lost]})
+    levels = [level.tolist() for level in TREE.levels]
+    known = {
+        "equal": equal_distance(row, totals),
+        "ordered": ordered_distance(row, totals),
+        "hierarchical": hierarchical_distance(row, totals, levels),
+    }[distance]
+    share = Fraction(lost, sum(row) + lost)
+    assert close(distance).level(groups).tolist() == [float((1 - share) * known + share)]
+
+
+@pytest.mark.parametrize("policy", Missing)
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_table_without_any_known_value_is_judged(policy, distance):
+    codes = CodedColumn(domain_of(TREE), np.full(3, 4, dtype=np.uint8))
+    groups = Groups.from_rows(np.array([0, 0, 1]), 2, [codes], policy)
+    expected = 0 if policy is Missing.OWN_VALUE else 1
+    assert close(distance).level(groups).tolist() == [expected, expected]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_single_value_is_no_distance_from_itself(distance):
+    assert close(distance, t=0).kept_by(with_domain([[3], [1]], domain_hierarchy(1))).all()
+
+
+def test_a_true_fifth_is_within_a_fifth():
+    groups = Groups.from_counts(s=[[7, 3], [3, 7], [5, 5], [701, 299]], totals={"s": np.array([5, 5])})
+    assert close("equal", t=0.2).level(groups).tolist() == [0.2, 0.2, 0, 0.201]
+    assert close("ordered", t=0.2).kept_by(groups).tolist() == [True, True, True, False]
+    assert close("equal", t=0.2).kept_by(groups).tolist() == [True, True, True, False]
+
+
+def test_a_true_third_is_within_a_third():
+    groups = Groups.from_counts(s=[[1, 2, 0], [3, 0, 0]], totals={"s": np.array([1, 1, 1])})
+    assert close("equal", t=1 / 3).kept_by(groups).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_large_counts_stay_exact(distance):
+    """Products beyond 64 bits: small groups beside large ones, and a fifth that is a fifth."""
+    big = 10**15
+    matrix = [[7 * big, 3 * big, 0, 0], [7, 3, 0, 0], [big, big + 1, big, big], [0, 0, 1, 0]]
+    totals = [5 * big, 5 * big, 0, 0]
+    groups = with_domain(matrix, TREE, totals={"s": np.array(totals)})
+    levels = [level.tolist() for level in TREE.levels]
+    expected = {
+        "equal": [equal_distance(row, totals) for row in matrix],
+        "ordered": [ordered_distance(row, totals) for row in matrix],
+        "hierarchical": [hierarchical_distance(row, totals, levels) for row in matrix],
+    }[distance]
+    assert close(distance).level(groups).tolist() == [float(level) for level in expected]
+    assert close("equal", t=0.2).kept_by(groups).tolist() == [True, True, False, False]
+
+
+def test_large_counts_with_missing_values_stay_exact():
+    big = 10**15
+    groups = with_domain(
+        [[7 * big, 3 * big, 0, 0, big], [1, 1, 0, 0, 0]],
+        TREE,
+        totals={"s": np.array([5 * big, 5 * big, 0, 0, big])},
+    )
+    known = ordered_distance([7, 3, 0, 0], [5, 5, 0, 0])
+    assert close("ordered").level(groups).tolist() == [
+        float(Fraction(10, 11) * known),
+        float(Fraction(1, 11)),
+    ]
+
+
+def test_quotients_are_rounded_once():
+    top = np.array([2**53 + 1, 10**17 + 7, 1], dtype=np.int64)
+    bottom = np.array([3, 10**18 + 9, 5], dtype=np.int64)
+    expected = [(2**53 + 1) / 3, (10**17 + 7) / (10**18 + 9), 0.2]
+    assert earth_mover.quotient(top, bottom).tolist() == expected
+
+
+@given(group_counts(), st.randoms(use_true_random=False))
+@settings(max_examples=50)
+def test_the_equal_distance_ignores_names_of_values(matrix, random):
+    order = list(range(len(matrix[0])))
+    random.shuffle(order)
+    renamed = [[row[v] for v in order] for row in matrix]
+    assert close("equal").level(Groups.from_counts(s=matrix)).tolist() == pytest.approx(
+        close("equal").level(Groups.from_counts(s=renamed)).tolist(), abs=0
+    )
+
+
+def test_a_hierarchical_distance_needs_a_hierarchy():
+    with pytest.raises(
+        SchemaError, match=r"'s' has no hierarchy for TCloseness; give one in Schema\.hierarchies"
+    ):
+        close("hierarchical").level(Groups.from_counts(s=[[1, 1]]))
+    flat = Domain("s", Scale.NOMINAL, pa.array(["a", "b"]))
+    with pytest.raises(SchemaError, match="'s' has no hierarchy"):
+        close("hierarchical").level(Groups.from_counts(s=[[1, 1]], domains={"s": flat}))
+
+
+def test_an_ordered_distance_needs_an_order():
+    flat = Domain("s", Scale.NOMINAL, pa.array(["a", "b"]))
+    with pytest.raises(
+        SchemaError, match=r"'s' is nominal and has no order for TCloseness; give one in Schema\.orders"
+    ):
+        close("ordered").level(Groups.from_counts(s=[[1, 1]], domains={"s": flat}))
+
+
+@pytest.mark.parametrize("t", [-0.1, 1.1, True, "0.2", float("nan")])
+def test_t_must_lie_between_0_and_1(t):
+    with pytest.raises(InvalidParameterError, match=r"TCloseness\.t must be a number from 0 to 1; got"):
+        TCloseness(t=t, sensitive="s")
+
+
+def test_the_distance_must_be_known():
+    with pytest.raises(
+        InvalidParameterError, match="distance must be one of equal, ordered, hierarchical; got 'cosine'"
+    ):
+        TCloseness(t=0.1, sensitive="s", distance="cosine")

@@ -1,0 +1,87 @@
+"""Each definition copied from its paper, slow and obvious; counts are plain lists, one number per value."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import linprog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def size(counts: Sequence[int]) -> int:
+    """Sweeney 2002: the number of records in a group."""
+    return sum(counts)
+
+
+def distinct_values(counts: Sequence[int]) -> int:
+    """Machanavajjhala et al. 2007: the number of different values in a group."""
+    return len([count for count in counts if count > 0])
+
+
+def inverse_largest_share(counts: Sequence[int]) -> Fraction:
+    """Machanavajjhala et al. 2007: one over the share of the most frequent value."""
+    return 1 / max(Fraction(count, sum(counts)) for count in counts)
+
+
+def effective_values(counts: Sequence[int]) -> float:
+    """Machanavajjhala et al. 2007: the exponential of the entropy of the values."""
+    shares = [count / sum(counts) for count in counts if count > 0]
+    return math.exp(-sum(share * math.log(share) for share in shares))
+
+
+def recursive_quotient(counts: Sequence[int], l: int) -> Fraction | float:
+    """Machanavajjhala et al. 2007: r1 / (r_l + ... + r_m), where r is sorted downwards."""
+    r = sorted([count for count in counts if count > 0], reverse=True)
+    tail = sum(r[l - 1 :])
+    return Fraction(r[0], tail) if tail else math.inf
+
+
+def equal_distance(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
+    """Li et al. 2007: half the sum of the differences of shares."""
+    return sum((abs(q - p) for q, p in zip(shares(counts), shares(totals), strict=True)), Fraction(0)) / 2
+
+
+def ordered_distance(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
+    """Li et al. 2007: the mean over gaps between neighbors of the differences of running sums."""
+    gain = [q - p for q, p in zip(shares(counts), shares(totals), strict=True)]
+    crossings = [abs(sum(gain[: i + 1], Fraction(0))) for i in range(len(gain))]
+    return sum(crossings, Fraction(0)) / max(len(gain) - 1, 1)
+
+
+def hierarchical_distance(
+    counts: Sequence[int], totals: Sequence[int], levels: Sequence[Sequence[int]]
+) -> Fraction:
+    """Li et al. 2007: the sum over inner nodes of height / H * min(positive, negative extras of children)."""
+    extra = [q - p for q, p in zip(shares(counts), shares(totals), strict=True)]
+    cost = Fraction(0)
+    for height, (below, level) in enumerate(pairwise(levels), start=1):
+        for node in set(level):
+            children = {below[leaf] for leaf in range(len(extra)) if level[leaf] == node}
+            extras = [sum(e for e, c in zip(extra, below, strict=True) if c == child) for child in children]
+            positive = sum((e for e in extras if e > 0), Fraction(0))
+            negative = -sum((e for e in extras if e < 0), Fraction(0))
+            cost += Fraction(height, len(levels) - 1) * min(positive, negative)
+    return cost
+
+
+def earth_movers_distance(
+    counts: Sequence[int], totals: Sequence[int], distance: Callable[[int, int], float]
+) -> float:
+    """Li et al. 2007: the least work that moves one distribution onto the other, as a linear program."""
+    m = len(counts)
+    work = [distance(i, j) for i in range(m) for j in range(m)]
+    out = np.kron(np.eye(m), np.ones(m))
+    into = np.kron(np.ones(m), np.eye(m))
+    mass = [float(share) for share in (*shares(totals), *shares(counts))]
+    return float(linprog(work, A_eq=np.vstack([out, into]), b_eq=mass).fun)
+
+
+def shares(counts: Sequence[int]) -> list[Fraction]:
+    """Give the share of every value."""
+    return [Fraction(count, sum(counts)) for count in counts]
