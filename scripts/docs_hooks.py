@@ -1,4 +1,4 @@
-"""What MkDocs cannot do by itself: a page of all public names, formulas without scripts, plain code fences."""
+"""What MkDocs cannot do by itself: a page of all public names, formulas without scripts, plain fences."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import html
 import re
 
 from latex2mathml.converter import convert
+from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
@@ -16,12 +17,32 @@ import sfumato
 
 API_PAGE = "reference/api.md"
 STYLE_SHEET = "page.css"
+STAGES = {
+    "data": "Read and write",
+    "inspection": "Inspect",
+    "attributes": "Describe",
+    "hierarchies": "Generalize",
+    "models": "Promise",
+    "algorithms": "Search",
+    "release": "Release",
+    "auditing": "Judge",
+    "recipe": "Repeat",
+    "exceptions": "Refuse",
+}
 LOADED = re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']?(?:https?:)?//""")
 STYLE = """
-math[display="block"] { margin: 1em 0; overflow-x: auto; }
+math[display="block"] { margin: 1em 0; }
 .doc-contents { padding-left: 1.2em; border-left: 2px solid var(--bs-border-color); }
-.filename { display: block; font-family: var(--bs-font-monospace); font-size: 0.8em; }
+.highlight .filename { display: block; font-family: var(--bs-font-monospace); font-size: 0.8em; }
 """
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Let no anchor begin with a digit: the theme's script stops at one."""
+    config.mdx_configs["toc"]["slugify"] = lambda text, separator: re.sub(
+        r"^(?=\d)", "section-", slugify(text, separator)
+    )
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -51,18 +72,19 @@ def on_post_page(output: str, page: Page, **_: object) -> str:
 
 
 def api_page() -> str:
-    """List every public name with what its docstring says, by the stage it belongs to."""
-    stages: dict[str, list[str]] = {}
+    """List every public name with what its docstring says, in the order in which data flows."""
+    paths: dict[str, list[str]] = {stage: [] for stage in STAGES}
     for name in sorted(sfumato.__all__):
         thing = getattr(sfumato, name)
-        home = getattr(thing, "__module__", None)
-        if home is not None:
-            stages.setdefault(home.split(".")[1], []).append(f"{home}.{thing.__qualname__}")
-    lines = ["# Python names", "", "Everything that `import sfumato as sf` offers, by stage."]
-    for stage, paths in sorted(stages.items()):
-        lines += ["", f"## {stage.capitalize()}"]
-        for path in paths:
-            lines += ["", f"::: {path}"]
+        if name == "__version__":
+            continue
+        stage = thing.__module__.split(".")[1]
+        if stage not in paths:
+            raise PluginError(f"sfumato.{name} is of stage {stage}, which STAGES in scripts/docs_hooks.py lacks.")
+        paths[stage].append(f"{thing.__module__}.{thing.__qualname__}")
+    lines = ["# Python names", "", "Everything that `import sfumato as sf` offers, in the order of use."]
+    for stage, heading in STAGES.items():
+        lines += ["", f"## {heading}", *(f"\n::: {path}" for path in paths[stage])]
     return "\n".join(lines) + "\n"
 
 

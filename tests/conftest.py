@@ -39,9 +39,7 @@ def shared_data() -> Path:
     """Give the folder of the shared benchmark tables to a test marked `shared_data`."""
     folder = _shared_data_folder()
     if folder is None:
-        pytest.fail(
-            f"A test that uses the fixture shared_data must be marked with it ({SHARED_DATA} is not set)."
-        )
+        pytest.fail(f"A test that uses the fixture shared_data must be marked with it ({SHARED_DATA} is not set).")
     return folder
 
 

@@ -54,9 +54,7 @@ def ordered_distance(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
     return sum(crossings, Fraction(0)) / max(len(gain) - 1, 1)
 
 
-def hierarchical_distance(
-    counts: Sequence[int], totals: Sequence[int], levels: Sequence[Sequence[int]]
-) -> Fraction:
+def hierarchical_distance(counts: Sequence[int], totals: Sequence[int], levels: Sequence[Sequence[int]]) -> Fraction:
     """Li et al. 2007: the sum over inner nodes of height / H * min(positive, negative extras of children)."""
     extra = [q - p for q, p in zip(shares(counts), shares(totals), strict=True)]
     cost = Fraction(0)
@@ -70,9 +68,7 @@ def hierarchical_distance(
     return cost
 
 
-def earth_movers_distance(
-    counts: Sequence[int], totals: Sequence[int], distance: Callable[[int, int], float]
-) -> float:
+def earth_movers_distance(counts: Sequence[int], totals: Sequence[int], distance: Callable[[int, int], float]) -> float:
     """Li et al. 2007: the least work that moves one distribution onto the other, as a linear program."""
     m = len(counts)
     work = [distance(i, j) for i in range(m) for j in range(m)]

@@ -26,9 +26,7 @@ def counts(values: int, most: int = 6) -> st.SearchStrategy[list[int]]:
 
 
 @st.composite
-def group_counts(
-    draw: st.DrawFn, *, most_values: int = 6, most_groups: int = 5, most: int = 6
-) -> list[list[int]]:
+def group_counts(draw: st.DrawFn, *, most_values: int = 6, most_groups: int = 5, most: int = 6) -> list[list[int]]:
     """Draw counts of the same values in several groups, none of them empty."""
     values = draw(st.integers(1, most_values))
     return draw(st.lists(counts(values, most), min_size=1, max_size=most_groups))

@@ -145,9 +145,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    program = (
-        f"import sys, json, sfumato; print(json.dumps([m for m in {HEAVY + EXTRAS!r} if m in sys.modules]))"
-    )
+    program = f"import sys, json, sfumato; print(json.dumps([m for m in {HEAVY + EXTRAS!r} if m in sys.modules]))"
     assert json.loads(run_python(program)) == []
 
 

@@ -30,9 +30,7 @@ def column(codes: list[int], values: int) -> CodedColumn:
 
 def rows_of(matrix: list[list[int]]) -> tuple[np.ndarray, list[int]]:
     """Spell out the records of a count matrix, last group first."""
-    cells = [
-        (g, v) for g, counts in enumerate(matrix) for v, count in enumerate(counts) for _ in range(count)
-    ]
+    cells = [(g, v) for g, counts in enumerate(matrix) for v, count in enumerate(counts) for _ in range(count)]
     cells.reverse()
     return np.array([g for g, _ in cells]), [v for _, v in cells]
 
@@ -95,11 +93,12 @@ def test_missing_values_are_the_last_value_or_stand_apart():
 
 
 def test_folding_puts_missing_cells_onto_the_most_frequent_value():
-    groups = Groups.from_counts(s=[[1, 3, 0], [2, 2, 0], [0, 0, 0], [0, 0, 1]], missing={"s": [2, 1, 4, 0]})
-    folded = groups.histograms["s"].folded
-    assert dense(folded) == [[1, 5, 0], [3, 2, 0], [0, 0, 4], [0, 0, 1]]
-    assert folded.missing.tolist() == [0, 0, 0, 0]
-    assert dense(groups.histograms["s"]) == [[1, 3, 0], [2, 2, 0], [0, 0, 0], [0, 0, 1]]
+    matrix, missing = [[1, 3, 0], [2, 2, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]], [2, 1, 4, 0, 0]
+    histogram = Groups.from_counts(s=matrix, missing={"s": missing}).histograms["s"]
+    assert dense(histogram.folded) == [[1, 5, 0], [3, 2, 0], [0, 0, 4], [0, 0, 1], [0, 0, 0]]
+    assert np.diff(histogram.folded.offsets).tolist() == [2, 2, 1, 1, 0]
+    assert not histogram.folded.missing.any()
+    assert dense(histogram) == matrix
     complete = Groups.from_counts(s=[[1, 3]]).histograms["s"]
     assert complete.folded is complete
 

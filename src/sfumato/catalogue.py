@@ -37,11 +37,17 @@ MODELS: dict[str, type[PrivacyModel]] = {
 ALGORITHMS: dict[str, type[Algorithm]] = {algorithm.name: algorithm for algorithm in (Mondrian,)}
 MEASURES: dict[str, Measure] = {
     measure.name: measure
-    for measure in (Loss(), NormalizedCertaintyPenalty(), Discernibility(), AverageClassSize(), SuppressedShare())
+    for measure in (
+        Loss(),
+        NormalizedCertaintyPenalty(),
+        Discernibility(),
+        AverageClassSize(),
+        SuppressedShare(),
+    )
 }
 
 
-def describe_choice(choice: type[PrivacyModel] | type[Algorithm]) -> dict[str, object]:
+def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
     """Describe a model or an algorithm: name, first sentence, parameters with defaults, reference."""
     parameters: dict[str, Any] = {}
     for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass

@@ -196,15 +196,11 @@ class Groups:
             counts = np.asarray(matrix, dtype=np.int64)
             lost = np.asarray((missing or {}).get(name, np.zeros(len(counts))), dtype=np.int64)
             if histograms and not np.array_equal(sizes, counts.sum(axis=1) + lost):
-                raise InvalidParameterError(
-                    f"Groups.from_counts: {name!r} has other group sizes than the first."
-                )
+                raise InvalidParameterError(f"Groups.from_counts: {name!r} has other group sizes than the first.")
             sizes = counts.sum(axis=1) + lost
             rows, codes = np.nonzero(counts)
             offsets = np.searchsorted(rows, np.arange(len(counts) + 1))
-            histograms[name] = Histogram(
-                offsets, codes.astype(np.int32), counts[rows, codes], counts.shape[1], lost
-            )
+            histograms[name] = Histogram(offsets, codes.astype(np.int32), counts[rows, codes], counts.shape[1], lost)
         return cls(sizes, histograms, totals or {}, domains or {})
 
     @classmethod

@@ -6,7 +6,7 @@ published table and come back to the same labels by parsing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -100,7 +100,7 @@ Label: TypeAlias = Exact | Interval | Node | ValueSet | Centre | MissingCell | S
 class Recoded:
     """One attribute as published: a label for every group."""
 
-    labels: tuple[Label, ...]
+    labels: Collection[Label]
     by_group: npt.NDArray[np.int32]
 
 

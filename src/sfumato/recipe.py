@@ -51,7 +51,13 @@ class Recipe:
             "a share in [0, 1]",
             self.max_suppressed,
         )
-        require(self.seed is None or (is_whole(self.seed) and self.seed >= 0), self, "seed", "a whole number", self.seed)
+        require(
+            self.seed is None or (is_whole(self.seed) and self.seed >= 0),
+            self,
+            "seed",
+            "a whole number",
+            self.seed,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give the recipe as plain values, as in its TOML file."""
@@ -66,7 +72,7 @@ class Recipe:
 
     def to_toml(self) -> str:
         """Write the recipe as TOML."""
-        import tomli_w  # noqa: PLC0415 - loaded when used
+        import tomli_w
 
         return tomli_w.dumps(self.to_dict())
 
@@ -124,8 +130,8 @@ def _attribute(schema: Schema, name: str) -> dict[str, Any]:
 
 
 def _schema(attributes: Mapping[str, Any], missing: object, folder: Path | None) -> Schema:
-    by_role: dict[str, list[str]] = {role.value: [] for role in Role}
-    extras: dict[str, dict[str, Any]] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}}
+    by_role: dict[str, Any] = {role.value: [] for role in Role}
+    extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}}
     for name, entry in attributes.items():
         if not isinstance(entry, Mapping):
             raise RecipeError(f"[attributes.{name}] must be a table with at least a role.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ from sfumato.groups import Groups
 from sfumato.measures import Measured
 from sfumato.models.base import PrivacyModel
 from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Exact, MissingCell, Publication, Recoded
-from sfumato.published.table import PublishedTable
 from sfumato.randomness import draw_seed, generator
 from sfumato.recipe import Recipe
 
@@ -59,7 +59,7 @@ class Release:
     @property
     def suppressed(self) -> int:
         """How many records were left out."""
-        return self.original.num_rows - self.published.num_rows
+        return int(self.original.num_rows - self.published.num_rows)
 
     def aligned(self) -> Any:
         """Give one row per original row, in the original order; suppressed records show `*` and nothing else."""
@@ -74,7 +74,12 @@ class Release:
         return self.kind.restore_aligned(rows)
 
     def write(
-        self, folder: str | PathLike[str], *, table_format: str = "csv", replace: bool = False, excel_safe: bool = False
+        self,
+        folder: str | PathLike[str],
+        *,
+        table_format: str = "csv",
+        replace: bool = False,
+        excel_safe: bool = False,
     ) -> None:
         """Write `public/`, which may leave the house, and `internal/`, which must not.
 
@@ -85,7 +90,7 @@ class Release:
         replace : whether an older release there may be replaced.
         excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
         """
-        from sfumato.reporting.folders import write_folders  # noqa: PLC0415 - templates are loaded when written
+        from sfumato.reporting.folders import write_folders
 
         write_folders(
             folder,
@@ -110,7 +115,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{name}</td><td>{value:.4g}</td></tr>" for name, value in self.measures.items())
-        return f"{self.audit._repr_html_()}<table><tr><th>measure</th><th>value</th></tr>{rows}</table>"  # noqa: SLF001 - same product
+        return f"{self.audit._repr_html_()}<table><tr><th>measure</th><th>value</th></tr>{rows}</table>"
 
 
 def anonymize(
@@ -155,6 +160,8 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     table, kind = to_arrow(data)
     schema, models = recipe.schema, recipe.models
     left_out = schema.check_columns(table.column_names)
+    if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
+        raise SchemaError("Schema leaves nothing to publish; give columns the role quasi, sensitive or insensitive.")
     check_models(models, schema)
     coded = code(table, schema)
     refuse_impossible(coded, models, Missing(schema.missing))
@@ -172,8 +179,7 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
             "please report this as a flaw."
         )
-    domains = {column.name: column.domain for column in coded.quasi}
-    measured = Measured(PublishedTable.read(published, schema, domains), table.num_rows - published.num_rows)
+    measured = Measured(audit.table, table.num_rows - published.num_rows)
     return Release(
         published=published,
         original=table,
@@ -229,7 +235,7 @@ def decoded(table: pa.Table) -> pa.Table:
 
 
 def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publication:
-    most = int(recipe.max_suppressed * coded.rows)
+    most = int(Fraction(str(recipe.max_suppressed)) * coded.rows)
     task = Task(
         table=coded,
         models=recipe.models,
@@ -245,9 +251,13 @@ def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publicatio
     if publication.suppressed > most:
         raise InfeasibleError(
             f"{type(recipe.algorithm).__name__} would suppress {publication.suppressed:,} records and only {most:,} "
-            f"may be; allow max_suppressed={publication.suppressed / coded.rows:.4f} or ask for less."
+            f"may be; allow max_suppressed={_rounded_up(publication.suppressed, coded.rows)} or ask for less."
         )
     return publication
+
+
+def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
+    return float(Fraction(-(-part * 10**digits // whole), 10**digits))
 
 
 def _unchanged(recoded: Recoded) -> bool:
@@ -255,7 +265,7 @@ def _unchanged(recoded: Recoded) -> bool:
 
 
 def _starred(column: pa.ChunkedArray, lost: pa.Array) -> pa.ChunkedArray:
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.compute as pc
 
     from sfumato.data.values import texts
 

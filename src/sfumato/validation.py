@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from math import isfinite
 
 from sfumato.exceptions import InvalidParameterError
 
@@ -28,7 +29,7 @@ def is_whole(value: object) -> bool:
 
 def is_number(value: object) -> bool:
     """Tell whether a value is a finite real number (and not a boolean)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) != float("inf") and value == value  # noqa: PLR0124, E501
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

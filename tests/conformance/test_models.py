@@ -71,5 +71,12 @@ def test_model_ignores_the_names_of_values(model):
         assert np.allclose(model.level(sample.counted()), model.level(groups), rtol=1e-12)
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_group_without_records_has_a_level(model):
+    sample = next(samples(model, Missing.OWN_VALUE))
+    with_nobody = sample.counted().merged(np.arange(0, 90, 2))
+    assert not np.isnan(model.level(with_nobody)).any()
+
+
 def test_every_public_model_is_checked():
     assert {type(model).__name__ for model in MODELS} == set(models.__all__)

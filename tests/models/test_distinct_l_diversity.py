@@ -21,14 +21,10 @@ def test_missing_values_that_may_be_anything_are_no_values():
 
 @pytest.mark.parametrize("l", [0, -1, 2.5, True, "3", float("nan")])
 def test_l_must_be_a_whole_number_of_at_least_1(l):
-    with pytest.raises(
-        InvalidParameterError, match=r"DistinctLDiversity\.l must be a whole number of at least 1"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"DistinctLDiversity\.l must be a whole number of at least 1"):
         DistinctLDiversity(l=l, sensitive="s")
 
 
 def test_sensitive_must_be_a_name():
-    with pytest.raises(
-        InvalidParameterError, match=r"sensitive must be the name of an attribute; got \['s'\]"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"sensitive must be the name of an attribute; got \['s'\]"):
         DistinctLDiversity(l=2, sensitive=["s"])

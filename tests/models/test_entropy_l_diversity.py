@@ -72,7 +72,5 @@ def test_missing_values_that_may_be_anything_are_the_most_frequent_value():
 
 @pytest.mark.parametrize("l", [0, 0.999, -1, True, "3", float("nan"), float("inf")])
 def test_l_must_be_a_number_of_at_least_1(l):
-    with pytest.raises(
-        InvalidParameterError, match=r"EntropyLDiversity\.l must be a number of at least 1; got"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"EntropyLDiversity\.l must be a number of at least 1; got"):
         EntropyLDiversity(l=l, sensitive="s")

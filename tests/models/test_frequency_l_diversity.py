@@ -46,9 +46,7 @@ def test_frequency_is_stricter_than_entropy_and_entropy_than_distinct(matrix):
 
 @pytest.mark.parametrize("l", [0, 0.999, -1, True, "3", float("nan"), float("inf")])
 def test_l_must_be_a_number_of_at_least_1(l):
-    with pytest.raises(
-        InvalidParameterError, match=r"FrequencyLDiversity\.l must be a number of at least 1; got"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"FrequencyLDiversity\.l must be a number of at least 1; got"):
         FrequencyLDiversity(l=l, sensitive="s")
 
 

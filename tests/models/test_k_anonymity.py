@@ -16,7 +16,5 @@ def test_a_group_of_k_is_good_and_one_fewer_is_not():
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, "3", None])
 def test_k_must_be_a_whole_number_of_at_least_1(k):
-    with pytest.raises(
-        InvalidParameterError, match=r"KAnonymity\.k must be a whole number of at least 1; got"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"KAnonymity\.k must be a whole number of at least 1; got"):
         KAnonymity(k=k)

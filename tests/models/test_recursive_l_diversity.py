@@ -34,9 +34,7 @@ def test_fewer_values_than_l_are_infinitely_bad():
 
 
 def test_with_l_1_all_values_are_in_the_sum():
-    assert RecursiveLDiversity(c=0.6, l=1, sensitive="s").level(
-        Groups.from_counts(s=[[1, 1, 2]])
-    ).tolist() == [0.5]
+    assert RecursiveLDiversity(c=0.6, l=1, sensitive="s").level(Groups.from_counts(s=[[1, 1, 2]])).tolist() == [0.5]
 
 
 def test_missing_values_that_may_be_anything_are_the_most_frequent_value():
@@ -62,7 +60,5 @@ def test_c_must_be_a_number_above_0(c):
 
 @pytest.mark.parametrize("l", [0, 2.5, True])
 def test_l_must_be_a_whole_number_of_at_least_1(l):
-    with pytest.raises(
-        InvalidParameterError, match=r"RecursiveLDiversity\.l must be a whole number of at least 1"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"RecursiveLDiversity\.l must be a whole number of at least 1"):
         RecursiveLDiversity(c=1, l=l, sensitive="s")

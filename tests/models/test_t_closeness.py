@@ -54,9 +54,7 @@ def test_the_example_of_the_paper_with_four_diseases():
 def test_the_salaries_of_the_paper():
     """Li et al. 2007, section 4.3: nine salaries; the lowest three are 0.375, the mixed three 0.167 away."""
     three = np.eye(9, dtype=int)
-    groups = Groups.from_counts(
-        s=[three[:3].sum(axis=0), three[[3, 5, 8]].sum(axis=0)], totals={"s": np.ones(9, int)}
-    )
+    groups = Groups.from_counts(s=[three[:3].sum(axis=0), three[[3, 5, 8]].sum(axis=0)], totals={"s": np.ones(9, int)})
     assert close("ordered").level(groups).tolist() == [0.375, 1 / 6]
 
 
@@ -79,9 +77,7 @@ def test_levels_are_the_least_work_of_moving_mass(row, totals, hierarchy):
     ground = {
         "equal": lambda i, j: float(i != j),
         "ordered": lambda i, j: abs(i - j) / 3,
-        "hierarchical": lambda i, j: (
-            sum(level[i] != level[j] for level in hierarchy.levels) / hierarchy.height
-        ),
+        "hierarchical": lambda i, j: sum(level[i] != level[j] for level in hierarchy.levels) / hierarchy.height,
     }
     for distance, between in ground.items():
         least = earth_movers_distance(row, totals, between)
@@ -116,6 +112,21 @@ def test_the_ordered_bound_with_missing_values_is_as_documented(row, totals):
     between = ordered_distance(row[:4], totals[:4]) if both_known else Fraction(0)
     assume(any(totals[:4]) or not any(row[:4]))
     assert close("ordered").level(groups)[0] == float(min((1 - q) * between + abs(q - p), Fraction(1)))
+
+
+def test_the_ordered_bound_with_missing_values_is_at_most_1():
+    groups = with_domain([[0, 0, 0, 3, 0]], domain_hierarchy(4), totals={"s": np.array([2, 0, 0, 0, 2])})
+    assert close("ordered").level(groups).tolist() == [1]
+
+
+def test_a_single_value_is_ordered_beside_missing_ones():
+    groups = with_domain([[3, 1], [1, 0]], domain_hierarchy(1), totals={"s": np.array([1, 1])})
+    assert close("ordered").level(groups).tolist() == [0.25, 0.5]
+
+
+def test_both_kinds_of_missing_values_add_up():
+    groups = with_domain([[2, 2, 0, 0, 0]], TREE, totals={"s": np.array([2, 2, 0, 0, 1])}, missing={"s": [1]})
+    assert close("ordered").level(groups).tolist() == [0.4]
 
 
 def domain_hierarchy(leaves: int) -> Hierarchy:
@@ -180,6 +191,28 @@ def test_large_counts_stay_exact(distance):
     assert close("equal", t=0.2).kept_by(groups).tolist() == [True, True, False, False]
 
 
+def test_many_values_with_large_counts_stay_exact():
+    counted = np.zeros((2, 40), dtype=np.int64)
+    counted[[0, 1], [0, 20]] = 10**9
+    groups = Groups.from_counts(s=counted, totals={"s": counted[0]})
+    assert close("ordered").level(groups).tolist() == [0, 20 / 39]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_large_counts_of_values_that_may_be_anything_stay_exact(distance):
+    big = 10**15
+    even = {"s": np.array([5 * big, 5 * big, 5 * big, 5 * big])}
+    groups = with_domain([[big, big, big, big], [1, 1, 1, 1]], TREE, totals=even, missing={"s": [big, 1]})
+    assert close(distance, t=0.2).level(groups).tolist() == [0.2, 0.2]
+
+
+def test_large_counts_with_both_kinds_of_missing_values_stay_exact():
+    big = 10**15
+    totals = {"s": np.array([big, big, big, big, big])}
+    groups = with_domain([[big, big, big, big, 0]], TREE, totals=totals, missing={"s": [big]})
+    assert close("ordered").level(groups).tolist() == [0.4]
+
+
 def test_large_counts_with_missing_values_stay_exact():
     big = 10**15
     groups = with_domain(
@@ -195,10 +228,10 @@ def test_large_counts_with_missing_values_stay_exact():
 
 
 def test_quotients_are_rounded_once():
-    top = np.array([2**53 + 1, 10**17 + 7, 1], dtype=np.int64)
-    bottom = np.array([3, 10**18 + 9, 5], dtype=np.int64)
-    expected = [(2**53 + 1) / 3, (10**17 + 7) / (10**18 + 9), 0.2]
-    assert earth_mover.quotient(top, bottom).tolist() == expected
+    top = [2**53 + 1, 10**17 + 7, 2**53 - 1, 1, 0]
+    bottom = [3, 10**18 + 9, 2**53 + 1, 5, 0]
+    expected = [float(Fraction(a, b)) for a, b in zip(top[:4], bottom[:4], strict=True)]
+    assert earth_mover.quotient(np.array(top), np.array(bottom)).tolist() == [*expected, 0]
 
 
 @given(group_counts(), st.randoms(use_true_random=False))
@@ -213,9 +246,7 @@ def test_the_equal_distance_ignores_names_of_values(matrix, random):
 
 
 def test_a_hierarchical_distance_needs_a_hierarchy():
-    with pytest.raises(
-        SchemaError, match=r"'s' has no hierarchy for TCloseness; give one in Schema\.hierarchies"
-    ):
+    with pytest.raises(SchemaError, match=r"'s' has no hierarchy for TCloseness; give one in Schema\.hierarchies"):
         close("hierarchical").level(Groups.from_counts(s=[[1, 1]]))
     flat = Domain("s", Scale.NOMINAL, pa.array(["a", "b"]))
     with pytest.raises(SchemaError, match="'s' has no hierarchy"):
@@ -228,6 +259,12 @@ def test_an_ordered_distance_needs_an_order():
         SchemaError, match=r"'s' is nominal and has no order for TCloseness; give one in Schema\.orders"
     ):
         close("ordered").level(Groups.from_counts(s=[[1, 1]], domains={"s": flat}))
+
+
+def test_t_may_be_0_or_1():
+    groups = Groups.from_counts(s=[[1, 0], [0, 1], [1, 1]])
+    assert close("equal", t=0).kept_by(groups).tolist() == [False, False, True]
+    assert close("equal", t=1).kept_by(groups).all()
 
 
 @pytest.mark.parametrize("t", [-0.1, 1.1, True, "0.2", float("nan")])

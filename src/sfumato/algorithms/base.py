@@ -17,7 +17,7 @@ from sfumato.publication import Publication
 Progress = Callable[[float], None]
 
 
-def silent(done: float) -> None:  # noqa: ARG001 - the shape of Progress
+def silent(done: float) -> None:
     """Show no progress."""
 
 

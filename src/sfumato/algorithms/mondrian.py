@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.recoding import keep_missing, publish_groups, recode_ranges, recode_sets
@@ -16,7 +14,7 @@ from sfumato.attributes.scales import Scale
 from sfumato.engine.axes import axes_of
 from sfumato.engine.coding import CodedColumn
 from sfumato.engine.domain import Domain
-from sfumato.engine.partition import NO_CUT, Cutter, Cuts, Ints, Ranges, Records, Rule, cutter_for
+from sfumato.engine.partition import NO_CUT, Cuts, Ints, Ranges, Rule, cutter_for
 from sfumato.engine.reduction import reduce_rows
 from sfumato.groups import Groups
 from sfumato.publication import Publication
@@ -55,27 +53,32 @@ class Mondrian(Algorithm):
         require(isinstance(self.strict, bool), self, "strict", "true or false", self.strict)
         require(self.publish in {"nodes", "sets"}, self, "publish", "'nodes' or 'sets'", self.publish)
 
+    def refusal(self, task: Task) -> str | None:
+        """Refuse flags of sensitive cells, and models for which good halves do not make a good whole."""
+        for model in task.models:
+            if not model.monotone:
+                return (
+                    f"Mondrian cannot serve {model!r}, because unions of its good groups may be bad; use another one."
+                )
+        return super().refusal(task)
+
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         quasi = task.table.quasi
         if not quasi:
+            task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
-        watched = _watched(task)
-        reduction = reduce_rows(quasi, watched, equal_together=self.strict)
-        rule = Rule(max((model.smallest_group for model in task.models), default=1), not self.strict, rides)
-        leaves = _Leaves(len(reduction.records.weight))
-        _cut_down(task, reduction.records, watched, rule, leaves)
-        group = reduction.of_rows(leaves.leaf_of)
-        ranges = leaves.ranges()
+        descent = _Descent(task, strict=self.strict)
+        descent.run()
+        group, ranges = descent.groups(), descent.ranges()
         recoded = {}
         for j, column in enumerate(quasi):
-            low, high, missing = ranges.low[:, j], ranges.high[:, j], ranges.missing[:, j] & (not rides)
             if self._as_set(column.domain):
-                recoded[column.name] = recode_sets(column, group, leaves.count)
+                recoded[column.name] = recode_sets(column, group, descent.leaves)
             else:
-                recoded[column.name] = recode_ranges(column.domain, low, high, missing)
-        if rides:
+                missing = ranges.missing[:, j] & (not descent.rule.missing_rides)
+                recoded[column.name] = recode_ranges(column.domain, ranges.low[:, j], ranges.high[:, j], missing)
+        if descent.rule.missing_rides:
             group, recoded = keep_missing(group, recoded, quasi)
         return publish_groups(group, recoded)
 
@@ -83,77 +86,86 @@ class Mondrian(Algorithm):
         return domain.scale is Scale.NOMINAL or (domain.scale is Scale.CATEGORICAL and self.publish == "sets")
 
 
-class _Leaves:
-    """The finished segments: which records are in each, and their ranges."""
+class _Descent:
+    """The way down from one segment of all records to leaves that no allowed cut can part."""
 
-    def __init__(self, records: int) -> None:
-        self.leaf_of = np.empty(records, dtype=np.int32)
-        self.count = 0
-        self.records = 0
-        self._ranges: list[Ranges] = []
+    def __init__(self, task: Task, *, strict: bool) -> None:
+        names = {name for model in task.models for name in model.attributes}
+        watched = tuple(column for column in task.table.sensitive if column.name in names)
+        rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
+        self.task = task
+        self.rule = Rule(max((model.smallest_group for model in task.models), default=1), not strict, rides)
+        self.reduction = reduce_rows(task.table.quasi, watched, equal_together=strict)
+        self.axes = axes_of([column.domain for column in task.table.quasi])
+        self.records = self.reduction.records
+        self.cutter = cutter_for(len(self.records.weight))
+        self.whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)
+        self.leaf_of = np.empty(len(self.records.weight), dtype=np.int32)
+        self.leaves = 0
+        self._leaf_ranges: list[Ranges] = []
 
-    def finish(self, records: Records, ranges: Ranges, segments: Ints) -> None:
-        """Number some segments as leaves."""
-        rows, place = records.rows_of(segments)
-        self.leaf_of[records.origin[rows]] = place + self.count
-        self.count += len(segments)
-        self.records += len(rows)
-        self._ranges.append(Ranges(ranges.low[segments], ranges.high[segments], ranges.missing[segments]))
+    def run(self) -> None:
+        """Cut all segments of one depth together, depth by depth, until none is left."""
+        finished = 0
+        while self.records.segments:
+            ranges = self.cutter.ranges(self.records, self.axes)
+            cuts = self._allowed_cuts(ranges)
+            done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
+            self._finish(done, ranges)
+            finished += int((self.records.offsets[done + 1] - self.records.offsets[done]).sum())
+            self.task.progress(finished / len(self.leaf_of))
+            left = self.cutter.sides(self.records, cut, cuts.of(cut))
+            self.records = self.cutter.split(self.records, cut, left)
+
+    def groups(self) -> npt.NDArray[np.int32]:
+        """Give the leaf of every row of the table."""
+        return self.reduction.of_rows(self.leaf_of)
 
     def ranges(self) -> Ranges:
         """Give the ranges of all leaves."""
         return Ranges(
-            np.concatenate([r.low for r in self._ranges]),
-            np.concatenate([r.high for r in self._ranges]),
-            np.concatenate([r.missing for r in self._ranges]),
+            np.concatenate([ranges.low for ranges in self._leaf_ranges]),
+            np.concatenate([ranges.high for ranges in self._leaf_ranges]),
+            np.concatenate([ranges.missing for ranges in self._leaf_ranges]),
         )
 
+    def _finish(self, segments: Ints, ranges: Ranges) -> None:
+        self.cutter.number(self.records, segments, self.leaves, self.leaf_of)
+        self.leaves += len(segments)
+        self._leaf_ranges.append(Ranges(ranges.low[segments], ranges.high[segments], ranges.missing[segments]))
 
-def _watched(task: Task) -> tuple[CodedColumn, ...]:
-    names = {name for model in task.models for name in model.attributes}
-    return tuple(column for column in task.table.sensitive if column.name in names)
-
-
-def _cut_down(task: Task, records: Records, watched: Sequence[CodedColumn], rule: Rule, leaves: _Leaves) -> None:
-    axes = axes_of([column.domain for column in task.table.quasi])
-    cutter = cutter_for(len(records.weight))
-    whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)
-    while records.segments:
-        ranges = cutter.ranges(records, axes)
-        tried = np.arange(records.segments)
-        cuts = cutter.propose(records, axes, rule, ranges, tried, np.zeros_like(tried))
-        refused = _refused(task, cutter, records, whole, tried, cuts)
+    def _allowed_cuts(self, ranges: Ranges) -> Cuts:
+        """Propose cuts, widest attribute first, until both halves of every cut keep the models."""
+        tried = np.arange(self.records.segments)
+        cuts = self.cutter.propose(self.records, self.axes, self.rule, ranges, tried, np.zeros_like(tried))
+        refused = self._refused(tried, cuts)
         while len(refused):
-            again = cutter.propose(records, axes, rule, ranges, refused, cuts.rank[refused] + 1)
+            again = self.cutter.propose(self.records, self.axes, self.rule, ranges, refused, cuts.rank[refused] + 1)
             cuts.replace(refused, again)
-            refused = _refused(task, cutter, records, whole, refused, again)
-        leaves.finish(records, ranges, np.flatnonzero(cuts.axis == NO_CUT))
-        task.progress(leaves.records / len(leaves.leaf_of))
-        cut = np.flatnonzero(cuts.axis != NO_CUT)
-        records = cutter.split(records, cut, cutter.sides(records, cut, cuts.of(cut)))
+            refused = self._refused(refused, again)
+        return cuts
 
+    def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
+        """Find the segments whose proposed halves break a model."""
+        proposed = np.flatnonzero(cuts.axis != NO_CUT)
+        named = segments[proposed]
+        halves = self._halves(named, cuts.of(proposed))
+        kept = np.ones(len(halves), dtype=np.bool_)
+        for model in self.task.models:
+            kept &= model.kept_by(halves)
+        return named[~(kept[0::2] & kept[1::2])]
 
-def _refused(task: Task, cutter: Cutter, records: Records, whole: Groups, segments: Ints, cuts: Cuts) -> Ints:
-    """Find the segments whose proposed halves break a model."""
-    proposed = np.flatnonzero(cuts.axis != NO_CUT)
-    named, cuts = segments[proposed], cuts.of(proposed)
-    halves = _halves(task, cutter, records, whole, named, cuts)
-    kept = np.ones(len(halves), dtype=np.bool_)
-    for model in task.models:
-        kept &= model.kept_by(halves)
-    return named[~(kept[0::2] & kept[1::2])]
-
-
-def _halves(task: Task, cutter: Cutter, records: Records, whole: Groups, segments: Ints, cuts: Cuts) -> Groups:
-    """Count the left and right halves of some segments, in turn."""
-    if not whole.histograms:
-        total = np.add.reduceat(records.weight, records.offsets[:-1], dtype=np.int64)[segments]
-        return Groups(np.column_stack([cuts.left, total - cuts.left]).ravel())
-    rows, place = records.rows_of(segments)
-    half = 2 * place + ~cutter.sides(records, segments, cuts)
-    columns = [
-        CodedColumn(domain, codes[rows]) for domain, codes in zip(whole.domains.values(), records.extra, strict=True)
-    ]
-    return Groups.from_rows(
-        half, 2 * len(segments), columns, task.missing, weights=records.weight[rows], totals=whole.totals
-    )
+    def _halves(self, segments: Ints, cuts: Cuts) -> Groups:
+        """Count the left and right halves of some segments, in turn."""
+        if not self.whole.histograms:
+            return Groups(np.column_stack([cuts.left, cuts.total - cuts.left]).ravel())
+        rows, place = self.records.rows_of(segments)
+        half = 2 * place + ~self.cutter.sides(self.records, segments, cuts)
+        watched = [
+            CodedColumn(domain, codes[rows])
+            for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)
+        ]
+        weights = self.records.weight[rows]
+        return Groups.from_rows(
+            half, 2 * len(segments), watched, self.task.missing, weights=weights, totals=self.whole.totals
+        )

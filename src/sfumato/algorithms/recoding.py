@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -29,6 +30,36 @@ from sfumato.publication import (
 Ints: TypeAlias = npt.NDArray[np.integer]
 
 
+@dataclass(frozen=True, eq=False)
+class RangeLabels(Collection[Label]):
+    """Labels of ranges of leaves, made when they are looked at: a search may find very many.
+
+    Key `low * len(domain) + high` stands for a range, `len(domain) ** 2` for no value at all, and the key
+    after it for anything.
+    """
+
+    domain: Domain
+    keys: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __contains__(self, label: object) -> bool:
+        return any(label == mine for mine in self)
+
+    def __iter__(self) -> Iterator[Label]:
+        span, values = len(self.domain), self.domain.values.to_pylist()
+        taxonomy = self.domain.scale is Scale.CATEGORICAL and self.domain.hierarchy is not None
+        for key in self.keys.tolist():
+            low, high = divmod(key, span) if span else (0, 0)
+            if key >= span * span:
+                yield MissingCell() if key == span * span else Suppressed()
+            elif low == high:
+                yield Exact(values[low])
+            else:
+                yield _node_label(self.domain, low, high) if taxonomy else Interval(values[low], values[high])
+
+
 def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np.bool_]) -> Recoded:
     """Publish for every group the range of its codes: an interval, or a node of the taxonomy.
 
@@ -36,24 +67,13 @@ def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np
     (`low` above `high`) as missing.
     """
     span = len(domain)
-    nothing, anything = span * span, span * span + 1
     low, high = low.astype(np.int64), high.astype(np.int64)
     empty = high < low
-    taxonomy = domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None
-    if taxonomy:
+    if span and domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
         low, high = _node_ends(domain, np.where(empty, 0, low), np.where(empty, 0, high))
-    grouped = group_keys(np.where(empty, nothing, np.where(missing, anything, low * span + high)), anything + 1)
-    values = domain.values.to_pylist()
-    labels: list[Label] = []
-    for key in grouped.keys.tolist():
-        first, last = divmod(key, span)
-        if key >= nothing:
-            labels.append(MissingCell() if key == nothing else Suppressed())
-        elif first == last:
-            labels.append(Exact(values[first]))
-        else:
-            labels.append(_node_label(domain, first, last) if taxonomy else Interval(values[first], values[last]))
-    return Recoded(tuple(labels), grouped.labels)
+    keys = np.where(empty, span * span, np.where(missing, span * span + 1, low * span + high))
+    grouped = group_keys(keys, span * span + 2)
+    return Recoded(RangeLabels(domain, grouped.keys), grouped.labels)
 
 
 def recode_sets(column: CodedColumn, group: Ints, groups: int) -> Recoded:

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.matching import matching_groups
-from sfumato.auditing.truth import Truth, check_truth
+from sfumato.auditing.truth import Comparison, Truth
 from sfumato.auditing.verdict import Verdict, judge, plain
 from sfumato.data.frames import to_arrow
-from sfumato.engine.coding import CodedColumn, code, code_column
+from sfumato.engine.coding import code, code_column
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.groups import Groups
 from sfumato.models.base import PrivacyModel
@@ -48,6 +48,7 @@ class Audit:
     set_aside: int
     truth: Truth | None = None
     groups: Groups = field(repr=False, kw_only=True)
+    table: PublishedTable = field(repr=False, kw_only=True)
 
     @property
     def holds(self) -> bool:
@@ -94,15 +95,21 @@ class Audit:
         }
 
     def __repr__(self) -> str:
-        rows = [("promise", "level", "holds", "records violating"), *(_row(verdict) for verdict in self.verdicts)]
+        rows = [
+            ("promise", "level", "holds", "records violating"),
+            *(_row(verdict) for verdict in self.verdicts),
+        ]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        head = f"Audit: {'holds' if self.holds else 'DOES NOT HOLD'}, {self.records:,} records, {len(self.sizes):,} groups"
+        head = (
+            f"Audit: {'holds' if self.holds else 'DOES NOT HOLD'}, {self.records:,} records, {len(self.sizes):,} groups"
+        )
         return "\n".join([head, *lines, *([] if self.truth is None else [_truth_line(self.truth)])])
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _row(verdict)) + "</tr>" for verdict in self.verdicts
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _row(verdict)) + "</tr>"
+            for verdict in self.verdicts
         )
         head = "".join(f"<th>{title}</th>" for title in ("promise", "level", "holds", "records violating"))
         caption = f"{'holds' if self.holds else 'does not hold'}: {self.records:,} records, {len(self.sizes):,} groups"
@@ -134,7 +141,9 @@ def audit(
     shown, _ = to_arrow(published)
     source = None if original is None else to_arrow(original)[0]
     rows = None if correspondence is None else np.asarray(correspondence, dtype=np.int64)
-    return audit_tables(shown, schema, models, original=source, correspondence=rows, ignore_suppressed=ignore_suppressed)
+    return audit_tables(
+        shown, schema, models, original=source, correspondence=rows, ignore_suppressed=ignore_suppressed
+    )
 
 
 def audit_tables(
@@ -154,14 +163,14 @@ def audit_tables(
     if original is not None:
         schema.check_columns(original.column_names)
         coded = code(original, schema)
-    table = PublishedTable.read(judged, schema)
+    domains = {} if coded is None else {column.name: column.domain for column in coded.quasi}
+    table = PublishedTable.read(judged, schema, domains)
     own = _groups(table, judged, schema)
     seen = matching_groups(table, own) if schema.missing is Missing.MATCHES_ALL and table.columns else own
     truth = None
     if original is not None and coded is not None:
-        domains = {column.name: column.domain for column in coded.quasi}
-        whole = PublishedTable.read(shown, schema, domains)
-        truth = check_truth(whole, shown, coded, original, schema, correspondence)
+        whole = table if judged is shown else PublishedTable.read(shown, schema, domains)
+        truth = Comparison(whole, shown, coded, original).check(schema, correspondence)
     return Audit(
         verdicts=tuple(judge(model, seen, own) for model in models),
         levels=tuple(judge(model, seen, own) for model in _standard(schema)),
@@ -170,6 +179,7 @@ def audit_tables(
         set_aside=shown.num_rows - judged.num_rows,
         truth=truth,
         groups=seen,
+        table=table,
     )
 
 
@@ -223,7 +233,12 @@ def _starred_rows(shown: pa.Table, schema: Schema) -> npt.NDArray[np.bool_]:
 
 
 def _row(verdict: Verdict) -> tuple[str, str, str, str]:
-    return repr(verdict.model), f"{plain(verdict.level)}", "yes" if verdict.holds else "NO", f"{verdict.records:,}"
+    return (
+        repr(verdict.model),
+        f"{plain(verdict.level)}",
+        "yes" if verdict.holds else "NO",
+        f"{verdict.records:,}",
+    )
 
 
 def _truth_line(truth: Truth) -> str:

@@ -43,8 +43,7 @@ def _missing(texts: tuple[str | None, ...]) -> npt.NDArray[np.bool_]:
 def _pairs(mine: Ints, others: Ints, widths: list[int]) -> tuple[Ints, Ints]:
     """Pair rows that are equal."""
     if not widths:
-        here, there = np.meshgrid(np.arange(len(mine)), np.arange(len(others)), indexing="ij")
-        return here.ravel(), there.ravel()
+        return np.repeat(np.arange(len(mine)), len(others)), np.tile(np.arange(len(others)), len(mine))
     both = np.concatenate([mine, others])
     keys = group_columns([both[:, j] for j in range(both.shape[1])], widths).labels
     left, right = keys[: len(mine)], keys[len(mine) :]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.attributes.schema import Schema
+from sfumato.data.values import texts
 from sfumato.engine.coding import CodedTable
 from sfumato.engine.grouping import first_rows, group_columns, group_keys
 from sfumato.exceptions import SchemaError
 from sfumato.published.table import PublishedTable
 
 Ints = npt.NDArray[np.int64]
-MOST_PAIRS = 200_000_000
+MOST_PAIRS = 400_000_000
+PAIRS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -53,33 +56,83 @@ class Truth:
         }
 
 
-def check_truth(
-    published: PublishedTable,
-    shown: pa.Table,
-    coded: CodedTable,
-    original: pa.Table,
-    schema: Schema,
-    correspondence: Ints | None,
-) -> Truth:
-    """Compare a published table with its original, by row correspondence or by finding that one exists."""
-    if shown.num_rows > original.num_rows:
-        raise SchemaError(
-            f"The published table has {shown.num_rows:,} rows and the original only {original.num_rows:,}; "
-            "give the original that it was made from."
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A published table beside its original: read and as written, coded and as it was."""
+
+    published: PublishedTable
+    shown: pa.Table
+    coded: CodedTable
+    original: pa.Table
+
+    def check(self, schema: Schema, correspondence: Ints | None) -> Truth:
+        """Compare by row correspondence, or find out whether one exists."""
+        rows_in, rows_out = self.original.num_rows, self.shown.num_rows
+        if rows_out > rows_in:
+            raise SchemaError(
+                f"The published table has {rows_out:,} rows and the original only {rows_in:,}; "
+                "give the original that it was made from."
+            )
+        kept = [name for name in (*schema.sensitive, *schema.insensitive) if name in self.shown.column_names]
+        false_cells = unmatched = 0
+        if correspondence is None:
+            unmatched = self._unmatched(kept)
+        else:
+            _refuse_bad(correspondence, rows_out, rows_in)
+            false_cells = self._false_cells(kept, correspondence)
+        return Truth(
+            rows_in=rows_in,
+            rows_out=rows_out,
+            suppressed=rows_in - rows_out,
+            with_correspondence=correspondence is not None,
+            false_cells=false_cells,
+            unmatched=unmatched,
         )
-    kept = [name for name in (*schema.sensitive, *schema.insensitive) if name in shown.column_names]
-    suppressed = original.num_rows - shown.num_rows
-    if correspondence is None:
-        unmatched = _unmatched(published, shown, coded, original, kept)
-        return Truth(original.num_rows, shown.num_rows, suppressed, False, 0, unmatched)  # noqa: FBT003 - a field
-    _refuse_bad(correspondence, shown.num_rows, original.num_rows)
-    false_cells = sum(
-        int((~column.coverage.contains(column.codes, mine.codes[correspondence].astype(np.int64))).sum())
-        for column, mine in zip(published.columns, coded.quasi, strict=True)
-    )
-    for name in kept:
-        false_cells += _differing(shown[name], original[name].take(pa.array(correspondence)))
-    return Truth(original.num_rows, shown.num_rows, suppressed, True, false_cells, 0)  # noqa: FBT003 - a field
+
+    def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
+        """Count published cells that do not cover the original cell, or do not equal it where nothing is recoded."""
+        covered = (
+            column.coverage.contains(column.codes, mine.codes[correspondence])
+            for column, mine in zip(self.published.columns, self.coded.quasi, strict=True)
+        )
+        false_cells = sum(int(np.count_nonzero(~cells)) for cells in covered)
+        rows = pa.array(correspondence)
+        return false_cells + sum(_differing(self.shown[name], self.original[name].take(rows)) for name in kept)
+
+    def _unmatched(self, kept: Sequence[str]) -> int:
+        """Count published records that are left over when as many as possible are paired with original records."""
+        shown_block, original_block = self._blocks(kept)
+        grouped = self.published.grouped
+        out = group_columns([grouped.labels, shown_block], [len(grouped), int(shown_block.max()) + 1])
+        codes = [column.codes for column in self.coded.quasi]
+        widths = [len(column.domain) + 1 for column in self.coded.quasi]
+        into = group_columns([*codes, original_block], [*widths, int(original_block.max()) + 1])
+        out_rows, in_rows = first_rows(out), first_rows(into)
+        found = [
+            self._covering(out_rows, in_rows, here, there)
+            for here, there in _same_block(shown_block[out_rows], original_block[in_rows])
+        ]
+        source, target = (np.concatenate([np.zeros(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))
+        return self.shown.num_rows - _largest_flow(out.counts, into.counts, source, target)
+
+    def _blocks(self, kept: Sequence[str]) -> tuple[Ints, Ints]:
+        """Give a number to every combination of cells that are published as they are, the same in both tables."""
+        rows = self.shown.num_rows
+        block = np.zeros(rows + self.original.num_rows, dtype=np.int64)
+        for name in kept:
+            both = pa.chunked_array([_texts(self.shown[name]), _texts(self.original[name])])
+            encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
+            width = len(encoded.dictionary) + 1
+            codes = encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False)
+            block = group_keys(block * width + codes).labels.astype(np.int64)
+        return block[:rows], block[rows:]
+
+    def _covering(self, out_rows: Ints, in_rows: Ints, here: Ints, there: Ints) -> tuple[Ints, Ints]:
+        """Keep the pairs of which the published combination covers the original one."""
+        for column, mine in zip(self.published.columns, self.coded.quasi, strict=True):
+            covered = column.coverage.contains(column.codes[out_rows[here]], mine.codes[in_rows[there]])
+            here, there = here[covered], there[covered]
+        return here, there
 
 
 def _refuse_bad(correspondence: Ints, rows_out: int, rows_in: int) -> None:
@@ -88,80 +141,39 @@ def _refuse_bad(correspondence: Ints, rows_out: int, rows_in: int) -> None:
             f"The correspondence has {len(correspondence):,} rows and the published table {rows_out:,}; "
             "give the one that was written with this table."
         )
-    if len(np.unique(correspondence)) != rows_out or correspondence.min() < 0 or correspondence.max() >= rows_in:
+    outside = rows_out > 0 and (correspondence.min() < 0 or correspondence.max() >= rows_in)
+    if outside or np.bincount(correspondence, minlength=1).max() > 1:
         raise SchemaError("The correspondence must name a different original row for every published row.")
 
 
+def _texts(column: pa.ChunkedArray) -> pa.Array:
+    return texts(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column)
+
+
 def _differing(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> int:
-    if pa.types.is_dictionary(shown.type):
-        shown = shown.cast(shown.type.value_type)
     if shown.type != original.type:
-        shown, original = shown.cast(pa.string()), original.cast(pa.string())
+        shown, original = _texts(shown), _texts(original)
     equal = pc.fill_null(pc.equal(shown, original), fill_value=False)
     both_missing = pc.and_(pc.is_null(shown), pc.is_null(original))
     return len(shown) - int(pc.sum(pc.or_(equal, both_missing)).as_py() or 0)
 
 
-def _unmatched(
-    published: PublishedTable, shown: pa.Table, coded: CodedTable, original: pa.Table, kept: Sequence[str]
-) -> int:
-    """Count published records that are left over when as many as possible are paired with original records."""
-    blocks_shown, blocks_original = _blocks(shown, original, kept)
-    out = group_columns([published.grouped.labels, blocks_shown], [len(published.grouped), int(blocks_shown.max()) + 1])
-    combined = group_columns(
-        [column.codes for column in coded.quasi] + [blocks_original],
-        [len(column.domain) + 1 for column in coded.quasi] + [int(blocks_original.max()) + 1],
-    )
-    out_rows, in_rows = first_rows(out), first_rows(combined)
-    out_block, in_block = blocks_shown[out_rows], blocks_original[in_rows]
-    pairs = _covering_pairs(published, coded, out_rows, in_rows, out_block, in_block)
-    return int(out.counts.sum()) - _largest_flow(out.counts, combined.counts, *pairs)
-
-
-def _blocks(shown: pa.Table, original: pa.Table, kept: Sequence[str]) -> tuple[Ints, Ints]:
-    """Number the combinations of cells that are published as they are, alike in both tables."""
-    labels = np.zeros(shown.num_rows + original.num_rows, dtype=np.int64)
-    for name in kept:
-        both = pa.chunked_array([*_plain(shown[name]).chunks, *_plain(original[name]).chunks])
-        encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
-        width = len(encoded.dictionary) + 1
-        codes = encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False)
-        labels = group_keys(labels * width + codes).labels.astype(np.int64)
-    return labels[: shown.num_rows], labels[shown.num_rows :]
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    from sfumato.data.values import texts
-
-    decoded = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    return pa.chunked_array([texts(decoded)])
-
-
-def _covering_pairs(
-    published: PublishedTable, coded: CodedTable, out_rows: Ints, in_rows: Ints, out_block: Ints, in_block: Ints
-) -> tuple[Ints, Ints]:
-    """Pair published combinations with the original combinations that they cover, block by block."""
+def _same_block(out_block: Ints, in_block: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield all pairs of published and original combinations of the same block, a bounded number at a time."""
     order = np.argsort(in_block, kind="stable")
     first = np.searchsorted(in_block[order], out_block, side="left")
     count = np.searchsorted(in_block[order], out_block, side="right") - first
-    if count.sum() > MOST_PAIRS:
+    pairs = int(count.sum())
+    if pairs > MOST_PAIRS:
         raise SchemaError(
-            f"Finding a correspondence would compare {int(count.sum()):,} pairs of records; "
+            f"Finding a correspondence would compare {pairs:,} pairs of records; "
             "give the correspondence that was kept when the table was made."
         )
-    pairs_out, pairs_in = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    edges = np.searchsorted(np.cumsum(count), np.arange(0, count.sum(), 4_000_000), side="left")
-    for start, stop in zip(edges, np.append(edges[1:], len(count)), strict=True):
-        c = count[start:stop]
-        here = np.repeat(np.arange(start, stop), c)
-        there = order[np.repeat(first[start:stop], c) + np.arange(int(c.sum())) - np.repeat(np.cumsum(c) - c, c)]
-        covered = np.ones(len(here), dtype=np.bool_)
-        for column, mine in zip(published.columns, coded.quasi, strict=True):
-            label, code = column.codes[out_rows[here]], mine.codes[in_rows[there]].astype(np.int64)
-            covered &= column.coverage.contains(label, code)
-        pairs_out.append(here[covered])
-        pairs_in.append(there[covered])
-    return np.concatenate(pairs_out), np.concatenate(pairs_in)
+    edges = np.searchsorted(np.cumsum(count), np.arange(0, max(pairs, 1), PAIRS_AT_ONCE), side="left")
+    for start, stop in pairwise([*edges.tolist(), len(count)]):
+        counts = count[start:stop]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        yield np.repeat(np.arange(start, stop), counts), order[np.repeat(first[start:stop], counts) + within]
 
 
 def _largest_flow(supply: Ints, demand: Ints, source: Ints, target: Ints) -> int:

@@ -230,8 +230,7 @@ def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iter
             sizes[::5] = values * rng.integers(1, 3, len(sizes[::5]))
             group = rng.permutation(np.repeat(np.arange(GROUPS), sizes))
             columns = tuple(
-                CodedColumn(sample_domain(name, values), _codes(rng, group, values, lost))
-                for name in model.attributes
+                CodedColumn(sample_domain(name, values), _codes(rng, group, values, lost)) for name in model.attributes
             )
             yield Sample(group=group, columns=columns, missing=policy, rng=rng)
 
@@ -244,9 +243,7 @@ def sample_domain(name: str, values: int) -> Domain:
     return Domain(name, Scale.ORDINAL, pa.array(leaves), hierarchy)
 
 
-def _codes(
-    rng: np.random.Generator, group: Labels, values: int, lost: float
-) -> npt.NDArray[np.unsignedinteger]:
+def _codes(rng: np.random.Generator, group: Labels, values: int, lost: float) -> npt.NDArray[np.unsignedinteger]:
     codes = np.empty(len(group), dtype=np.uint16)
     for number in range(GROUPS):
         rows = np.flatnonzero(group == number)

@@ -118,17 +118,13 @@ def _whole(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
-        raise SchemaError(
-            f"Column {name!r} holds whole numbers beyond 64 bits; convert it to text."
-        ) from None
+        raise SchemaError(f"Column {name!r} holds whole numbers beyond 64 bits; convert it to text.") from None
 
 
 def _float(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     infinite = pc.sum(pc.is_inf(column)).as_py() or 0
     if infinite:
-        raise SchemaError(
-            f"Column {name!r} holds infinite values (in {infinite} rows); replace or empty them."
-        )
+        raise SchemaError(f"Column {name!r} holds infinite values (in {infinite} rows); replace or empty them.")
     numbers = pc.add(pc.if_else(pc.is_nan(column), None, column), 0.0)
     if numbers.null_count == len(numbers):
         return pa.chunked_array([pa.nulls(len(numbers), pa.string())])
@@ -160,9 +156,7 @@ def kinds_of(types: Iterable[type]) -> list[str]:
 
 
 def _kind_of(each: type) -> str:
-    return next(
-        (kind for kind, members in KINDS if issubclass(each, members)), f"values of type {each.__name__}"
-    )
+    return next((kind for kind, members in KINDS if issubclass(each, members)), f"values of type {each.__name__}")
 
 
 def refuse_mixture(name: str, types: Iterable[type]) -> None:
@@ -175,9 +169,7 @@ def refuse_mixture(name: str, types: Iterable[type]) -> None:
     """
     kinds = kinds_of(types)
     if len(kinds) > 1:
-        raise SchemaError(
-            f"Column {name!r} mixes {', '.join(kinds[:-1])} and {kinds[-1]}; convert it to one type."
-        )
+        raise SchemaError(f"Column {name!r} mixes {', '.join(kinds[:-1])} and {kinds[-1]}; convert it to one type.")
 
 
 def column_of(name: str, values: Sequence[object]) -> pa.Array:
@@ -191,6 +183,5 @@ def column_of(name: str, values: Sequence[object]) -> pa.Array:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise SchemaError(
-            f"Column {name!r} holds values that do not fit one type;"
-            " convert it to text, numbers, dates or booleans."
+            f"Column {name!r} holds values that do not fit one type; convert it to text, numbers, dates or booleans."
         ) from None

@@ -25,7 +25,7 @@ from sfumato.data.columns import refuse_duplicates
 from sfumato.data.encoding import utf8_bytes
 from sfumato.data.frames import canonical
 from sfumato.data.inference import MISSING, typed
-from sfumato.data.values import distinct_texts
+from sfumato.data.values import coded, distinct_texts
 from sfumato.exceptions import ReadError
 from sfumato.validation import require
 
@@ -61,9 +61,7 @@ def read_csv(
     missing : spellings of a missing value.
     """
     known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
-    require(
-        known, "read", "separator", "one ASCII character that is no quote, space or line break", separator
-    )
+    require(known, "read", "separator", "one ASCII character that is no quote, space or line break", separator)
     data = utf8_bytes(path, encoding)
     if not re.search(rb"\S", data):
         raise ReadError(f"{path} is empty; a header line is needed.")
@@ -71,12 +69,10 @@ def read_csv(
     data, sound = trimmed(data, separator)
     stray = None if sound else stray_quote_line(data, separator)
     if stray is not None:
-        raise ReadError(
-            f"Line {stray} of {path} has a quotation mark that is not closed at the end of its cell."
-        )
+        raise ReadError(f"Line {stray} of {path} has a quotation mark that is not closed at the end of its cell.")
     header, start = first_record(data, separator)
     names = _names(header, separator)
-    if given and len(names) == 1:
+    if given and len(names) == 1 and b'"' not in header:
         _refuse_other_separator(path, names[0], given)
     columns = _parsed(path, data, start=start, separator=separator, width=len(names), missing=missing)
     return canonical(_named(path, names, columns, missing))
@@ -128,14 +124,12 @@ def _parsed(
     return list(table.columns)
 
 
-def _named(
-    path: Path, names: list[str], columns: list[pa.ChunkedArray], missing: tuple[str, ...]
-) -> pa.Table:
+def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing: tuple[str, ...]) -> pa.Table:
     """Give the columns their types and names; a column with neither name nor value is left out."""
     named: dict[str, pa.ChunkedArray] = {}
     refuse_duplicates(name for name in names if name)
     for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
-        values = typed(column.unify_dictionaries().combine_chunks(), missing)
+        values = typed(*coded(column), missing)
         if name:
             named[name] = values
         elif values.null_count < len(values):
@@ -170,23 +164,23 @@ def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False, separato
 def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[bytes | memoryview]:
     names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
-    coded = [_coded(column, separator, excel_safe=excel_safe) for column in table.columns]
-    empty = '""' if len(coded) == 1 else ""  # an empty line would be no row
+    parts = [_coded_cells(column, separator, excel_safe=excel_safe) for column in table.columns]
+    empty = '""' if len(parts) == 1 else ""  # an empty line would be no row
     between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
-    for start in range(0, table.num_rows if coded else 0, ROWS_AT_ONCE):
-        columns = [cells.take(indices.slice(start, ROWS_AT_ONCE)) for cells, indices in coded]
+    for start in range(0, table.num_rows if parts else 0, ROWS_AT_ONCE):
+        columns = [cells.take(codes.slice(start, ROWS_AT_ONCE)) for cells, codes in parts]
         rows = pc.binary_join_element_wise(*columns, between, null_handling="replace", null_replacement=empty)
         ended = pc.binary_join_element_wise(rows, nothing, end)
         _, offsets, text = ended.buffers()
         yield memoryview(text)[: memoryview(offsets).cast("q")[len(ended)]]
 
 
-def _coded(column: pa.ChunkedArray, separator: str, *, excel_safe: bool) -> tuple[pa.Array, pa.Array]:
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-    cells = distinct_texts(encoded.dictionary)
+def _coded_cells(column: pa.ChunkedArray, separator: str, *, excel_safe: bool) -> tuple[pa.Array, pa.Array]:
+    distinct, codes = coded(column)
+    cells = distinct_texts(distinct)
     if pa.types.is_string(column.type):
         cells = _cells(cells, separator, excel_safe=excel_safe)
-    return cells.cast(pa.large_string()), encoded.indices
+    return cells.cast(pa.large_string()), codes
 
 
 def _cells(texts: pa.Array, separators: str, *, excel_safe: bool) -> pa.Array:

@@ -46,9 +46,7 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
     table : name of a table or view; `schema.table` in DuckDB and PostgreSQL.
     query : an SQL query; give either this or a table.
     """
-    require(
-        (table is None) != (query is None), "read", "table", "given alone, or query alone", (table, query)
-    )
+    require((table is None) != (query is None), "read", "table", "given alone, or query alone", (table, query))
     scheme = _scheme(url, ReadError)
     if scheme == "postgresql":
         found = read_postgresql(url, masked(url), table=table, query=query)
@@ -72,6 +70,7 @@ def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfE
     if scheme == "postgresql":
         write_postgresql(table, url, masked(url), name=table_name, replace=replace)
         return
+    _refuse_equal_names(table, scheme)
     writer = write_sqlite if scheme == "sqlite" else write_duckdb
     path = _path(url, scheme, WriteError)
     if path.exists():
@@ -95,6 +94,14 @@ def _path(url: str, scheme: str, error: type[SfumatoError]) -> Path:
     if host or not slash or not path:
         raise error(f"{masked(url)} names no file; write {scheme}:///name.db or {scheme}:////folder/name.db.")
     return Path(path)
+
+
+def _refuse_equal_names(table: pa.Table, scheme: str) -> None:
+    first: dict[str, str] = {}
+    for name in table.column_names:
+        other = first.setdefault(name.casefold(), name)
+        if other != name:
+            raise WriteError(f"{scheme} takes the columns {other!r} and {name!r} for one; rename one of them.")
 
 
 def _names(path: Path) -> list[str]:

@@ -55,9 +55,7 @@ def polars_frame(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
     """Give a canonical table as a Polars DataFrame with the dtypes it had before."""
     import polars as pl
 
-    return pl.DataFrame(
-        [_polars_column(name, table.column(name), dtypes.get(name)) for name in table.column_names]
-    )
+    return pl.DataFrame([_polars_column(name, table.column(name), dtypes.get(name)) for name in table.column_names])
 
 
 def _polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
@@ -116,7 +114,7 @@ def _natural_pandas_column(column: pa.ChunkedArray) -> Any:
 def _as_pandas_dtype(column: pa.ChunkedArray, natural: Any, dtype: Any) -> Any:
     import pandas as pd
 
-    if dtype.kind == "O" and not isinstance(dtype, pd.CategoricalDtype | pd.ArrowDtype):
+    if pd.api.types.is_object_dtype(dtype):
         return pd.Series(column.to_pylist(), dtype=object)
     if isinstance(dtype, pd.ArrowDtype):
         return pd.Series(pd.array(_arrow_column(column, dtype.pyarrow_dtype), dtype=dtype))
@@ -137,7 +135,5 @@ def _categories(natural: Any, dtype: Any) -> Any:
     old = dtype.categories
     if set(present) <= set(old):
         kept = old[old.isin(present)]
-        return natural.astype(
-            pd.CategoricalDtype(kept if dtype.ordered else kept.sort_values(), dtype.ordered)
-        )
+        return natural.astype(pd.CategoricalDtype(kept if dtype.ordered else kept.sort_values(), dtype.ordered))
     return natural.astype(pd.CategoricalDtype(sorted(present)))

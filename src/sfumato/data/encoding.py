@@ -19,7 +19,7 @@ BLOCK = 1 << 24
 SAMPLE = 1 << 16
 SMALL_DIFFERENCE = 0.05  # of disorder, in the measure of charset-normalizer
 COHERENCE_DIFFERENCE = 0.2
-ZEROS_IN_UTF16 = 0.05  # separators and line breaks alone make more
+ZEROS_IN_UTF16 = 0.1  # separators and line breaks alone make more
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -54,9 +54,7 @@ def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
             return data.decode(candidate).encode()
         except UnicodeDecodeError:
             continue
-    raise ReadError(
-        f"The encoding of {path} cannot be told; pass encoding, for example 'cp1252' or 'gb18030'."
-    )
+    raise ReadError(f"The encoding of {path} cannot be told; pass encoding, for example 'cp1252' or 'gb18030'.")
 
 
 def _unpacked(path: Path) -> bytes:
@@ -77,9 +75,7 @@ def _decoded(path: Path, data: bytes, encoding: str) -> bytes:
         require(False, "read", "encoding", expected, encoding)  # noqa: FBT003 - always refuses
         raise
     except (UnicodeDecodeError, UnicodeEncodeError):
-        raise ReadError(
-            f"{path} is not written in {encoding}; leave encoding out to have it detected."
-        ) from None
+        raise ReadError(f"{path} is not written in {encoding}; leave encoding out to have it detected.") from None
 
 
 def is_utf8(data: bytes) -> bool:

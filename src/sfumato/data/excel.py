@@ -119,8 +119,7 @@ def _beyond_sheets(column: pa.ChunkedArray) -> bool:
 def _refuse_unfit(table: pa.Table) -> None:
     if table.num_rows > MOST_ROWS or table.num_columns > MOST_COLUMNS:
         raise WriteError(
-            f"{table.num_rows} rows and {table.num_columns} columns do not fit an Excel sheet;"
-            " write CSV or Parquet."
+            f"{table.num_rows} rows and {table.num_columns} columns do not fit an Excel sheet; write CSV or Parquet."
         )
     columns = {name: table.column(name) for name in table.column_names}
     named = [(f"Column {name!r} holds", column) for name, column in columns.items()]

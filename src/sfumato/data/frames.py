@@ -71,9 +71,7 @@ class FrameKind:
         if self.index is None:
             return frame
         if table.num_rows != len(self.index):
-            raise SchemaError(
-                f"{table.num_rows} rows cannot be aligned with the original {len(self.index)} rows."
-            )
+            raise SchemaError(f"{table.num_rows} rows cannot be aligned with the original {len(self.index)} rows.")
         return frame.set_axis(self.index, axis=0)
 
 
@@ -116,22 +114,16 @@ def _collected(lazy: Any) -> Any:
     from narwhals.exceptions import NarwhalsError
 
     if not lazy.implementation.is_polars():
-        raise SchemaError(
-            f"The data must be {ACCEPTED}; collect this {lazy.implementation.value} table first."
-        )
+        raise SchemaError(f"The data must be {ACCEPTED}; collect this {lazy.implementation.value} table first.")
     import polars as pl
 
     try:
         return lazy.collect()
     except (NarwhalsError, pl.exceptions.PolarsError):
-        raise SchemaError(
-            "The Polars LazyFrame cannot be collected; collect it yourself to see why."
-        ) from None
+        raise SchemaError("The Polars LazyFrame cannot be collected; collect it yourself to see why.") from None
 
 
-def _with_kind(
-    name: str, table: pa.Table, dtypes: list[Any], index: object = None
-) -> tuple[pa.Table, FrameKind]:
+def _with_kind(name: str, table: pa.Table, dtypes: list[Any], index: object = None) -> tuple[pa.Table, FrameKind]:
     table = canonical(table)
     originals = tuple(
         Original(column=column, canonical=table.schema.field(column).type, dtype=dtype)

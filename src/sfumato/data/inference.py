@@ -15,7 +15,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 WHOLE = r"-?(0|[1-9][0-9]{0,18})"
 EXPONENT = r"[eE][+-]?[0-9]+"
 REAL = rf"(0|[1-9][0-9]*)?\.[0-9]+({EXPONENT})?|(0|[1-9][0-9]*)\.({EXPONENT})?|(0|[1-9][0-9]*){EXPONENT}"
-NUMBER = rf"-?((0|[1-9][0-9]{{0,14}})|{REAL})"  # longer whole numbers are codes, which a float would round
+NUMBER = rf"-?((0|[1-9][0-9]{{0,15}})|{REAL})"  # longer whole numbers are codes, which a float would round
 INFINITE = r"-?(inf|Inf|INF)(inity|INITY)?"
 DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 MOMENT = DAY + r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
@@ -24,28 +24,27 @@ GLANCE = 1000
 SLICE = 1 << 20
 
 
-def typed(encoded: pa.DictionaryArray, missing: Sequence[str]) -> pa.ChunkedArray:
-    """Give a column of dictionary-coded text its type: whole, real, boolean, date, moment or text.
+def typed(distinct: pa.Array, codes: pa.Array, missing: Sequence[str]) -> pa.ChunkedArray:
+    """Give a coded column of text its type: whole number, real number, boolean, date, moment or text.
 
     All distinct values must be of one type; a leading zero or plus sign makes text, so codes such as "02139"
     stay as they are. Quoted spellings of a missing value stay in a text column but not in any other.
 
-    >>> typed(pa.array(["1", "NA", "2.5"]).dictionary_encode(), MISSING).to_pylist()
+    >>> typed(pa.array(["1", "NA", "2.5"]), pa.array([0, 1, 2]), MISSING).to_pylist()
     [1.0, None, 2.5]
     """
-    distinct = encoded.dictionary
     absent = pc.is_in(distinct, value_set=pa.array(missing, pa.string()))
     values = _parsed(distinct.filter(pc.invert(absent)))
     if values is None:
         empty = pc.equal(distinct, "") if "" in missing else pa.scalar(value=False)
-        return _spread(pc.if_else(empty, None, distinct), encoded.indices)
+        return _spread(pc.if_else(empty, None, distinct), codes)
     places = pc.if_else(absent, None, pc.subtract(pc.cumulative_sum(pc.invert(absent).cast(pa.int32())), 1))
-    return _spread(values.take(places), encoded.indices)
+    return _spread(values.take(places), codes)
 
 
-def _spread(distinct: pa.Array, indices: pa.Array) -> pa.ChunkedArray:
+def _spread(distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
     """Look every row's value up, in slices, because one text array holds at most 2 GB."""
-    slices = [indices.slice(start, SLICE) for start in range(0, len(indices), SLICE)]
+    slices = [codes.slice(start, SLICE) for start in range(0, len(codes), SLICE)]
     return pa.chunked_array([distinct.take(each) for each in slices], distinct.type)
 
 

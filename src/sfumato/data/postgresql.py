@@ -148,9 +148,7 @@ def write_postgresql(table: pa.Table, url: str, shown: str, *, name: str, replac
         try:
             if name in _tables(cursor):
                 if not replace:
-                    raise WriteError(
-                        f"{shown} already has a table {name!r}; name another or ask to replace it."
-                    )
+                    raise WriteError(f"{shown} already has a table {name!r}; name another or ask to replace it.")
                 cursor.execute(f"DROP TABLE {qualified(name)}")
             cursor.execute(f"CREATE TABLE {qualified(name)} ({columns})")
             cursor.adbc_ingest(bare, table, mode="append", db_schema_name=schema or None)

@@ -75,6 +75,8 @@ def _refuse_unreadable(path: Path) -> None:
     if not path.exists():
         others = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
         raise ReadError(f"There is no file {path}{did_you_mean(path.name, others) or '.'}")
+    if not path.is_file():
+        raise ReadError(f"{path} is no regular file; copy it into one.")
     try:
         with path.open("rb") as file:
             first = file.read(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -43,9 +43,7 @@ def read_sqlite(path: Path, *, table: str | None, query: str | None) -> pa.Table
                 query = f"SELECT * FROM {quoted(table)}"  # noqa: S608 - the name is quoted
             return _result(connection, one_statement(query or ""))
     except sqlite3.Error:
-        raise ReadError(
-            f"{path} cannot be read as an SQLite database: damaged, locked or another format."
-        ) from None
+        raise ReadError(f"{path} cannot be read as an SQLite database: damaged, locked or another format.") from None
 
 
 def _result(connection: sqlite3.Connection, query: str) -> pa.Table:
@@ -96,9 +94,7 @@ def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
 def _booleans(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_string(column.type):
         words = pc.utf8_lower(column)
-        column = (
-            pc.index_in(words, pa.array(["false", "true"])) if _within(words, ["false", "true"]) else column
-        )
+        column = pc.index_in(words, pa.array(["false", "true"])) if _within(words, ["false", "true"]) else column
     fits = pa.types.is_integer(column.type) and _within(column, [0, 1])
     return column.cast(pa.bool_()) if fits else column
 
@@ -119,13 +115,21 @@ def write_sqlite(table: pa.Table, path: Path, *, name: str, replace: bool) -> No
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
     except sqlite3.Error as error:
+        _undo_unfinished(path)
         raise WriteError(f"{path} cannot be written: {_reason(error)}.") from None
+
+
+def _undo_unfinished(path: Path) -> None:
+    """Let SQLite undo a transaction that a full disk cut off, which it does when the file is next opened."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+        connection.execute(LIST_TABLES).fetchall()
 
 
 def _reason(error: sqlite3.Error) -> str:
     """Tell the kind of failure without the driver's words, which may quote values."""
     known = {
         "SQLITE_FULL": "no space is left",
+        "SQLITE_IOERR_WRITE": "no space is left, or the disk fails",
         "SQLITE_BUSY": "another program is using the database",
         "SQLITE_READONLY": "it is read-only",
         "SQLITE_CANTOPEN": "it cannot be opened",

@@ -52,12 +52,24 @@ def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     >>> texts(pa.array([1.0, None, 2.5])).to_pylist()
     ['1', None, '2.5']
     """
-    if pa.types.is_null(array.type):
-        return pa.nulls(len(array), pa.string())
+    distinct, codes = coded(array)
+    return distinct_texts(distinct).take(codes)
+
+
+def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """Give the distinct values of a column and, for every element, its place among them.
+
+    >>> distinct, codes = coded(pa.chunked_array([["b", "a"], ["a", None]]))
+    >>> distinct.to_pylist(), codes.to_pylist()
+    (['b', 'a'], [0, 1, 1, None])
+    """
+    if not len(array):
+        kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        return pa.array([], kind), pa.array([], pa.int32())
     encoded = array.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks()
-    return distinct_texts(encoded.dictionary).take(encoded.indices)
+    return encoded.dictionary, encoded.indices
 
 
 def distinct_texts(values: pa.Array) -> pa.Array:

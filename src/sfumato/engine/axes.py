@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from sfumato.engine.domain import Domain
 
 Floats = npt.NDArray[np.float64]
 Offsets = npt.NDArray[np.int64]
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,9 @@ class Axes:
 
 def axes_of(domains: Sequence[Domain]) -> Axes:
     """Lay out the axes of several domains: trees for taxonomies, positions for all other scales."""
-    positions, nodes, shares = [], [], []
+    positions: list[Floats] = []
+    nodes: list[npt.NDArray[np.int32]] = []
+    shares: list[Floats] = []
     heights = np.zeros(len(domains), dtype=np.int64)
     for j, domain in enumerate(domains):
         positions.append(_normalized(domain.positions))
@@ -63,12 +67,12 @@ def axes_of(domains: Sequence[Domain]) -> Axes:
 def _normalized(positions: Floats) -> Floats:
     if len(positions) < 2 or positions[-1] == positions[0]:  # noqa: PLR2004 - a range needs two ends
         return np.zeros_like(positions)
-    return (positions - positions[0]) / (positions[-1] - positions[0])
+    return np.asarray((positions - positions[0]) / (positions[-1] - positions[0]))
 
 
 def _starts(sizes: Offsets) -> Offsets:
-    return np.cumsum(sizes) - sizes
+    return np.asarray(np.cumsum(sizes) - sizes)
 
 
-def _joined(parts: list[npt.NDArray[np.generic]], dtype: type[np.generic]) -> npt.NDArray[np.generic]:
+def _joined(parts: Sequence[npt.NDArray[Number]], dtype: type[Number]) -> npt.NDArray[Number]:
     return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype=dtype)

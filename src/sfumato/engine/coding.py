@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.attributes.scales import Scale
 from sfumato.engine.domain import MOST_NOMINAL_VALUES, Domain, describe
@@ -86,4 +85,4 @@ def _refuse_too_many(domain: Domain, rows: int) -> None:
 def _flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     if not pa.types.is_boolean(column.type) or column.null_count:
         raise SchemaError(f"Flag column {name!r} must hold true or false in every row.")
-    return np.asarray(pc.fill_null(column, value=True).combine_chunks().to_numpy(zero_copy_only=False))
+    return np.asarray(column.to_numpy())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from sfumato.engine.partition import ALL_TIES, Cuts, Ints, Ranges, Records, Rule
 from sfumato.engine.threads import worker_count
 
 PIECE_ROWS = 1 << 15
-Memory = npt.NDArray[np.generic]
+Memory = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,7 @@ class CompiledCutter:
     """
 
     def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(worker_count())
         self._spare: tuple[Memory, ...] | None = None
         self._used: tuple[Memory, ...] | None = None
 
@@ -64,7 +66,7 @@ class CompiledCutter:
         shape = (len(pieces.segment), len(axes))
         low, high = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
         missing = np.empty(shape, dtype=np.bool_)
-        _in_threads(
+        self._in_threads(
             pieces.sizes,
             lambda first, last: kernel.ranges(
                 records.codes, axes.leaves, pieces.starts, pieces.stops, first, last, low, high, missing
@@ -82,11 +84,11 @@ class CompiledCutter:
         self, records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
         """Propose a cut for each of the named segments, trying axes from `first_rank` on."""
-        arrays = tuple(np.zeros(len(segments), dtype=np.int64) for _ in range(5))
+        arrays = tuple(np.zeros(len(segments), dtype=np.int64) for _ in range(6))
         layout = (axes.leaves, axes.heights, axes.places, axes.positions, axes.trees, axes.nodes, axes.shares)
         found = (ranges.low, ranges.high, ranges.missing)
         how = (rule.smallest, rule.relaxed, rule.missing_rides)
-        _in_threads(
+        self._in_threads(
             records.offsets[segments + 1] - records.offsets[segments],
             lambda first, last: kernel.propose(
                 records.codes, records.weight, records.offsets, segments, first_rank, layout, found, how, first, last,
@@ -104,10 +106,19 @@ class CompiledCutter:
         if parted.any():
             quota = self._shared_ties(records, pieces, axis, code, quota)
         left = np.empty(int(pieces.sizes.sum()), dtype=np.bool_)
-        _in_threads(
+        self._in_threads(
             pieces.sizes,
             lambda first, last: kernel.sides(
-                records.codes, pieces.starts, pieces.stops, axis, code, quota, pieces.targets, first, last, left
+                records.codes,
+                pieces.starts,
+                pieces.stops,
+                axis,
+                code,
+                quota,
+                pieces.targets,
+                first,
+                last,
+                left,
             ),
         )
         return left
@@ -132,13 +143,24 @@ class CompiledCutter:
         )
         source = (records.codes, records.extra, records.weight, records.origin)
         result = self._room(source, int(offsets[-1]))
-        _in_threads(
+        self._in_threads(
             pieces.sizes,
             lambda first, last: kernel.split(
                 source, pieces.starts, pieces.stops, flags, left, places, first, last, result
             ),
         )
-        return Records(*result, offsets)
+        codes, extra, weight, origin = result
+        return Records(codes, extra, weight, origin, offsets)
+
+    def number(self, records: Records, segments: Ints, first: int, result: npt.NDArray[np.int32]) -> None:
+        """Write at every record's origin the number of its segment, counted from `first` over those named."""
+        pieces = Pieces.of(records.offsets[segments], records.offsets[segments + 1])
+        self._in_threads(
+            pieces.sizes,
+            lambda begin, end: kernel.number(
+                records.origin, pieces.starts, pieces.stops, pieces.segment + first, begin, end, result
+            ),
+        )
 
     def _room(self, source: tuple[Memory, ...], rows: int) -> tuple[Memory, ...]:
         """Give arrays like the source's for fewer records, in memory that is kept for the next depth."""
@@ -149,32 +171,28 @@ class CompiledCutter:
             for memory, array in zip(spare, source, strict=True)
         )
 
-    @staticmethod
-    def _shared_ties(records: Records, pieces: Pieces, axis: Ints, code: Ints, quota: Ints) -> Ints:
+    def _shared_ties(self, records: Records, pieces: Pieces, axis: Ints, code: Ints, quota: Ints) -> Ints:
         """Share a segment's ties among its pieces, first come, first served."""
         counts = np.zeros(len(pieces.segment), dtype=np.int64)
-        _in_threads(
+        self._in_threads(
             pieces.sizes,
             lambda first, last: kernel.count_ties(
                 records.codes, pieces.starts, pieces.stops, axis, code, first, last, counts
             ),
         )
-        return np.clip(quota - _running(counts, pieces), 0, counts)
+        return np.asarray(np.clip(quota - _running(counts, pieces), 0, counts))
+
+    def _in_threads(self, sizes: Ints, work: Callable[[int, int], None]) -> None:
+        """Share items among threads so that each gets about as many records."""
+        if not len(sizes):
+            return
+        until = np.cumsum(sizes)
+        shares = np.linspace(0, until[-1], 4 * worker_count() + 1)[1:]
+        edges = np.unique(np.concatenate([[0], np.searchsorted(until, shares) + 1]).clip(max=len(sizes)))
+        list(self._pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
 
 
 def _running(counts: Ints, pieces: Pieces) -> Ints:
     """Sum the counts of a segment's earlier pieces."""
     before = np.cumsum(counts) - counts
-    return before - before[pieces.first_of][pieces.segment]
-
-
-def _in_threads(sizes: Ints, work: Callable[[int, int], None]) -> None:
-    """Share items among threads so that each gets about as many records."""
-    if not len(sizes):
-        return
-    workers = worker_count()
-    until = np.cumsum(sizes)
-    shares = np.linspace(0, until[-1], 4 * workers + 1)[1:]
-    edges = np.unique(np.concatenate([[0], np.searchsorted(until, shares) + 1]).clip(max=len(sizes)))
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
+    return np.asarray(before - before[pieces.first_of][pieces.segment])

@@ -57,10 +57,10 @@ class Domain:
     def encode(self, column: pa.ChunkedArray) -> npt.NDArray[np.unsignedinteger]:
         """Code every cell of a column; refuse values that the domain lacks."""
         encoded = _encoded(column)
-        keys = encoded.dictionary if self.scale is Scale.NUMERIC else texts(encoded.dictionary)
-        if self.scale is Scale.NUMERIC and keys.type != self.values.type:
-            keys = keys.cast(self.values.type)
-        found = pc.index_in(keys, value_set=self.values)
+        if encoded.dictionary.type == self.values.type:
+            found = pc.index_in(encoded.dictionary, value_set=self.values)
+        else:
+            found = pc.index_in(texts(encoded.dictionary), value_set=texts(self.values))
         if found.null_count:
             raise SchemaError(
                 f"Column {self.name!r} has {found.null_count} distinct values outside its {self.scale} domain; "
@@ -68,13 +68,15 @@ class Domain:
             )
         look_up = np.append(found.to_numpy(zero_copy_only=False), self.missing).astype(_code_type(len(self)))
         indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        return look_up[indices]
+        return np.asarray(look_up[indices])
 
 
 def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
     """Find the domain of one column from its values and what the schema says about it."""
     distinct = _encoded(column).dictionary
     scale = scale_of(name, distinct.type, schema)
+    if name in schema.orders:
+        _refuse_contradiction(name, scale, schema)
     if name in schema.hierarchies:
         return _with_hierarchy(name, distinct, scale, schema)
     if name in schema.orders:
@@ -86,7 +88,7 @@ def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
         return Domain(name, scale, _sorted(distinct))
     if scale is Scale.CATEGORICAL:
         raise SchemaError(f"Column {name!r} is categorical and has no hierarchy; give it one, or call it nominal.")
-    if scale is Scale.ORDINAL and not _has_own_order(distinct.type):
+    if scale is Scale.ORDINAL and len(distinct) and not _has_own_order(distinct.type):
         raise SchemaError(f"Column {name!r} is ordinal; give its order in Schema.orders.")
     return Domain(name, scale, texts(_sorted(distinct)))
 
@@ -121,7 +123,7 @@ def _with_hierarchy(name: str, distinct: pa.Array, scale: Scale, schema: Schema)
         values = _sorted(distinct)
         same_order = list(hierarchy.leaves) in (values.to_pylist(), texts(values).to_pylist())
         return Domain(name, scale, values, hierarchy if same_order else None)
-    leaves = texts(pa.array(hierarchy.leaves))
+    leaves = pa.array(hierarchy.labels[0], pa.string())
     _refuse_uncovered(name, distinct, leaves, "its hierarchy")
     return Domain(name, scale, leaves, hierarchy)
 
@@ -138,12 +140,8 @@ def _sorted(distinct: pa.Array) -> pa.Array:
 
 
 def _has_own_order(type_: pa.DataType) -> bool:
-    return (
-        pa.types.is_integer(type_)
-        or pa.types.is_floating(type_)
-        or pa.types.is_date(type_)
-        or pa.types.is_timestamp(type_)
-    )
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_date, pa.types.is_timestamp)
+    return any(kind(type_) for kind in kinds)
 
 
 def _code_type(leaves: int) -> type[np.unsignedinteger]:
@@ -152,8 +150,15 @@ def _code_type(leaves: int) -> type[np.unsignedinteger]:
     return np.uint16 if leaves < np.iinfo(np.uint16).max else np.uint32
 
 
+def _refuse_contradiction(name: str, scale: Scale, schema: Schema) -> None:
+    if scale is not Scale.ORDINAL:
+        raise SchemaError(f"Column {name!r} has an order and is called {scale}; call it ordinal, or drop the order.")
+    if name in schema.hierarchies:
+        raise SchemaError(f"Column {name!r} has an order and a hierarchy; keep one (sf.OrderedGroups says both).")
+
+
 def _refuse_text(name: str, distinct: pa.Array) -> None:
-    if not _has_own_order(distinct.type):
+    if len(distinct) and not _has_own_order(distinct.type):
         raise SchemaError(
             f"Column {name!r} is to be numeric but holds text in at least one row; clean it, or choose another scale."
         )

@@ -6,6 +6,7 @@ import hashlib
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.data.values import texts
 
@@ -16,9 +17,10 @@ def fingerprint(table: pa.Table) -> str:
     for name in table.column_names:
         column = table[name]
         encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-        digest.update(f"{name}\0{column.type}\0{len(column)}\0".encode())
-        for text in texts(encoded.dictionary).to_pylist():
-            digest.update(text.encode() + b"\0")
+        digest.update(f"{len(name)} {name} {column.type} {len(column)} {len(encoded.dictionary)} ".encode())
+        shown = texts(encoded.dictionary)
+        digest.update(np.ascontiguousarray(pc.binary_length(shown).to_numpy(), dtype="<i4").tobytes())
+        digest.update("".join(shown.to_pylist()).encode())
         indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
         digest.update(np.ascontiguousarray(indices, dtype="<i4").tobytes())
     return digest.hexdigest()

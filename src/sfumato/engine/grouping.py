@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -64,14 +65,6 @@ def first_rows(grouped: Grouped) -> npt.NDArray[np.intp]:
     return rows
 
 
-def in_pieces(rows: int, work: Callable[[int, int], None]) -> None:
-    """Run `work(start, stop)` over equal pieces of the rows, one piece for every processor at a time."""
-    workers = worker_count()
-    edges = np.linspace(0, rows, workers + 1).astype(int)
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, edges[:-1], edges[1:]))
-
-
 def _group_dense(keys: Keys, span: int) -> Grouped:
     counts = np.bincount(keys, minlength=span)
     present = np.flatnonzero(counts)
@@ -98,7 +91,7 @@ def _group_hashed(keys: Keys) -> Grouped:
         part_edges = np.linspace(0, PARTS, 4 * workers + 1).astype(int)
         jobs = [
             pool.submit(kernel.group_parts, part_keys, part_rows, bounds, first, last, labels, found, counts)
-            for first, last in zip(part_edges[:-1], part_edges[1:], strict=True)
+            for first, last in pairwise(part_edges.tolist())
         ]
         sizes = np.concatenate([job.result() for job in jobs])
         del part_keys, part_rows

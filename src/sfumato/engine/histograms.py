@@ -26,9 +26,7 @@ def sparse_counts(
         counts = dense[found].astype(np.int64)
     else:
         distinct = group_keys(keys)
-        summed = (
-            distinct.counts if weights is None else np.bincount(distinct.labels, weights).astype(np.int64)
-        )
+        summed = distinct.counts if weights is None else np.bincount(distinct.labels, weights).astype(np.int64)
         order = np.argsort(distinct.keys, kind="stable")
         order = order[summed[order] > 0]
         found, counts = distinct.keys[order], summed[order]

@@ -20,15 +20,16 @@ ALL_TIES = np.iinfo(np.int64).max
 class Cuts:
     """A proposed cut for each of some segments.
 
-    A record goes left if its code on `axis` is below `code`, or equal to it while fewer than `ties`
-    records with that code went left before it. `rank` is the axis's place among the segment's axes,
-    widest first; `axis` is `NO_CUT` where no cut leaves both sides large enough.
+    A record goes left if its code on `axis` is below `code`, or equal to it while fewer than `ties` records
+    with that code went left before it. `left` is the weight that goes left, of `total`. `rank` is the axis's
+    place among the segment's axes, widest first; `axis` is `NO_CUT` where no cut leaves both sides large enough.
     """
 
     axis: Ints
     code: Ints
     ties: Ints
     left: Ints
+    total: Ints
     rank: Ints
 
     def of(self, chosen: Ints) -> Cuts:
@@ -41,7 +42,7 @@ class Cuts:
             mine[at] = theirs
 
     def _arrays(self) -> tuple[Ints, ...]:
-        return self.axis, self.code, self.ties, self.left, self.rank
+        return self.axis, self.code, self.ties, self.left, self.total, self.rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,9 @@ class Cutter(Protocol):
 
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""
+
+    def number(self, records: Records, segments: Ints, first: int, result: npt.NDArray[np.int32]) -> None:
+        """Write at every record's origin the number of its segment, counted from `first` over those named."""
 
 
 def cutter_for(records: int) -> Cutter:

@@ -33,7 +33,8 @@ class PlainCutter:
         count = len(segments)
         axis, code = np.full(count, NO_CUT), np.zeros(count, dtype=np.int64)
         ties, left = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-        rank = first_rank.copy()
+        total = np.add.reduceat(records.weight, records.offsets[:-1], dtype=np.int64)[segments]
+        rank = np.where(total < 2 * rule.smallest, len(axes), first_rank)
         pending = np.arange(count)
         while len(pending):
             pending = pending[rank[pending] < len(axes)]
@@ -48,7 +49,7 @@ class PlainCutter:
             axis[pending[good]] = tried[good]
             rank[pending[~good]] += 1
             pending = pending[~good]
-        return Cuts(axis, code, ties, left, rank)
+        return Cuts(axis, code, ties, left, total, rank)
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
         """Tell for every record of the named segments, in order, whether it goes left."""
@@ -73,6 +74,11 @@ class PlainCutter:
             records.origin[order],
             offsets,
         )
+
+    def number(self, records: Records, segments: Ints, first: int, result: npt.NDArray[np.int32]) -> None:
+        """Write at every record's origin the number of its segment, counted from `first` over those named."""
+        rows, place = records.rows_of(segments)
+        result[records.origin[rows]] = place + first
 
 
 def _best_cuts(
@@ -113,7 +119,7 @@ def _best_cuts(
 
 def _halves(axes: Axes, ranges: Ranges, segments: Ints, axis: Ints) -> npt.NDArray[np.bool_]:
     """Tell where equal codes may be parted: on ordered axes that miss no value."""
-    return (axes.heights[axis] == 0) & ~ranges.missing[segments, axis]
+    return np.asarray((axes.heights[axis] == 0) & ~ranges.missing[segments, axis])
 
 
 def _last_code(axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, axis: Ints) -> Ints:
@@ -125,7 +131,14 @@ def _last_code(axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, axis: Int
 
 
 def _between_siblings(
-    axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, axis: Ints, segment: Ints, code: Ints, following: Ints
+    axes: Axes,
+    rule: Rule,
+    ranges: Ranges,
+    segments: Ints,
+    axis: Ints,
+    segment: Ints,
+    code: Ints,
+    following: Ints,
 ) -> npt.NDArray[np.bool_]:
     """Tell which cuts part children of the segment's lowest common ancestor, or values from missing ones."""
     low, high = ranges.low[segments, axis].astype(np.int64), ranges.high[segments, axis].astype(np.int64)
@@ -141,7 +154,7 @@ def _between_siblings(
         mine = np.flatnonzero((axis[segment] == j) & ~mixed[segment])
         start = axes.trees[j] + level[segment[mine]] * axes.leaves[j]
         allowed[mine] = axes.nodes[start + code[mine]] != axes.nodes[start + following[mine]]
-    return allowed
+    return np.asarray(allowed)
 
 
 def _first_best(segment: Ints, balance: Ints, count: int) -> Ints:

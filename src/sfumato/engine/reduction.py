@@ -33,7 +33,8 @@ def reduce_rows(quasi: Sequence[CodedColumn], extra: Sequence[CodedColumn], *, e
     columns = [*quasi, *extra]
     rows = len(quasi[0].codes)
     widths = [len(column.domain) + 1 for column in columns]
-    record_of, chosen, weight = None, slice(None), np.ones(rows, dtype=np.int32)
+    chosen: slice | npt.NDArray[np.intp] = slice(None)
+    record_of, weight = None, np.ones(rows, dtype=np.int32)
     if equal_together and _pays(columns, widths, rows):
         grouped = group_columns([column.codes for column in columns], widths)
         record_of, chosen, weight = grouped.labels, first_rows(grouped), grouped.counts.astype(np.int32)

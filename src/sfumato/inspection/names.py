@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 LEAST_STEM = 5  # shorter words count only as whole words of a name
-PREPOSITIONS = frozenset("of at in for by per de du des del von vom bei".split())
+PREPOSITIONS = {"of", "at", "in", "for", "by", "per", "de", "du", "des", "del", "von", "vom", "bei"}
 
 
 class Meaning(Enum):
@@ -18,6 +18,7 @@ class Meaning(Enum):
 
     IDENTIFIER = "identifier"
     LABEL = "label"
+    PERSON = "person"
     FREE_TEXT = "free text"
     POSTCODE = "postcode"
     CATEGORY = "category"
@@ -34,13 +35,14 @@ WORDS = {
         firstname lastname surname fullname givenname familyname maidenname middlename forename birthname
         nickname username loginname =login personname patientname customername clientname employeename
         studentname mothername fathername contactname personid patientid userid customerid clientid memberid
-        employeeid studentid subjectid participantid respondentid caseid recordid rowid =subject =respondent
+        employeeid studentid patientnumber personnumber customernumber clientnumber membernumber
+        studentnumber employeenumber subjectid participantid respondentid caseid recordid rowid
         =pid =uid =uuid =guid =ssn socialsecurity nationalid taxid taxpayer =tin passport idcard driverlicense
         driverslicense driverslicence licensenumber licencenumber licenseplate licenceplate numberplate =vin
-        medicalrecord recordnumber =mrn =nhs nhsnumber insurancenumber insuranceid policynumber healthplan
+        medicalrecord recordnumber =mrn =nhs nhsnumber insurancenumber insuranceid policynumber healthplanid
         beneficiary accountnumber accountno accountid =account bankaccount creditcard cardnumber =iban =bic
-        email phone mobilenumber cellnumber =mobile =cell =tel =fax telefax address street =homepage website
-        =url =ip =ipv ipaddress macaddress =mac =imei =imsi deviceid serialnumber fingerprint biometric photo
+        email phone mobilenumber cellnumber =mobile =tel =fax telefax address street =homepage website
+        =url =ip =ipv ipaddress macaddress =mac =imei =imsi deviceid serialnumber fingerprint biometric =photo
         portrait faceimage
         vorname nachname familienname geburtsname =benutzer personennummer personalnummer patientennummer
         patientnr patientennr fallnummer kundennummer kundennr mitgliedsnummer versichertennummer
@@ -50,10 +52,14 @@ WORDS = {
         numeropatient identifiant immatriculation
         apellido nombrecompleto =dni =nie =nif =curp =cedula pasaporte seguridadsocial telefono =movil correo
         direccion domicilio =calle matricula historiaclinica
-        姓名 名字 身份证 护照 电话 手机 邮箱 邮件 地址 住址 病历号 住院号 门诊号 社保号 医保号 银行卡 账号 卡号
-        车牌 学号 工号 微信
+        姓名 名字 身份证 护照 电话 手机 邮箱 邮件 地址 住址 病历号 住院号 门诊号 社保号 医保号 银行卡 账号
+        卡号 车牌 学号 工号 微信
     """,
-    Meaning.LABEL: "=name =id =key =code =nom =nombre =kennung =identifier =identificador 编号 名称",
+    Meaning.LABEL: "=name =id =nom =nombre =kennung =identifier =identificador 编号 名称",
+    Meaning.PERSON: """
+        =patient =person =customer =client =employee =student =user =participant =member =subject =respondent
+        =kunde =paciente =persona =personne 患者 病人 客户
+    """,
     Meaning.FREE_TEXT: """
         comment remark =notes =memo freetext narrative description freitext bemerkung kommentar beschreibung
         commentaire remarque comentario observacion descripcion 备注 描述 评论 说明
@@ -62,21 +68,21 @@ WORDS = {
         =zip zipcode =postcode postalcode postal =plz postleitzahl codepostal =cp codigopostal 邮编 邮政编码
     """,
     Meaning.CATEGORY: """
-        =sex gender =race ethnic hispanic nationality nativecountry country citizen marital marstat religion
+        =sex gender =race ethnic hispanic nationality country citizen marital marstat religion
         =job jobtitle occupation profession workclass employer employment industry department =state region
         county =city =town municipality district province birthplace language relationship hospital =clinic
         =ward school university =tribe
         geschlecht nationalitat staatsangehorig familienstand =beruf konfession =land bundesland =ort wohnort
         geburtsort =stadt gemeinde landkreis herkunft sprache abteilung krankenhaus branche
-        =sexe =genre nationalite =pays ville commune departement etatcivil situationfamiliale metier =langue
+        =sexe =genre nationalite =pays =ville commune departement etatcivil situationfamiliale metier =langue
         hopital employeur
-        =sexo genero =raza =etnia nacionalidad =pais ciudad municipio provincia estadocivil ocupacion profesion
-        =idioma empleo
+        =sexo =genero =raza =etnia nacionalidad =pais ciudad municipio provincia estadocivil ocupacion
+        profesion =idioma empleo
         性别 民族 种族 国籍 国家 籍贯 省 城市 区县 婚姻 职业 职位 行业 部门 语言 宗教 信仰 学校 单位 医院
     """,
     Meaning.DEMOGRAPHIC: """
         =age birth =born =dob =yob =date education =educ schooling gradelevel degree =height =weight household
-        familysize children admission discharge =visit latitude longitude =lat =lon =lng location =place
+        familysize children admission discharge latitude longitude =lat =lon =lng location =place
         haircolor eyecolor =year =month =day veteran military
         =alter geburt =datum bildung schulabschluss abschluss =grosse korpergrosse gewicht kinder haushalt
         aufnahme entlassung =jahr
@@ -86,18 +92,19 @@ WORDS = {
     """,
     Meaning.SENSITIVE: """
         disease illness diagnos =icd symptom syndrome medication =drug prescri therap treatment surgery
-        =hiv =aids =std cancer tumor tumour pregnan psychiat mental disabilit injury testresult labresult
-        =result =ldl =hdl =bmi cholesterol glucose hba1c bloodpressure bloodtype genetic genome =dna mutation
-        allerg causeofdeath =death mortality =health
-        salary income =wage earning =pay payroll bonus capital wealth =debt =loan credit bankrupt =balance
-        crime criminal offense offence convict arrest prison =grade =gpa =marks exam =score politic =party
-        =vote tradeunion orientation abuse alcohol smoking smoker addiction
+        =hiv =aids =std cancer tumor tumour pregnan psychiat =mental mentalhealth disabilit injury testresult
+        labresult =result =ldl =hdl =bmi cholesterol glucose hba1c bloodpressure bloodtype genetic genome =dna
+        mutation allerg causeofdeath =death mortality =health
+        salary income =wage earning =pay payroll bonus capital wealth =debt =loan =credit creditscore bankrupt
+        =balance crime criminal offense offence convict arrest prison =grade =gpa =marks exam =score politic
+        =party =vote tradeunion orientation abuse alcohol smoking smoker addiction
         krankheit befund medikament therapie behandlung laborwert gehalt einkommen =lohn verdienst schulden
         straftat vorstraf schwanger behinderung =partei gewerkschaft krebs =note
         maladie traitement medicament salaire revenu casier grossesse handicap syndicat resultat
         enfermedad tratamiento medicamento salario sueldo ingresos delito calificacion embarazo discapacidad
         sindicato resultado
-        疾病 病名 诊断 症状 药 治疗 手术 化验 检查结果 病史 怀孕 残疾 工资 收入 薪 奖金 债 犯罪 成绩 分数 政治 党
+        疾病 病名 诊断 症状 药 治疗 手术 化验 检查结果 病史 怀孕 残疾 工资 收入 薪 奖金 债 犯罪 成绩 分数
+        政治 党
     """,
     Meaning.AMOUNT: """
         =cost amount =price =fee =charge quantity =qty =total betrag preis kosten menge montant =prix =cout
@@ -105,6 +112,8 @@ WORDS = {
     """,
     Meaning.OUTCOME: "=class =target =label =outcome",
 }
+
+WEAK = {Meaning.LABEL, Meaning.PERSON, Meaning.OUTCOME}
 
 
 class Hint(NamedTuple):
@@ -114,6 +123,8 @@ class Hint(NamedTuple):
     word: str
     alone: bool
     """Whether the name is nothing but this word."""
+    label: bool
+    """Whether the name has a word for names or numbers of things, this one or another."""
 
 
 class _Match(NamedTuple):
@@ -138,14 +149,15 @@ def hint(name: str) -> Hint | None:
     joined = "".join(tokens)
     matches = list(_matches(tokens, joined))
     strong = [match for match in matches if match.meaning is Meaning.IDENTIFIER]
-    weak = [match for match in matches if match.meaning in {Meaning.LABEL, Meaning.OUTCOME}]
+    weak = [match for match in matches if match.meaning in WEAK]
     other = [match for match in matches if match not in strong and match not in weak]
     head = _head_length(tokens)
     ranked = strong or [match for match in other if match.start < head] or other or weak
     if not ranked:
         return None
     best = max(ranked, key=lambda match: (match.stop, len(match.word)))
-    return Hint(best.meaning, best.word, alone=len(best.word) == len(joined))
+    label = any(match.meaning is Meaning.LABEL for match in matches)
+    return Hint(best.meaning, best.word, alone=best.stop - best.start == len(joined), label=label)
 
 
 def _tokens(name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -45,10 +46,15 @@ def is_resident_number(text: str) -> bool:
     return "10X98765432"[total % 11] == text[17].upper()
 
 
-def is_not_date(text: str) -> bool:
-    """Tell a telephone number from a date: a date has three parts of at most four digits, one of them a year."""
-    parts = "".join(c if c.isdigit() else " " for c in text).split()
-    return text.startswith("+") or sorted(map(len, parts)) not in ([1, 1, 4], [1, 2, 4], [2, 2, 2], [2, 2, 4])
+def is_phone(text: str) -> bool:
+    """Tell a telephone number (ITU-T E.164) from a date and from longer numbers, written with separators.
+
+    >>> is_phone("030 1234567"), is_phone("31.12.2020")
+    (True, False)
+    """
+    parts = sorted(map(len, re.findall("[0-9]+", text)))
+    date = len(parts) == 3 and parts[-1] <= 4 and parts[1] <= 2  # noqa: PLR2004 - day, month and year
+    return text.startswith("+") or (7 <= sum(parts) <= 15 and not date)  # noqa: PLR2004 - digits, as the standard says
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,21 +96,19 @@ PERSONAL = (
         regex=rf"^({HEX}{{1,4}}:){{7}}{HEX}{{1,4}}$|^({HEX}{{1,4}}:){{1,6}}(:{HEX}{{1,4}}){{1,6}}$|^::1$",
     ),
     Pattern(looks_like="social security numbers", regex=r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$"),
-    Pattern(
-        looks_like="resident identity numbers", regex=r"^[1-9][0-9]{16}[0-9Xx]$", check=is_resident_number
-    ),
+    Pattern(looks_like="resident identity numbers", regex=r"^[1-9][0-9]{16}[0-9Xx]$", check=is_resident_number),
     Pattern(looks_like="payment card numbers", regex=r"^[2-6]([ -]?[0-9]){13,18}$", check=is_card),
     Pattern(
         looks_like="telephone numbers",
         regex=(
             r"^\+[0-9][0-9 ()./-]{6,20}$"
             r"|^00[1-9][0-9]{0,2}[ /-][0-9 ()./-]{5,18}$"
-            r"|^0[0-9]{1,5}[ /-][0-9][0-9 -]{3,12}$"
+            r"|^0[0-9]{1,5}[ /-][0-9][0-9 -]{4,12}$"
             r"|^\(?[0-9]{2,5}\)?[ .-][0-9]{2,4}([ .-][0-9]{2,4}){1,4}$"
             r"|^\([0-9]{2,5}\) ?[0-9][0-9 .-]{4,12}$"
             r"|^1[3-9][0-9]{9}$"
         ),
-        check=is_not_date,
+        check=is_phone,
     ),
 )
 

@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
-    """One column, coded: `codes` holds the number of each record's value, `len(values)` where it is missing."""
+    """One column as codes: the number of each record's value, or `len(values)` where it is missing."""
 
     name: str
     kind: Kind

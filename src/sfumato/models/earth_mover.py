@@ -33,10 +33,7 @@ def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray
             coarse = some.coarsened(nodes)
             expected = np.zeros(coarse.width, dtype=np.int64)
             np.add.at(expected, nodes, totals)
-            surplus = (
-                coarse.counts.astype(exact) * table
-                - expected[coarse.codes].astype(exact) * known[coarse.rows]
-            )
+            surplus = coarse.counts.astype(exact) * table - expected[coarse.codes].astype(exact) * known[coarse.rows]
             moved += coarse.reduce(np.add, np.maximum(surplus, 0))
         return quotient(moved, (known + some.missing).astype(exact) * whole)
 
@@ -61,10 +58,10 @@ def over_line(histogram: Histogram, totals: Counts, values: int) -> Levels:
         moved = _crossings(line, totals[:values], known, exact)
         sizes: Whole = (known + line.missing).astype(exact)
         if not beyond:
-            return quotient(moved + line.missing * whole, sizes * whole)
+            return quotient(moved + line.missing.astype(exact) * whole, sizes * whole)
         own = (line.missing - some.missing).astype(object)
         excess = abs(own * everyone - sizes.astype(object) * beyond)
-        upper = (moved.astype(object) + some.missing * whole) * everyone + excess * whole
+        upper = (moved.astype(object) + some.missing.astype(object) * whole) * everyone + excess * whole
         return np.minimum(quotient(upper, sizes.astype(object) * (whole * everyone)), 1)
 
     return _judged(histogram, 4 * table * values, distance)

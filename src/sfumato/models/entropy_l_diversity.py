@@ -66,9 +66,7 @@ class EntropyLDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         require(is_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
-        require(
-            isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive
-        )
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
     def limit(self) -> float:
@@ -92,9 +90,7 @@ class EntropyLDiversity(PrivacyModel):
         for group in np.flatnonzero((np.abs(level - self.l) <= NEAR * self.l) & ~even):
             counts = values.counts[values.offsets[group] : values.offsets[group + 1]]
             reduced = tuple(np.sort(counts // np.gcd.reduce(counts)).tolist())
-            level[group] = (
-                max(level[group], self.l) if _reaches(reduced, limit) else min(level[group], too_low)
-            )
+            level[group] = max(level[group], self.l) if _reaches(reduced, limit) else min(level[group], too_low)
         return level
 
 

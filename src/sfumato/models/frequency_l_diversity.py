@@ -37,8 +37,7 @@ class FrequencyLDiversity(PrivacyModel):
     ----------
     .. [1] Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity",
        ACM TKDD 1(1), 2007. https://doi.org/10.1145/1217299.1217302
-    .. [2] Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.
-       https://dl.acm.org/doi/10.5555/1182635.1164141
+    .. [2] Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006, pages 139-150.
 
     Examples
     --------
@@ -58,9 +57,7 @@ class FrequencyLDiversity(PrivacyModel):
 
     def __post_init__(self) -> None:
         require(is_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
-        require(
-            isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive
-        )
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
     def limit(self) -> float:

@@ -60,9 +60,7 @@ class RecursiveLDiversity(PrivacyModel):
     def __post_init__(self) -> None:
         require(is_number(self.c) and self.c > 0, self, "c", "a number above 0", self.c)
         require(is_whole(self.l) and self.l >= 1, self, "l", "a whole number of at least 1", self.l)
-        require(
-            isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive
-        )
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
     def limit(self) -> float:

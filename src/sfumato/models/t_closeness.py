@@ -71,9 +71,7 @@ class TCloseness(PrivacyModel):
 
     def __post_init__(self) -> None:
         require(is_number(self.t) and 0 <= self.t <= 1, self, "t", "a number from 0 to 1", self.t)
-        require(
-            isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive
-        )
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         require(self.distance in DISTANCES, self, "distance", f"one of {', '.join(DISTANCES)}", self.distance)
 
     @property
@@ -91,15 +89,15 @@ class TCloseness(PrivacyModel):
         return over_tree(histogram, totals, [np.arange(histogram.width)])
 
     def _ranks(self, groups: Groups) -> int:
-        domain, width = groups.domains.get(self.sensitive), groups.histograms[self.sensitive].width
+        domain = groups.domains.get(self.sensitive)
         if domain is None:
-            return width
+            return groups.histograms[self.sensitive].width
         if not domain.scale.ordered:
             raise SchemaError(
                 f"Column {self.sensitive!r} is {domain.scale} and has no order for TCloseness; give one in "
                 "Schema.orders, or use another distance."
             )
-        return min(len(domain), width)
+        return len(domain)
 
     def _nodes(self, groups: Groups) -> list[npt.NDArray[np.integer]]:
         domain, width = groups.domains.get(self.sensitive), groups.histograms[self.sensitive].width

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -34,18 +35,24 @@ class Coverage:
 
     def leaf_counts(self) -> Ints:
         """Count the leaves that every label covers."""
-        counts = np.maximum(self.high - self.low + 1, 0)
+        counts: Ints = np.maximum(self.high - self.low + 1, 0)
         for label, codes in self.members.items():
             counts[label] = len(codes)
         return counts
 
-    def contains(self, label: Ints, code: Ints) -> npt.NDArray[np.bool_]:
+    def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """Tell for pairs of label and code whether the label covers the code."""
+        code = code.astype(np.int64)
         covered = (self.low[label] <= code) & (code <= self.high[label])
-        for number, codes in self.members.items():
-            mine = label == number
-            covered[mine] = np.isin(code[mine], codes)
+        if self.members:
+            listed = np.isin(label, list(self.members))
+            covered[listed] = np.isin(label[listed] * (len(self.domain) + 1) + code[listed], self._member_keys)
         return np.where(code == self.domain.missing, self.missing[label], covered)
+
+    @cached_property
+    def _member_keys(self) -> Ints:
+        span = len(self.domain) + 1
+        return np.concatenate([label * span + codes for label, codes in self.members.items()])
 
 
 def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
@@ -102,7 +109,10 @@ def _place_intervals(labels: Sequence[Label], at: list[int], domain: Domain, low
     intervals = [label for label in (labels[number] for number in at) if isinstance(label, Interval)]
     if domain.scale is Scale.NUMERIC:
         places = domain.positions
-        bottoms, tops = bounds([i.low for i in intervals], domain), bounds([i.high for i in intervals], domain)
+        bottoms, tops = (
+            bounds([i.low for i in intervals], domain),
+            bounds([i.high for i in intervals], domain),
+        )
     else:
         ranks = {text: rank for rank, text in enumerate(domain.texts)}
         places = np.arange(len(domain), dtype=np.float64)
@@ -111,9 +121,7 @@ def _place_intervals(labels: Sequence[Label], at: list[int], domain: Domain, low
     low_closed = np.array([i.low_closed for i in intervals])
     high_closed = np.array([i.high_closed for i in intervals])
     low[at] = np.where(low_closed, np.searchsorted(places, bottoms, "left"), np.searchsorted(places, bottoms, "right"))
-    high[at] = (
-        np.where(high_closed, np.searchsorted(places, tops, "right"), np.searchsorted(places, tops, "left")) - 1
-    )
+    high[at] = np.where(high_closed, np.searchsorted(places, tops, "right"), np.searchsorted(places, tops, "left")) - 1
 
 
 def bounds(values: Sequence[object], domain: Domain) -> npt.NDArray[np.float64]:

@@ -43,7 +43,9 @@ def _scale(name: str, texts: Sequence[str | None], schema: Schema) -> Scale:
         return Scale(schema.hierarchies[name].scale)
     labels = [parse_label(text, Scale.NUMERIC, {}) for text in texts]
     numeric = any(isinstance(label, Interval | Centre) for label in labels)
-    return Scale.NUMERIC if numeric and not any(isinstance(label, Exact | ValueSet) for label in labels) else Scale.NOMINAL
+    return (
+        Scale.NUMERIC if numeric and not any(isinstance(label, Exact | ValueSet) for label in labels) else Scale.NOMINAL
+    )
 
 
 def _numbers(labels: Iterable[Label]) -> pa.Array:

@@ -21,7 +21,10 @@ from sfumato.publication import (
 )
 
 _BRACKETED = re.compile(r"([\[(\]])\s*(.+?)\s*([\])\[])")
-_SEPARATOR = re.compile(r"\s*[,;~\u2013\u2014]\s*|\s+to\s+|\.\.+|(?<=[\d\s])-\s*")
+_SEPARATORS = (
+    re.compile(r"[,;~\u2013\u2014]|\s+to\s+|\.\.+"),
+    re.compile(r"(?<=[\d\s])-"),
+)  # a hyphen may be a sign
 _HALF_OPEN = re.compile(r"(<=|>=|<|>|\u2264|\u2265)\s*(.+)")
 _AND_MORE = re.compile(r"(\S+?)\s*\+")
 _MEMBER = re.compile(r'\s*("(?:[^"]|"")*"|[^,]*)\s*(?:,|$)')
@@ -87,7 +90,7 @@ def _interval(text: str, scale: Scale, leaves: Mapping[str, object]) -> Interval
 
 
 def _number_bounds(inner: str) -> tuple[object, object] | None:
-    for separator in _SEPARATOR.finditer(inner):
+    for separator in (found for pattern in _SEPARATORS for found in pattern.finditer(inner)):
         low, high = _bound(inner[: separator.start()]), _bound(inner[separator.end() :])
         if low is not None and high is not None and _comparable(low, high) and low <= high:  # type: ignore[operator]  # one kind
             return low, high
@@ -119,6 +122,8 @@ def _half_open(text: str) -> Interval | None:
 
 def _bound(text: str) -> object | None:
     text = text.strip()
+    if len(text) >= len("2000-01-01") and text[4] == "-":
+        return _moment(text)
     try:
         return int(text)
     except ValueError:

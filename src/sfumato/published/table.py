@@ -59,7 +59,9 @@ class PublishedColumn:
 
     def starred(self) -> npt.NDArray[np.bool_]:
         """Tell for every record whether its cell is suppressed."""
-        stars = [text is not None and text.strip() != "" and not text.strip().strip(SUPPRESSED_TEXT) for text in self.texts]
+        stars = [
+            text is not None and text.strip() != "" and not text.strip().strip(SUPPRESSED_TEXT) for text in self.texts
+        ]
         return np.array(stars, dtype=np.bool_)[self.codes]
 
 
@@ -80,7 +82,9 @@ class PublishedTable:
         )
         if not columns:
             grouped = Grouped(
-                np.zeros(table.num_rows, dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([table.num_rows])
+                np.zeros(table.num_rows, dtype=np.int32),
+                np.zeros(1, dtype=np.int64),
+                np.array([table.num_rows]),
             )
         else:
             grouped = group_columns([column.codes for column in columns], [len(column.texts) for column in columns])

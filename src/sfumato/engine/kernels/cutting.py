@@ -5,11 +5,24 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from sfumato.engine.kernels.compiling import Array, compiled
+
 ALL_TIES = np.iinfo(np.int64).max
+SHORT = 128
 
 
-@nb.njit(cache=True, nogil=True)
-def ranges(codes, leaves, starts, stops, first, last, low, high, missing):  # noqa: ANN001, ANN201 - compiled for the arrays it meets
+@compiled
+def ranges(
+    codes: Array,
+    leaves: Array,
+    starts: Array,
+    stops: Array,
+    first: int,
+    last: int,
+    low: Array,
+    high: Array,
+    missing: Array,
+) -> None:
     """Find least and greatest code of the pieces first..last on every axis."""
     for piece in range(first, last):
         start, stop = starts[piece], stops[piece]
@@ -17,9 +30,13 @@ def ranges(codes, leaves, starts, stops, first, last, low, high, missing):  # no
             column = codes[j]
             least = column[start]
             greatest = column[start]
-            for i in range(start, stop):
-                least = min(least, column[i])
-                greatest = max(greatest, column[i])
+            if stop - start < SHORT:
+                for i in range(start, stop):
+                    least = min(least, column[i])
+                    greatest = max(greatest, column[i])
+            else:  # vectorized, at a cost that pays only for longer runs
+                least = column[start:stop].min()
+                greatest = column[start:stop].max()
             low[piece, j] = least
             missing[piece, j] = greatest == leaves[j]
             if missing[piece, j]:
@@ -33,8 +50,8 @@ def ranges(codes, leaves, starts, stops, first, last, low, high, missing):  # no
                 high[piece, j] = greatest
 
 
-@nb.njit(cache=True, nogil=True)
-def common_level(nodes, tree, leaves, height, low, high):  # noqa: ANN001, ANN201
+@compiled
+def common_level(nodes: Array, tree: int, leaves: int, height: int, low: int, high: int) -> int:
     """Find the lowest level at which two leaves of a tree share a node."""
     level = 0
     while level < height and nodes[tree + level * leaves + low] != nodes[tree + level * leaves + high]:
@@ -42,8 +59,10 @@ def common_level(nodes, tree, leaves, height, low, high):  # noqa: ANN001, ANN20
     return level
 
 
-@nb.njit(cache=True, nogil=True)
-def order_axes(low, high, missing, axes, rides, width, order):  # noqa: ANN001, ANN201
+@compiled
+def order_axes(
+    low: Array, high: Array, missing: Array, axes: tuple[Array, ...], rides: bool, width: Array, order: Array
+) -> None:
     """Order the axes of one segment by width, widest first; equal widths in their given order."""
     leaves, heights, places, positions, trees, nodes, shares = axes
     for j in range(len(leaves)):
@@ -63,85 +82,124 @@ def order_axes(low, high, missing, axes, rides, width, order):  # noqa: ANN001, 
         order[place] = j
 
 
-@nb.njit(cache=True, nogil=True)
-def best_cut(column, weight, start, stop, low, high, leaf, scratch, tree, relaxed):  # noqa: ANN001, ANN201
-    """Find the most balanced cut of one segment on one axis: code, ties, weight of the left side, total weight."""
-    nodes, offset, leaves, level = tree
-    total = np.int64(0)
-    for i in range(start, stop):
-        total += weight[i]
-    dense = high - low < 4 * (stop - start) + 64
-    if dense:
+@compiled
+def count_codes(column: Array, weight: Array, low: int, high: int, scratch: Array, codes: Array, counts: Array) -> int:
+    """Sum the weights of every code from low to high that occurs, ascending; return how many there are."""
+    rows, found = len(column), 0
+    if high - low < 16 * rows + 1024:
         scratch[low : high + 1] = 0
-        for i in range(start, stop):
+        for i in range(rows):
             scratch[column[i]] += weight[i]
-        rows = high - low + 1
-        order = np.empty(0, dtype=np.int64)
-    else:
-        order = np.argsort(column[start:stop], kind="mergesort")
-        rows = stop - start
-    best, best_code, best_left = np.int64(-1), np.int64(low), np.int64(0)
-    until, previous = np.int64(0), np.int64(-1)
-    for place in range(rows):
-        if dense:
-            code = nb.int64(low + place)
-            added = scratch[code]
-            if added == 0:
-                continue
-        else:
-            code = nb.int64(column[start + order[place]])
-            added = nb.int64(weight[start + order[place]])
-            if code == leaf:
-                break
-        if previous >= 0 and code != previous:
-            apart = level < 0 or nodes[offset + level * leaves + previous] != nodes[offset + level * leaves + code]
-            if not relaxed and apart and min(until, total - until) > best:
-                best, best_code, best_left = min(until, total - until), previous, until
-        if relaxed and until < total // 2:
-            if code != previous:
-                best_left = until
-            best_code = code
-        until += added
-        previous = code
-    if relaxed:
-        return best_code, total // 2 - best_left, total // 2, total
-    return best_code, ALL_TIES, best_left, total
+        for code in range(low, high + 1):
+            if scratch[code] > 0:
+                codes[found], counts[found] = code, scratch[code]
+                found += 1
+        return found
+    for i in np.argsort(column):
+        if column[i] > high:
+            break
+        if found == 0 or codes[found - 1] != column[i]:
+            codes[found], counts[found] = column[i], 0
+            found += 1
+        counts[found - 1] += weight[i]
+    return found
 
 
-@nb.njit(cache=True, nogil=True)
-def propose(codes, weight, offsets, segments, first_rank, axes, found, rule, first, last, cuts):  # noqa: ANN001, ANN201
+@compiled
+def balanced_cut(codes: Array, counts: Array, found: int, total: int, node_of: Array) -> tuple[int, int]:
+    """Find the code after which a cut is most balanced, among cuts between different nodes; and the weight up to it."""
+    best, best_code, best_left, until = -1, codes[0], 0, 0
+    for place in range(found - 1):
+        until += counts[place]
+        lesser = min(until, total - until)
+        if lesser > best and node_of[codes[place]] != node_of[codes[place + 1]]:
+            best, best_code, best_left = lesser, codes[place], until
+    return best_code, best_left
+
+
+@compiled
+def halving_cut(codes: Array, counts: Array, found: int, total: int) -> tuple[int, int]:
+    """Find the code at which half of the weight is reached, and how much of its own weight goes left for that."""
+    until = 0
+    for place in range(found):
+        if until + counts[place] >= total // 2:
+            return codes[place], total // 2 - until
+        until += counts[place]
+    return codes[found - 1], 0
+
+
+@compiled
+def cut_on(
+    column: Array,
+    weight: Array,
+    low: int,
+    high: int,
+    missing: bool,
+    total: int,
+    halve: bool,
+    node_of: Array,
+    room: tuple[Array, ...],
+) -> tuple[int, int, int]:
+    """Find the best cut of one segment on one axis: code, ties, and the weight that goes left."""
+    scratch, codes, counts = room
+    if missing:  # part missing values, which have the greatest code, from all others
+        left = 0
+        for i in range(len(column)):
+            if column[i] <= high:
+                left += weight[i]
+        return high, ALL_TIES, left
+    found = count_codes(column, weight, low, high, scratch, codes, counts)
+    if halve:
+        code, ties = halving_cut(codes, counts, found, total)
+        return code, ties, total // 2
+    code, left = balanced_cut(codes, counts, found, total, node_of)
+    return code, ALL_TIES, left
+
+
+@compiled
+def propose(
+    codes: Array,
+    weight: Array,
+    offsets: Array,
+    segments: Array,
+    first_rank: Array,
+    axes: tuple[Array, ...],
+    found: tuple[Array, ...],
+    rule: tuple[int, bool, bool],
+    first: int,
+    last: int,
+    cuts: tuple[Array, ...],
+) -> None:
     """Propose a cut for the segments first..last of those named."""
-    leaves, heights, places, positions, trees, nodes, shares = axes
+    leaves, heights, trees, nodes = axes[0], axes[1], axes[4], axes[5]
     low, high, missing = found
     smallest, relaxed, rides = rule
-    cut_axis, cut_code, cut_ties, cut_left, cut_rank = cuts
+    cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
     width, order = np.empty(len(leaves)), np.empty(len(leaves), dtype=np.int64)
-    scratch = np.empty(leaves.max() + 1, dtype=np.int64)
+    most = leaves.max() + 1
+    room = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    apart = np.arange(most, dtype=np.int32)
     for q in range(first, last):
         segment = segments[q]
         start, stop = offsets[segment], offsets[segment + 1]
+        rank, total = first_rank[q], weight[start:stop].sum()
+        cut_axis[q], cut_total[q] = -1, total
+        if total < 2 * smallest:
+            cut_rank[q] = len(leaves)
+            continue
         order_axes(low[segment], high[segment], missing[segment], axes, rides, width, order)
-        rank = first_rank[q]
-        cut_axis[q] = -1
         while rank < len(leaves) and width[order[rank]] > 0:
             j = order[rank]
-            bottom, top = nb.int64(low[segment, j]), nb.int64(high[segment, j])
-            if missing[segment, j] and not rides:
-                total, left = np.int64(0), np.int64(0)
-                for i in range(start, stop):
-                    total += weight[i]
-                    if codes[j, i] < leaves[j]:
-                        left += weight[i]
-                code, ties = top, ALL_TIES
-            else:
-                level = np.int64(-1)
-                if heights[j] > 0:
-                    level = common_level(nodes, trees[j], leaves[j], heights[j], bottom, top) - 1
-                tree = (nodes, trees[j], leaves[j], level)
-                halve = relaxed and heights[j] == 0 and not missing[segment, j]
-                code, ties, left, total = best_cut(
-                    codes[j], weight, start, stop, bottom, top, leaves[j], scratch, tree, halve
-                )
+            bottom, top = low[segment, j], high[segment, j]
+            node_of = apart
+            if heights[j] > 0 and top > bottom:
+                level = common_level(nodes, trees[j], leaves[j], heights[j], bottom, top) - 1
+                node_of = nodes[trees[j] + level * leaves[j] : trees[j] + (level + 1) * leaves[j]]
+            parted = missing[segment, j] and not rides
+            halve = relaxed and heights[j] == 0 and not missing[segment, j]
+            code, ties, left = cut_on(
+                codes[j, start:stop], weight[start:stop], bottom, top, parted, total, halve, node_of, room
+            )
             if min(left, total - left) >= smallest:
                 cut_axis[q], cut_code[q], cut_ties[q], cut_left[q] = j, code, ties, left
                 break
@@ -149,8 +207,10 @@ def propose(codes, weight, offsets, segments, first_rank, axes, found, rule, fir
         cut_rank[q] = rank
 
 
-@nb.njit(cache=True, nogil=True)
-def count_ties(codes, starts, stops, axis, code, first, last, ties):  # noqa: ANN001, ANN201
+@compiled
+def count_ties(
+    codes: Array, starts: Array, stops: Array, axis: Array, code: Array, first: int, last: int, ties: Array
+) -> None:
     """Count the records at the cut in the pieces first..last."""
     for piece in range(first, last):
         column, cut = codes[axis[piece]], code[piece]
@@ -159,8 +219,19 @@ def count_ties(codes, starts, stops, axis, code, first, last, ties):  # noqa: AN
                 ties[piece] += 1
 
 
-@nb.njit(cache=True, nogil=True)
-def sides(codes, starts, stops, axis, code, quota, targets, first, last, left):  # noqa: ANN001, ANN201
+@compiled
+def sides(
+    codes: Array,
+    starts: Array,
+    stops: Array,
+    axis: Array,
+    code: Array,
+    quota: Array,
+    targets: Array,
+    first: int,
+    last: int,
+    left: Array,
+) -> None:
     """Tell for every record of the pieces first..last whether it goes left."""
     for piece in range(first, last):
         column, cut, ties = codes[axis[piece]], code[piece], quota[piece]
@@ -175,15 +246,25 @@ def sides(codes, starts, stops, axis, code, quota, targets, first, last, left): 
                 ties -= value == cut
 
 
-@nb.njit(cache=True, nogil=True)
-def move(source, target, result):  # noqa: ANN001, ANN201
+@compiled
+def move(source: Array, target: Array, result: Array) -> None:
     """Move every element to its target."""
     for i in range(len(source)):
         result[target[i]] = source[i]
 
 
-@nb.njit(cache=True, nogil=True)
-def split(records, starts, stops, flags, left, places, first, last, result):  # noqa: ANN001, ANN201
+@compiled
+def split(
+    records: tuple[Array, ...],
+    starts: Array,
+    stops: Array,
+    flags: Array,
+    left: Array,
+    places: Array,
+    first: int,
+    last: int,
+    result: tuple[Array, ...],
+) -> None:
     """Move the records of the pieces first..last to their new places, left sides first, order kept."""
     codes, extra, weight, origin = records
     new_codes, new_extra, new_weight, new_origin = result
@@ -205,3 +286,11 @@ def split(records, starts, stops, flags, left, places, first, last, result):  # 
             move(extra[j, start : start + count], target, new_extra[j])
         move(weight[start : start + count], target, new_weight)
         move(origin[start : start + count], target, new_origin)
+
+
+@compiled
+def number(origin: Array, starts: Array, stops: Array, numbers: Array, first: int, last: int, result: Array) -> None:
+    """Write at the origin of every record of the pieces first..last the number of its piece."""
+    for piece in range(first, last):
+        for i in range(starts[piece], stops[piece]):
+            result[origin[i]] = numbers[piece]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from sfumato.engine.kernels.compiling import Array, compiled
+
 MIX = np.uint64(0x9E3779B97F4A7C15)
-PART_SHIFT = np.uint64(56)  # parts use the top bits of the hash, slots the bits below
-SLOT_SHIFT = np.uint64(24)
+PART_BITS = 56  # parts are the bits above, slots the bits right below: high bits depend on the whole key
+PART_SHIFT = np.uint64(PART_BITS)
 
 
-@nb.njit(cache=True, nogil=True)
-def count_parts(keys, start, stop, counts):  # noqa: ANN001, ANN201 - compiled for the arrays it meets
+@compiled
+def count_parts(keys: Array, start: int, stop: int, counts: Array) -> None:
     """Count the keys of one piece that fall into each of 256 parts."""
     for i in range(start, stop):
         counts[(np.uint64(keys[i]) * MIX) >> PART_SHIFT] += 1
 
 
-@nb.njit(cache=True, nogil=True)
-def scatter(keys, start, stop, places, part_keys, part_rows):  # noqa: ANN001, ANN201
+@compiled
+def scatter(keys: Array, start: int, stop: int, places: Array, part_keys: Array, part_rows: Array) -> None:
     """Move the keys of one piece, with their row numbers, to the places of their parts."""
     for i in range(start, stop):
         key = keys[i]
@@ -29,8 +30,10 @@ def scatter(keys, start, stop, places, part_keys, part_rows):  # noqa: ANN001, A
         places[part] = place + 1
 
 
-@nb.njit(cache=True, nogil=True)
-def group_parts(part_keys, part_rows, bounds, first, last, labels, found, counts):  # noqa: ANN001, ANN201
+@compiled
+def group_parts(
+    part_keys: Array, part_rows: Array, bounds: Array, first: int, last: int, labels: Array, found: Array, counts: Array
+) -> Array:
     """Group the parts first..last; number the groups of each part from its own start in `found`.
 
     Returns the number of groups of every part. Labels are written as (start of the part + number).
@@ -45,15 +48,16 @@ def group_parts(part_keys, part_rows, bounds, first, last, labels, found, counts
     sizes = np.zeros(last - first, dtype=np.int64)
     for part in range(first, last):
         start, stop = bounds[part], bounds[part + 1]
-        used = 16
+        used, bits = 16, 4
         while used < 2 * (stop - start):
             used *= 2
+            bits += 1
         table[:used] = -1
-        mask = np.uint64(used - 1)
+        mask, shift = np.uint64(used - 1), np.uint64(PART_BITS - bits)
         groups = 0
         for i in range(start, stop):
             key = part_keys[i]
-            slot = ((np.uint64(key) * MIX) >> SLOT_SHIFT) & mask
+            slot = ((np.uint64(key) * MIX) >> shift) & mask
             while True:
                 group = table[slot]
                 if group < 0:
@@ -72,15 +76,8 @@ def group_parts(part_keys, part_rows, bounds, first, last, labels, found, counts
     return sizes
 
 
-@nb.njit(cache=True, nogil=True)
-def relabel(labels, start, stop, shift_of):  # noqa: ANN001, ANN201
+@compiled
+def relabel(labels: Array, start: int, stop: int, shift_of: Array) -> None:
     """Replace provisional labels of one piece by final ones."""
     for i in range(start, stop):
         labels[i] = shift_of[labels[i]]
-
-
-@nb.njit(cache=True, nogil=True)
-def count_dense(keys, start, stop, counts):  # noqa: ANN001, ANN201
-    """Count keys of a small range in a table with one place for each."""
-    for i in range(start, stop):
-        counts[keys[i]] += 1

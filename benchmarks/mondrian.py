@@ -1,0 +1,58 @@
+"""Mondrian over 8 quasi-identifiers, k = 10: time, memory, and the ratio to one Polars group_by of the same columns.
+
+Run `python benchmarks/mondrian.py` (30 thousand, 1 and 10 million rows) or give other numbers of rows. Targets,
+warm: at most 4 times the group_by at 1 million rows and 2.5 times at 10 million, growth exponent from 1 to
+10 million at most 1.15, at 10 million at most 2.5 GB above the loaded table.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+
+import sfumato as sf
+from measuring import best_of, peak_above, schema, yardstick
+from sfumato.algorithms.base import Task
+from sfumato.attributes.missing import Missing
+from sfumato.engine.coding import CodedTable, code
+from sfumato.publication import Publication
+
+
+def main(sizes: list[int]) -> None:
+    """Print one line per size, and the growth between sizes."""
+    print(f"{'rows':>12} {'code':>8} {'search':>8} {'peak GB':>8}   ratio of search (code + search) to group_by")
+    before: tuple[int, float] | None = None
+    for rows in sizes:
+        table = sf.generate(rows, seed=1)
+        coding, coded = best_of(3, lambda table=table: code(table, schema()))
+        searching, publication = best_of(3, lambda coded=coded: search(coded))
+        assert np.bincount(publication.group).min() >= 10
+        del publication, coded
+        peak, _ = peak_above(lambda table=table: search(code(table, schema())))
+        ratios = "; ".join(
+            f"columns {name}: {searching / unit:.2f} ({(coding + searching) / unit:.2f}) of {unit:.3f} s"
+            for name, unit in yardstick(table).items()
+        )
+        print(f"{rows:>12,} {coding:>8.3f} {searching:>8.3f} {peak:>8.2f}   {ratios}")
+        if before is not None:
+            exponent = math.log(searching / before[1]) / math.log(rows / before[0])
+            print(f"{'':>12} growth exponent from {before[0]:,} to {rows:,} rows: {exponent:.2f}")
+        before = rows, searching
+
+
+def search(coded: CodedTable) -> Publication:
+    """Search with strict Mondrian for groups of 10."""
+    task = Task(
+        table=coded,
+        models=[sf.KAnonymity(k=10)],
+        most_suppressed=0,
+        missing=Missing.OWN_VALUE,
+        rng=np.random.default_rng(0),
+    )
+    return sf.Mondrian().search(task)
+
+
+if __name__ == "__main__":
+    main([int(argument) for argument in sys.argv[1:]] or [30_000, 1_000_000, 10_000_000])

@@ -1,0 +1,8 @@
+"""Run the command line by `python -m sfumato`."""
+
+from __future__ import annotations
+
+from sfumato.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""The command line: one module per verb, which reads its options, calls the library and prints."""
+
+from __future__ import annotations
+
+from sfumato.cli.application import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,122 @@
+"""`sfumato anonymize`: publish a table under a promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
+from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.summary import audit_lines, measure_lines, place_lines
+from sfumato.exceptions import InvalidParameterError, WriteError
+
+if TYPE_CHECKING:
+    from sfumato.release import Release
+
+EXAMPLES = examples(
+    "sfumato anonymize patients.csv --recipe recipe.toml --out release",
+    "sfumato anonymize patients.csv --recipe recipe.toml --k 10 --out release --replace",
+    "sfumato anonymize patients.csv --identifier name --quasi age,zip,job --sensitive disease \\",
+    "    --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes --hierarchy job=job.csv \\",
+    "    --k 5 --model distinct-l-diversity:l=3,sensitive=disease --out release",
+    "sfumato anonymize postgresql://ann@host/clinic --table patients --recipe recipe.toml \\",
+    "    --out release --to postgresql://ann@host/research --to-table patients_k5",
+)
+
+
+@spread
+def anonymize(
+    file: Source,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
+    reading: Reading,
+    asked: Asked,
+    algorithm: Annotated[
+        str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help="How to search; else Mondrian.")
+    ] = None,
+    max_suppressed: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", metavar="csv|parquet|xlsx", help="Of the published table.")] = "csv",
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
+    to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
+    json: Json = False,
+) -> None:
+    """Publish a table under a promise, audit it, and write it with its proof and its recipe.
+
+    What is promised and what every column is, a recipe says (see sfumato inspect), or options, or both:
+    options override the recipe, column by column and model by model.
+    """
+    from sfumato.cli.asking import ask_recipe
+    from sfumato.release import carry_out
+
+    _refuse_early(out, to, to_table, replace=replace)
+    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
+    data = reading.read(file)
+    with progress("Searching") as tell:
+        release = carry_out(recipe, data, progress=tell)
+    with progress("Writing"):
+        release.write(out, table_format=format_, replace=replace, excel_safe=excel_safe)
+        if to is not None and to_table is not None:
+            _write_database(release, out, to, to_table, replace=replace)
+    if json:
+        print_json(_facts(release, out))
+    else:
+        typer.echo("\n".join(_lines(release, out, to, to_table)))
+
+
+def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: bool) -> None:
+    """Refuse before the search what would be refused after it."""
+    from sfumato.data.database import is_url
+
+    if (to is None) != (to_table is None):
+        raise InvalidParameterError("Give --to and --to-table together.")
+    if to is not None and not is_url(to):
+        raise InvalidParameterError("--to must be a database URL, as in sqlite:///release.db.")
+    if not replace and out.is_dir() and any(out.iterdir()):
+        raise WriteError(f"{out} already holds files; name another folder, or give --replace.")
+
+
+def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
+    from sfumato.data.write import write
+    from sfumato.release import decoded
+
+    try:
+        write(decoded(release.published), url, table_name=name, if_exists="replace" if replace else "fail")
+    except WriteError as error:
+        raise WriteError(f"{str(error).rstrip('.')}; the release in {out} is complete.") from None
+
+
+def _facts(release: Release, out: Path) -> dict[str, object]:
+    return {
+        "holds": release.audit.holds,
+        "rows_in": release.original.num_rows,
+        "rows_out": release.published.num_rows,
+        "suppressed": release.suppressed,
+        "left_out": list(release.left_out),
+        "audit": release.audit.to_dict(),
+        "measures": dict(release.measures),
+        "public": str(out / "public"),
+        "internal": str(out / "internal"),
+        "report": str(out / "internal" / "report.html"),
+    }
+
+
+def _lines(release: Release, out: Path, to: str | None, to_table: str | None) -> list[str]:
+    from sfumato.data.database import masked
+
+    lines = [*audit_lines(release.audit), "", *measure_lines(release.measures), ""]
+    if release.left_out:
+        names = printable(", ".join(release.left_out))
+        lines += [f"Columns without a role, not published: {names}", ""]
+    if to is not None:
+        lines.append(f"Also written to table {to_table!r} of {masked(to)}")
+    return [*lines, *place_lines(out)]

@@ -1,0 +1,82 @@
+"""The application: all commands, and what is the same for every one of them."""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from sfumato import __version__
+from sfumato.cli import (
+    algorithms,
+    anonymize,
+    audit,
+    demo,
+    hierarchy,
+    inspect,
+    models,
+    report,
+    warmup,
+)
+from sfumato.cli.options import examples
+from sfumato.cli.refusals import RefusingGroup
+
+TERMINATED = 143
+
+app = typer.Typer(
+    cls=RefusingGroup,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "sfumato demo",
+        "sfumato inspect patients.csv --out recipe.toml",
+        "sfumato anonymize patients.csv --recipe recipe.toml --out release",
+        "sfumato audit release/public/table.csv --recipe recipe.toml --original patients.csv",
+    ),
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Publish tables about persons: measure the risk, keep a stated privacy promise, prove it.
+
+    Exit codes: 0 it holds, 1 it does not hold, 2 a bad request.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
+app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
+app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
+app.command("report", epilog=report.EXAMPLES)(report.report)
+app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
+app.command("models", epilog=models.EXAMPLES)(models.models)
+app.command("algorithms", epilog=algorithms.EXAMPLES)(algorithms.algorithms)
+app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
+
+
+def main() -> None:
+    """Run the command line; files and pipes get UTF-8, and a terminal gets what it can show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    app()

@@ -1,0 +1,159 @@
+"""From options to a recipe: what a recipe file says, overridden by what the options say."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.exceptions import InvalidParameterError, SchemaError
+
+if TYPE_CHECKING:
+    from sfumato.attributes.schema import Schema
+    from sfumato.cli.options import Asked
+    from sfumato.hierarchies import Builder
+    from sfumato.models.base import PrivacyModel
+    from sfumato.recipe import Recipe
+
+ROLES = ("identifier", "quasi", "sensitive", "insensitive")
+NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
+
+
+def ask_recipe(
+    asked: Asked, *, algorithm: str | None, max_suppressed: float | None, seed: int | None
+) -> Recipe:
+    """Build the recipe that a run carries out."""
+    from sfumato.recipe import Recipe
+
+    content = _content(asked)
+    if not content["models"]:
+        raise InvalidParameterError("Nothing is promised; give --k, --model or a recipe with models.")
+    if algorithm is not None:
+        content["algorithm"] = _choice("algorithm", algorithm)
+    if max_suppressed is not None:
+        content["release"]["max_suppressed"] = max_suppressed
+    if seed is not None:
+        content["sfumato"]["seed"] = seed
+    return Recipe.from_dict(content)
+
+
+def ask_promise(asked: Asked) -> tuple[Schema, tuple[PrivacyModel, ...]]:
+    """Say what the attributes are and which models, none perhaps, are to be judged."""
+    from sfumato.recipe import Recipe
+
+    content = _content(asked)
+    if content["models"]:
+        recipe = Recipe.from_dict(content)
+        return recipe.schema, recipe.models
+    return Recipe.from_dict({**content, "models": [NOTHING_PROMISED]}).schema, ()
+
+
+def builder(how: str) -> Builder:
+    """Make the builder that a text names: `intervals:5,10`, `prefixes`, or a CSV file.
+
+    >>> builder("intervals:5,10"), builder("prefixes")
+    (Intervals(5, 10), Prefixes())
+    """
+    from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
+
+    kind, _, settings = how.partition(":")
+    if kind == Intervals.kind:
+        return Intervals(*(_number(width) for width in listed(settings)))
+    if kind == Prefixes.kind:
+        return Prefixes(*(_number(length) for length in listed(settings)))  # type: ignore[arg-type]  # it checks
+    return Taxonomy.read_csv(Path(how))
+
+
+def listed(text: str) -> list[str]:
+    """Split a text at its commas; a name that holds one is quoted.
+
+    >>> listed('age, "last, first"')
+    ['age', 'last, first']
+    """
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+
+
+def _content(asked: Asked) -> dict[str, Any]:
+    """Give the content of a recipe; the values in it are checked when the recipe is made of it."""
+    from sfumato.recipe import Recipe
+
+    if asked.recipe is not None:
+        content = Recipe.read(asked.recipe).to_dict()
+        content.pop("input", None)
+    else:
+        content = {"sfumato": {}, "release": {}, "attributes": {}, "models": []}
+    _set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})
+    if not any(entry["role"] == "quasi" for entry in content["attributes"].values()) and asked.recipe is None:
+        raise SchemaError("No column is a quasi-identifier; give --quasi or a recipe.")
+    _set_hierarchies(content["attributes"], asked.hierarchy)
+    if asked.missing is not None:
+        content["release"]["missing"] = asked.missing
+    promised = [] if asked.k is None else [{"name": "k-anonymity", "k": asked.k}]
+    promised += [_choice("model", text) for text in asked.model]
+    replaced = {_subject(entry) for entry in promised}
+    content["models"] = [m for m in content["models"] if _subject(m) not in replaced] + promised
+    return content
+
+
+def _subject(model: Mapping[str, Any]) -> tuple[str, object]:
+    return model["name"], model.get("sensitive")
+
+
+def _set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequence[str]]) -> None:
+    seen: dict[str, str] = {}
+    for role, name in _named(given):
+        if name in seen:
+            raise SchemaError(f"Attribute {name!r} is given a role twice: {seen[name]} and {role}; keep one.")
+        seen[name] = role
+        attributes[name] = {**attributes.get(name, {}), "role": role}
+
+
+def _named(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for role, texts in given.items():
+        for text in texts:
+            for name in listed(text):
+                yield role, name
+
+
+def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]) -> None:
+    """Give columns new hierarchies; scales and orders that went with the old ones go with them."""
+    for text in given:
+        name, sign, how = text.partition("=")
+        if not sign or not how:
+            raise InvalidParameterError(f"--hierarchy must be COLUMN=HOW, as in job=job.csv; got {text!r}.")
+        if name not in attributes:
+            raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one, too.")
+        kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
+        attributes[name] = {**kept, "hierarchy": builder(how).to_dict()}
+
+
+def _choice(what: str, text: str) -> dict[str, Any]:
+    """Read `name:key=value,...` as an entry of a recipe."""
+    from sfumato.catalogue import ALGORITHMS, MODELS
+
+    name, _, settings = text.partition(":")
+    known: type | None = {**MODELS, **ALGORITHMS}.get(name)
+    types = {} if known is None else {field.name: str(field.type) for field in fields(known)}
+    entry: dict[str, Any] = {"name": name}
+    for setting in listed(settings):
+        key, sign, value = setting.partition("=")
+        if not sign:
+            raise InvalidParameterError(f"--{what} must be NAME:KEY=VALUE,...; {setting!r} has no value.")
+        is_text = types.get(key, "").startswith(("str", "Literal"))
+        entry[key] = value if is_text else _plain(value)
+    return entry
+
+
+def _plain(text: str) -> object:
+    return {"true": True, "false": False}.get(text.lower(), _number(text))
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

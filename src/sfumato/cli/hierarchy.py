@@ -1,0 +1,146 @@
+"""`sfumato hierarchy`: draw, check and make hierarchies."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Force, Reading, Source, examples, spread
+from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
+from sfumato.cli.writing import write_text
+from sfumato.exceptions import HierarchyError, InvalidParameterError, SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.hierarchies import Hierarchy
+
+EXAMPLES = examples(
+    "sfumato hierarchy make patients.csv --column zip --out zip.csv",
+    "sfumato hierarchy check zip.csv patients.csv --column zip",
+    "sfumato hierarchy draw zip.csv",
+)
+
+Column = Annotated[str, typer.Option(metavar="NAME", help="A column of the table.", show_default=False)]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="intervals:5,10,20, intervals:month,year, prefixes or prefixes:3,1; else chosen by the values.",
+    ),
+]
+
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Draw, check and make hierarchies: how the values of a column are generalized."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(
+    epilog=examples(
+        "sfumato hierarchy draw job.csv",
+        "sfumato hierarchy draw patients.csv --column age --kind intervals:5,10,20",
+    )
+)
+@spread
+def draw(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A hierarchy, or with --column a table.", show_default=False)
+    ],
+    reading: Reading,
+    column: Annotated[str | None, typer.Option(metavar="NAME", help="A column of the table.")] = None,
+    kind: Kind = None,
+    most: Annotated[int, typer.Option(metavar="N", help="How many children of a node to show.")] = 6,
+) -> None:
+    """Draw a hierarchy as a tree, with the number of leaves under every node."""
+    from sfumato.hierarchies import Taxonomy
+    from sfumato.hierarchies.drawing import draw as drawn
+
+    if column is None and kind is not None:
+        raise InvalidParameterError("--kind needs --column, too.")
+    tree = Taxonomy.read_csv(file).hierarchy if column is None else _built(reading, file, column, kind)
+    typer.echo(drawn(tree, max_children=most))
+
+
+@app.command(epilog=examples("sfumato hierarchy check job.csv patients.csv --column job"))
+@spread
+def check(
+    hierarchy: Annotated[
+        Path, typer.Argument(metavar="HIERARCHY", help="A CSV file: leaf;level1;...;*", show_default=False)
+    ],
+    file: Source,
+    column: Column,
+    reading: Reading,
+) -> None:
+    """Tell whether a file is a hierarchy that covers every value of a column. Exit code 1 if it does not."""
+    from sfumato.hierarchies import Taxonomy
+
+    values = _values(reading, file, column)
+    try:
+        tree = Taxonomy.read_csv(hierarchy).build(values)
+    except HierarchyError as error:
+        raise refuse(str(error), DOES_NOT_HOLD) from None
+    spare = len(tree.leaves) - len(values)
+    typer.echo(
+        f"{hierarchy} covers all {len(values):,} values of column {column!r} on {tree.height} levels"
+        + (f"; {spare:,} of its leaves do not occur." if spare else ".")
+    )
+
+
+@app.command(
+    epilog=examples(
+        "sfumato hierarchy make patients.csv --column zip --out zip.csv",
+        "sfumato hierarchy make patients.csv --column admission --kind intervals:month,year",
+    )
+)
+@spread
+def make(
+    file: Source,
+    column: Column,
+    reading: Reading,
+    kind: Kind = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it here; else it is printed.")] = None,
+    force: Force = False,
+) -> None:
+    """Make a hierarchy for a column, as a CSV file to edit: one line per value, leaf;level1;...;*."""
+    text = _lines(_built(reading, file, column, kind))
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(out, text, force=force)
+        typer.echo(out)
+
+
+def _values(reading: Reading, file: str, column: str) -> pa.Array:
+    """Give the distinct values of a column, none of them missing."""
+    from sfumato.validation import did_you_mean
+
+    table = reading.read(file)
+    if column not in table.column_names:
+        hint = did_you_mean(column, table.column_names) or "."
+        raise SchemaError(f"The table has no column {column!r}{hint}")
+    return table[column].drop_null().unique()
+
+
+def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierarchy:
+    from sfumato.cli.asking import builder
+    from sfumato.hierarchies.automatic import automatic
+
+    values = _values(reading, file, column)
+    chosen = automatic(values) if kind is None else builder(kind)
+    return chosen.build(values)
+
+
+def _lines(tree: Hierarchy) -> str:
+    columns = [[labels[node] for node in nodes.tolist()] for nodes, labels in zip(tree.levels, tree.labels, strict=True)]
+    sink = io.StringIO()
+    csv.writer(sink, delimiter=";", lineterminator="\n").writerows(zip(*columns, strict=True))
+    return sink.getvalue()

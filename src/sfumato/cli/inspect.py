@@ -1,0 +1,126 @@
+"""`sfumato inspect`: propose a recipe for a raw table, with reasons, and say how risky the table is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Force, Json, Reading, Source, examples, spread
+from sfumato.cli.printing import aligned, print_json, printable, progress
+from sfumato.cli.writing import write_text
+
+if TYPE_CHECKING:
+    from sfumato.inspection.detect import Inspection, Proposal
+
+EXAMPLES = examples(
+    "sfumato inspect patients.csv --out recipe.toml",
+    "sfumato inspect patients.csv > recipe.toml",
+    "sfumato inspect sqlite:///clinic.db --table patients --json",
+)
+MOST_HELPFUL = 3
+
+
+@spread
+def inspect(
+    file: Source,
+    reading: Reading,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the recipe here; else it is printed.")
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Propose a role and a scale for every column, with reasons, as a recipe to edit.
+
+    The recipe goes to the file, or to standard output, and then what was found goes to standard error.
+    """
+    from sfumato.inspection.detect import inspect as find
+
+    table = reading.read(file)
+    with progress("Inspecting"):
+        found = find(table)
+    if out is not None:
+        write_text(out, _recipe(file, found), force=force)
+    if json:
+        print_json(_facts(found))
+        return
+    if out is None:
+        typer.echo(_recipe(file, found), nl=False)
+    typer.echo("\n".join(_summary(found)), err=out is None)
+    if out is not None:
+        typer.echo(f"\nRecipe: {out}")
+
+
+def _recipe(file: str, found: Inspection) -> str:
+    from sfumato.cli.proposing import commented_recipe
+    from sfumato.data.database import masked
+
+    return commented_recipe(masked(file), found)
+
+
+def _summary(found: Inspection) -> Iterator[str]:
+    columns = "1 column" if len(found.proposals) == 1 else f"{len(found.proposals):,} columns"
+    yield f"{found.rows:,} rows, {columns}\n"
+    rows = [("column", "role", "scale", "because")]
+    for each in found.proposals:
+        rows += zip((each.name,), (each.role,), (each.scale,), each.reasons[:1] or ("",), strict=True)
+        rows += [("", "", "", reason) for reason in each.reasons[1:]]
+    yield aligned(rows)
+    yield ""
+    yield from _risk(found)
+
+
+def _risk(found: Inspection) -> Iterator[str]:
+    risk = found.risk
+    if not risk.quasi:
+        yield "No column seems to be a quasi-identifier."
+        return
+    yield f"Risk of the raw table by its quasi-identifiers ({printable(', '.join(risk.quasi))}):"
+    yield aligned(
+        [
+            ("records that agree with no other", _share(risk.unique_records, risk.records)),
+            *(
+                (f"records in groups of fewer than {limit}", _share(count, risk.records))
+                for limit, count in risk.records_below.items()
+            ),
+            ("smallest group", f"{risk.smallest_group:,}"),
+            ("chance to find a record, on average", f"{risk.prosecutor_average:.1%}"),
+        ],
+        indent=2,
+    )
+    helpful = sorted(risk.unique_without.items(), key=lambda item: item[1])[:MOST_HELPFUL]
+    if risk.unique_records:
+        without = ", ".join(f"{printable(name)} ({count:,})" for name, count in helpful)
+        yield f"  leaving one out helps most with: {without} unique records left"
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count:,} ({count / of:.1%})"
+
+
+def _facts(found: Inspection) -> dict[str, object]:
+    return {
+        "rows": found.rows,
+        "attributes": [_attribute(each) for each in found.proposals],
+        "risk": asdict(found.risk),
+    }
+
+
+def _attribute(each: Proposal) -> dict[str, object]:
+    return {
+        "name": each.name,
+        "kind": each.kind.value,
+        "role": each.role.value,
+        "scale": each.scale.value,
+        "reasons": list(each.reasons),
+        "distinct": each.distinct,
+        "missing": each.missing,
+        "distinction": each.distinction,
+        "separation": each.separation,
+        **({} if each.order is None else {"order": list(each.order)}),
+        **({} if each.hierarchy is None else {"hierarchy": each.hierarchy.to_dict()}),
+    }

@@ -1,0 +1,131 @@
+"""Options that several commands share, each defined once; groups of them are dataclasses."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import Field, MISSING, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Repeat random choices; kept inside, never published.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read the table."""
+
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="Which table of a database.")] = None
+    query: Annotated[str | None, typer.Option(metavar="SQL", help="In place of a table, a query.")] = None
+    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Which sheet of a workbook; else the first.")] = None
+    separator: Annotated[str | None, typer.Option(metavar="CHAR", help="Of a text file; else detected.")] = None
+    encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Of a text file; else detected.")] = None
+
+    def read(self, source: str) -> pa.Table:
+        """Read a table."""
+        from sfumato.cli.printing import progress
+        from sfumato.data.read import read
+
+        with progress("Reading"):
+            return read(
+                source,
+                table=self.table,
+                query=self.query,
+                sheet=self.sheet,
+                separator=self.separator,
+                encoding=self.encoding,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the attributes are and what is promised, by a recipe, by options, or by both."""
+
+    recipe: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
+    ] = None
+    identifier: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")
+    ] = field(default_factory=list)
+    quasi: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know; generalized.")
+    ] = field(default_factory=list)
+    sensitive: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
+    ] = field(default_factory=list)
+    insensitive: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that are published as they are.")
+    ] = field(default_factory=list)
+    hierarchy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN=HOW",
+            help="How a column is generalized: a CSV file (leaf;level1;...;*), intervals:5,10,20, "
+            "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
+        ),
+    ] = field(default_factory=list)
+    missing: Annotated[
+        str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")
+    ] = None
+    k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity.")] = None
+    model: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME:KEY=VALUE,...",
+            help="Promise a model, as in distinct-l-diversity:l=3,sensitive=disease; "
+            "replaces the recipe's of that name and attribute. Repeatable.",
+        ),
+    ] = field(default_factory=list)
+
+
+def examples(*lines: str) -> str:
+    """Write the examples that stand at the end of a help text, each on its own line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def spread(command: Command) -> Command:
+    """Let a command take groups of options: Typer sees their fields, the command sees the groups."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    plain = [p for p in inspect.signature(command).parameters.values() if p.name not in groups]
+    spreadable = [parameter.replace(annotation=hints[parameter.name]) for parameter in plain]
+    for group in groups.values():
+        spreadable += _parameters(group)
+
+    @functools.wraps(command)
+    def flat(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
+        command(**given)
+
+    flat.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what Typer reads
+        [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spreadable]
+    )
+    return flat  # type: ignore[return-value]  # called by Typer alone
+
+
+def _parameters(group: type) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            each.name, inspect.Parameter.KEYWORD_ONLY, default=_default(each), annotation=hints[each.name]
+        )
+        for each in fields(group)
+    ]
+
+
+def _default(each: Field[Any]) -> object:
+    if each.default_factory is not MISSING:
+        return each.default_factory()
+    return inspect.Parameter.empty if each.default is MISSING else each.default

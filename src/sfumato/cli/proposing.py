@@ -1,0 +1,69 @@
+"""A proposed recipe as TOML, with the reasons as comments above what they explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sfumato import __version__
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.attributes.roles import Role
+from sfumato.cli.printing import printable
+from sfumato.models.base import PrivacyModel
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.recipe import Recipe
+
+if TYPE_CHECKING:
+    from sfumato.inspection.detect import Inspection, Proposal
+
+USUAL_K = 5
+USUAL_L = 2
+
+
+def commented_recipe(source: str, found: Inspection) -> str:
+    """Write a recipe that can be carried out on the inspected table as it is, and edited."""
+    import tomli_w
+
+    recipe = Recipe(schema=found.schema(), models=tuple(_models(found)), algorithm=Mondrian())
+    content = recipe.to_dict()
+    attributes, models = content.pop("attributes"), content.pop("models")
+    algorithm = {"algorithm": content.pop("algorithm")}
+    reasons = {each.name: each.reasons for each in found.proposals}
+    parts = [
+        _comment(
+            f"Proposed by sfumato {__version__} for {source}: {found.rows:,} rows, {len(found.proposals):,} columns.",
+            "Check every role, then run: sfumato anonymize FILE --recipe THIS --out DIR",
+            "Roles: identifier (never published), quasi (others may know it; generalized),",
+            "sensitive (nobody may learn it), insensitive (published as it is).",
+        ),
+        tomli_w.dumps(content),
+    ]
+    parts += [
+        _comment(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}})
+        for name, entry in attributes.items()
+    ]
+    parts += [_comment(*_about(model, found)) + tomli_w.dumps({"models": [entry]}) for model, entry in zip(recipe.models, models, strict=True)]
+    return "\n".join([*parts, tomli_w.dumps(algorithm)])
+
+
+def _models(found: Inspection) -> Iterator[PrivacyModel]:
+    yield KAnonymity(k=min(USUAL_K, found.rows))
+    sensitive = _first_sensitive(found)
+    if sensitive is not None and sensitive.distinct >= USUAL_L:
+        yield DistinctLDiversity(l=USUAL_L, sensitive=sensitive.name)
+
+
+def _first_sensitive(found: Inspection) -> Proposal | None:
+    return next((each for each in found.proposals if each.role is Role.SENSITIVE), None)
+
+
+def _about(model: PrivacyModel, found: Inspection) -> list[str]:
+    if isinstance(model, KAnonymity):
+        few = [f"The table has only {found.rows} rows."] if found.rows < USUAL_K else []
+        return ["Nobody stands in a group of fewer than k.", *few]
+    return ["Every group has at least l different values of the sensitive attribute."]
+
+
+def _comment(*lines: str) -> str:
+    return "".join(f"# {printable(line)}\n" for line in lines)

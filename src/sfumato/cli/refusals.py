@@ -1,0 +1,77 @@
+"""How commands fail: one sentence on the error stream, an exit code, and never a cell value."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from sfumato.exceptions import BrokenPromiseError, SfumatoError
+
+if TYPE_CHECKING:
+    from typer.models import Context
+
+DOES_NOT_HOLD = 1
+BAD_REQUEST = 2
+FLAW = 70  # os.EX_SOFTWARE, which not every system names
+INTERRUPTED = 130
+
+
+class RefusingGroup(TyperGroup):
+    """Commands whose failures are told in one sentence each."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Read the options that stand before a command."""
+        with one_sentence():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        with one_sentence():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turn failures into a sentence and an exit code.
+
+    An error that nobody foresaw is told by its type and place alone: its message may hold a cell value.
+    """
+    try:
+        yield
+    except (typer.Exit, typer.Abort, BrokenPipeError):
+        raise
+    except typer.TyperException as error:
+        raise refuse(_usage(error), error.exit_code) from None
+    except BrokenPromiseError as error:
+        raise refuse(str(error), DOES_NOT_HOLD) from None
+    except SfumatoError as error:
+        raise refuse(str(error), BAD_REQUEST) from None
+    except KeyboardInterrupt:
+        raise refuse("Interrupted; nothing half-written remains.", INTERRUPTED) from None
+    except MemoryError:
+        raise refuse("There is not enough memory for this table.", BAD_REQUEST) from None
+    except Exception as error:  # noqa: BLE001 - the last door: exit code 1 would say that a promise is broken
+        typer.echo("".join(traceback.format_tb(error.__traceback__)), err=True, nl=False)
+        flaw = f"An unexpected {type(error).__name__} happened here; please report it as a flaw."
+        raise refuse(flaw, FLAW) from None
+
+
+def refuse(sentence: str, exit_code: int) -> typer.Exit:
+    """Tell why on the error stream, in one line; give the exit to raise."""
+    sys.stdout.flush()
+    typer.echo(f"sfumato: {' '.join(sentence.split())}", err=True)
+    return typer.Exit(exit_code)
+
+
+def _usage(error: typer.TyperException) -> str:
+    context: Context | None = getattr(error, "ctx", None)
+    hint = "" if context is None else f" Try '{context.command_path} --help'."
+    return f"{error.format_message()}{hint}"

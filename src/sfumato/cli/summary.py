@@ -1,0 +1,84 @@
+"""What commands say about audits, measures and places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.cli.printing import aligned, verdict
+
+if TYPE_CHECKING:
+    from sfumato.auditing.audit import Audit
+    from sfumato.auditing.verdict import Verdict
+
+
+def audit_lines(audit: Audit) -> Iterator[str]:
+    """Say whether the promises hold, and what is reached of each."""
+    said = "holds" if audit.holds else "DOES NOT HOLD"
+    counted = f"{audit.records:,} records in {len(audit.sizes):,} groups"
+    aside = f", {audit.set_aside:,} suppressed records set aside" if audit.set_aside else ""
+    if audit.verdicts or audit.truth is not None:
+        yield f"Audit: {verdict(said, good=audit.holds)}; {counted}{aside}"
+    else:
+        yield f"Audit: {counted}{aside}"
+    if audit.verdicts:
+        head = ("promise", "level", "holds", "violating records", "groups")
+        yield aligned([head, *(_judged(each) for each in audit.verdicts)], indent=2)
+    if audit.truth is not None:
+        yield from _truth_lines(audit)
+
+
+def level_lines(audit: Audit) -> Iterator[str]:
+    """Say what the table reaches of every standard model."""
+    yield f"The largest k that this table keeps is {audit.level('k-anonymity')}."
+    rows = [(each.model.name, ", ".join(each.model.attributes), _level(each)) for each in audit.levels]
+    yield aligned([("model", "sensitive", "level"), *rows], indent=2)
+
+
+def measure_lines(measures: Mapping[str, float]) -> Iterator[str]:
+    """List measures."""
+    yield "Measures"
+    yield aligned([(name, f"{value:.6g}") for name, value in measures.items()], indent=2)
+
+
+def place_lines(folder: Path) -> Iterator[str]:
+    """Say where a release is, and what may leave the house."""
+    yield aligned(
+        [
+            ("May leave the house:", str(folder / "public")),
+            ("Must not:", str(folder / "internal")),
+            ("Report:", str(folder / "internal" / "report.html")),
+        ]
+    )
+
+
+def _judged(each: Verdict) -> Sequence[str]:
+    return (
+        repr(each.model),
+        _level(each),
+        "yes" if each.holds else "NO",
+        f"{each.records:,}",
+        f"{each.groups:,}",
+    )
+
+
+def _level(each: Verdict) -> str:
+    from sfumato.auditing.verdict import plain
+
+    level = plain(each.level)
+    return f"{level:.6g}" if isinstance(level, float) else str(level)
+
+
+def _truth_lines(audit: Audit) -> Iterator[str]:
+    truth = audit.truth
+    assert truth is not None  # noqa: S101 - asked for only where it is there
+    how = "by the row correspondence" if truth.with_correspondence else "by some correspondence of rows"
+    if truth.holds:
+        yield f"Every published cell covers its original ({how})."
+    else:
+        yield (
+            f"NOT TRUE ({how}): {truth.false_cells:,} cells do not cover their original, "
+            f"{truth.unmatched:,} records have none."
+        )
+    yield f"{truth.rows_in:,} rows in = {truth.rows_out:,} rows out + {truth.suppressed:,} suppressed."

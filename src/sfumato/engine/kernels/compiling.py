@@ -1,0 +1,14 @@
+"""How loops are compiled: on first use, kept on disk, and without the interpreter's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numba as nb
+import numpy.typing as npt
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Array: TypeAlias = npt.NDArray[Any]
+
+compiled = cast("Callable[[Function], Function]", nb.njit(cache=True, nogil=True))

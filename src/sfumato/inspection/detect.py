@@ -1,0 +1,142 @@
+"""Inspect a raw table: a role and a scale for every column, with reasons, and the risk as it is."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sfumato.attributes.roles import Role
+from sfumato.attributes.scales import Scale
+from sfumato.attributes.schema import Schema
+from sfumato.data.frames import to_arrow
+from sfumato.engine.threads import worker_count
+from sfumato.exceptions import SchemaError
+from sfumato.inspection.names import hint
+from sfumato.inspection.profile import Kind, Profile, profile
+from sfumato.inspection.raw_risk import RawRisk, measure_risk
+from sfumato.inspection.roles import propose_role
+from sfumato.inspection.scales import propose_scale
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies import Builder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """What one column seems to be; counts and shares only, apart from `order` and `hierarchy`.
+
+    Parameters
+    ----------
+    name : the column's name.
+    kind : what its cells hold: text, whole numbers, real numbers, dates, moments or truth values.
+    role : the proposed role.
+    scale : the proposed scale.
+    reasons : why, one short sentence each.
+    distinct : how many different values occur, a missing one not counted.
+    missing : in how many records the value is missing.
+    distinction : classes of equal records, missing ones among them, divided by the number of records.
+    separation : the share of pairs of records that differ in this column.
+    order : on the ordinal scale, the values that occur from lowest to highest.
+    hierarchy : for a quasi-identifier, how it can be generalized, where its values tell.
+    """
+
+    name: str
+    kind: Kind
+    role: Role
+    scale: Scale
+    reasons: tuple[str, ...]
+    distinct: int
+    missing: int
+    distinction: float
+    separation: float
+    order: tuple[str, ...] | None = field(default=None, repr=False)
+    hierarchy: Builder | None = None
+
+    @property
+    def scale_is_implied(self) -> bool:
+        """Whether type, order or hierarchy already say the scale."""
+        if self.order is not None or self.hierarchy is not None:
+            return True
+        return self.scale is (Scale.NUMERIC if self.kind.ordered else Scale.NOMINAL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """What a raw table seems to be.
+
+    Parameters
+    ----------
+    rows : how many records it has.
+    proposals : one per column, in the table's order.
+    risk : how risky it is by the proposed quasi-identifiers.
+    """
+
+    rows: int
+    proposals: tuple[Proposal, ...]
+    risk: RawRisk
+
+    def schema(self) -> Schema:
+        """Give the proposals as a schema."""
+        names = {role: [p.name for p in self.proposals if p.role is role] for role in Role}
+        return Schema(
+            identifier=names[Role.IDENTIFIER],
+            quasi=names[Role.QUASI],
+            sensitive=names[Role.SENSITIVE],
+            insensitive=names[Role.INSENSITIVE],
+            hierarchies={p.name: p.hierarchy for p in self.proposals if p.hierarchy is not None},
+            scales={p.name: p.scale for p in self.proposals if not p.scale_is_implied},
+            orders={p.name: p.order for p in self.proposals if p.order is not None},
+        )
+
+
+def inspect(data: object) -> Inspection:
+    """Propose a role and a scale for every column of a table, and measure its risk.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; it is not changed.
+
+    Raises
+    ------
+    SchemaError
+        When the table has no rows or no columns.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> found = inspect(pa.table({"age": [39, 50, 39], "disease": ["flu", "cold", "flu"]}))
+    >>> [(p.name, p.role.value, p.scale.value) for p in found.proposals]
+    [('age', 'quasi', 'numeric'), ('disease', 'sensitive', 'nominal')]
+    >>> found.risk.unique_records
+    1
+    """
+    table, _ = to_arrow(data)
+    if not table.num_columns:
+        raise SchemaError("The table has no columns; there is nothing to inspect.")
+    if not table.num_rows:
+        raise SchemaError("The table has no rows; there is nobody to protect.")
+    with ThreadPoolExecutor(worker_count()) as pool:
+        profiles = list(pool.map(profile, table.column_names, table.columns))
+        proposals = tuple(pool.map(_propose, profiles))
+    quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
+    return Inspection(rows=table.num_rows, proposals=proposals, risk=measure_risk(quasi, table.num_rows))
+
+
+def _propose(column: Profile) -> Proposal:
+    said = hint(column.name)
+    role = propose_role(column, said)
+    measure = propose_scale(column, said, role.role)
+    return Proposal(
+        name=column.name,
+        kind=column.kind,
+        role=role.role,
+        scale=measure.scale,
+        reasons=(*role.reasons, *measure.reasons),
+        distinct=column.distinct,
+        missing=column.missing,
+        distinction=column.distinction,
+        separation=column.separation,
+        order=measure.order,
+        hierarchy=measure.hierarchy,
+    )

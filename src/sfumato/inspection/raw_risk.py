@@ -1,0 +1,99 @@
+"""How risky a table is as it is: groups of records that agree on all quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engine.grouping import Grouped, first_rows, group_columns
+from sfumato.inspection.profile import Profile
+
+LIMITS = (2, 3, 5, 10)
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawRisk:
+    """The risk that a record of the raw table is found by its quasi-identifiers.
+
+    A missing value is taken for a value of its own. The prosecutor knows that a person is in the table: the
+    greatest chance to pick the person's record is `prosecutor_max`, the average one `prosecutor_average`.
+
+    Parameters
+    ----------
+    records : how many records there are.
+    quasi : the quasi-identifiers that were considered together.
+    groups : how many groups of records agree on all of them.
+    smallest_group : the least number of records in a group: the k that the raw table keeps.
+    average_group : the average number of records in a group.
+    unique_records : how many records agree with no other.
+    records_below : how many records are in groups of fewer than 2, 3, 5 and 10.
+    prosecutor_max : one divided by the size of the smallest group.
+    prosecutor_average : the number of groups divided by the number of records.
+    unique_without : how many unique records would remain if one quasi-identifier were left out.
+    """
+
+    records: int
+    quasi: tuple[str, ...]
+    groups: int
+    smallest_group: int
+    average_group: float
+    unique_records: int
+    records_below: Mapping[int, int]
+    prosecutor_max: float
+    prosecutor_average: float
+    unique_without: Mapping[str, int] = field(default_factory=dict)
+
+
+def measure_risk(profiles: Sequence[Profile], rows: int) -> RawRisk:
+    """Measure the risk of a table of some rows by all of its quasi-identifiers together."""
+    if profiles:
+        grouped = group_columns([p.codes for p in profiles], [p.distinct + 1 for p in profiles])
+        without = _unique_without(profiles, grouped)
+    else:
+        grouped, without = Grouped(np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([rows])), []
+    sizes = grouped.counts
+    smallest = int(sizes.min())
+    return RawRisk(
+        records=rows,
+        quasi=tuple(p.name for p in profiles),
+        groups=len(grouped),
+        smallest_group=smallest,
+        average_group=rows / len(grouped),
+        unique_records=int(np.count_nonzero(sizes == 1)),
+        records_below={limit: int(sizes[sizes < limit].sum()) for limit in LIMITS},
+        prosecutor_max=1 / smallest,
+        prosecutor_average=len(grouped) / rows,
+        unique_without={p.name: count for p, count in zip(profiles, without, strict=True)},
+    )
+
+
+def _unique_without(profiles: Sequence[Profile], grouped: Grouped) -> list[int]:
+    """Count the unique records that remain without each column.
+
+    Halves of the columns are grouped with what lies outside of them, so each column takes part in as many
+    groupings as the number of columns can be halved. One row of every group stands for all of it.
+    """
+    rows, sizes = first_rows(grouped), grouped.counts
+    columns = [p.codes[rows] for p in profiles]
+    widths = [p.distinct + 1 for p in profiles]
+    remaining = [int(np.count_nonzero(sizes == 1))] * len(columns)
+    pending = [(np.zeros(len(rows), dtype=np.int32), 1, 0, len(columns))]
+    while pending:
+        outside, groups, first, last = pending.pop()
+        if groups == len(rows):
+            continue  # what lies outside tells all groups apart: nothing changes without any of these columns
+        if last - first == 1:
+            totals = np.bincount(outside, weights=sizes)
+            remaining[first] = int(np.count_nonzero(totals == 1))
+            continue
+        middle = (first + last) // 2
+        for kept, added in (((first, middle), (middle, last)), ((middle, last), (first, middle))):
+            part = slice(*added)
+            finer = group_columns([outside, *columns[part]], [groups, *widths[part]])
+            pending.append((finer.labels, len(finer), *kept))
+    return remaining

@@ -1,0 +1,201 @@
+"""Propose the role of a column: rules from the surest to the most doubtful, each with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sfumato.attributes.roles import Role
+from sfumato.inspection.names import Hint, Meaning
+from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
+from sfumato.inspection.profile import Kind, Profile
+
+LEAST_RECORDS = 20  # among fewer, that all values are distinct says little
+MOSTLY_DISTINCT = 0.5
+UNIQUE_TEXTS = 0.7
+UNIQUE_NUMBERS = 0.95
+LONG_TEXT = 40  # characters
+LONGEST_CODE = 12  # characters
+LEAST_MANY, MOST_TEXTS = 100, 10_000  # without a hierarchy
+REPEATED = 20  # records per value from which on a label names a kind of thing rather than a person
+MOST_OUTCOMES = 10
+
+QUASI_MEANINGS = {Meaning.POSTCODE, Meaning.CATEGORY, Meaning.DEMOGRAPHIC}
+
+
+class Clues(NamedTuple):
+    """All that is known of a column."""
+
+    column: Profile
+    hint: Hint | None
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What the column's name points to."""
+        return self.hint.meaning if self.hint else None
+
+    @property
+    def named(self) -> str:
+        """The known word in the column's name, as the beginning of a reason."""
+        return f"column name contains {self.hint.word!r}" if self.hint else "column name"
+
+    @property
+    def distinct(self) -> str:
+        """The number of distinct values, as the beginning of a reason."""
+        return f"{self.column.distinct:,} of {self.column.filled:,} values are distinct"
+
+    @property
+    def separating(self) -> str:
+        """How far the column separates records, as a reason."""
+        values = "distinct value separates" if self.column.distinct == 1 else "distinct values separate"
+        share = int(self.column.separation * 100)
+        return f"{self.column.distinct:,} {values} {share} % of all pairs of records"
+
+
+class Verdict(NamedTuple):
+    """A role with the reasons for it."""
+
+    role: Role
+    reasons: tuple[str, ...]
+
+
+def propose_role(column: Profile, hint: Hint | None) -> Verdict:
+    """Propose a role; when in doubt, quasi-identifier."""
+    clues = Clues(column, hint)
+    verdict = next(verdict for rule in RULES if (verdict := rule(clues)) is not None)
+    if verdict.role is Role.QUASI:
+        return Verdict(Role.QUASI, (*verdict.reasons, clues.separating))
+    if verdict.role is not Role.IDENTIFIER and _unique(column, UNIQUE_TEXTS):
+        why = f"{clues.distinct}: whoever knows one finds the record, so consider rounding or grouping"
+        return Verdict(verdict.role, (*verdict.reasons, why))
+    return verdict
+
+
+def named_identifier(clues: Clues) -> Verdict | None:
+    """Find names, numbers and addresses of persons by the column's name; a truth value only tells of them."""
+    if clues.meaning is not Meaning.IDENTIFIER or clues.column.kind is Kind.BOOLEAN:
+        return None
+    return Verdict(Role.IDENTIFIER, (f"{clues.named}: it names or reaches persons",))
+
+
+def looks_personal(clues: Clues) -> Verdict | None:
+    """Find numbers and addresses of persons by the looks of the values."""
+    if clues.column.kind not in {Kind.TEXT, Kind.WHOLE}:
+        return None
+    found = personal_pattern(clues.column.sample)
+    return Verdict(Role.IDENTIFIER, (_looks(*found),)) if found else None
+
+
+def empty(clues: Clues) -> Verdict | None:
+    """Find columns that tell nothing."""
+    return None if clues.column.distinct else Verdict(Role.INSENSITIVE, ("no record has a value",))
+
+
+def labeled(clues: Clues) -> Verdict | None:
+    """Find names and numbers of something that has few records each."""
+    column, hint = clues
+    if hint is None or column.kind is Kind.BOOLEAN:
+        return None
+    rare = column.distinct * REPEATED > column.filled
+    if (hint.meaning is Meaning.LABEL and (hint.alone or rare)) or (
+        hint.meaning is Meaning.PERSON and hint.alone and rare
+    ):
+        return Verdict(Role.IDENTIFIER, (f"{clues.named}: it may name persons", clues.distinct))
+    return unique(clues) if hint.label else None
+
+
+def constant(clues: Clues) -> Verdict | None:
+    """Find one value in several records, which separates nobody but may tell a secret of everybody."""
+    if clues.column.rows == 1 or clues.column.classes > 1:
+        return None
+    if clues.meaning is Meaning.SENSITIVE:
+        why = "all records share one value: whoever is known to be in the table has it"
+        return Verdict(Role.SENSITIVE, (_secret(clues), why))
+    return Verdict(Role.INSENSITIVE, ("all records share one value: it separates nobody",))
+
+
+def dated(clues: Clues) -> Verdict | None:
+    """Find dates: births, visits and events stand in other records, too."""
+    known = "dates stand in other records, too"
+    if clues.column.kind in {Kind.DATE, Kind.MOMENT}:
+        return Verdict(Role.QUASI, (known,))
+    share = DATES.share(clues.column.sample) if clues.column.kind is Kind.TEXT else 0.0
+    return Verdict(Role.QUASI, (_looks(DATES, share), known)) if share >= DATES.least else None
+
+
+def free_text(clues: Clues) -> Verdict | None:
+    """Find long texts that hardly repeat themselves: they can hold anything, names included."""
+    if clues.column.kind is not Kind.TEXT or clues.column.distinct_share < MOSTLY_DISTINCT:
+        return None
+    if clues.meaning is Meaning.FREE_TEXT:
+        return Verdict(Role.IDENTIFIER, (f"{clues.named}: free text may name persons",))
+    if clues.column.typical_length < LONG_TEXT:
+        return None
+    return Verdict(Role.IDENTIFIER, (clues.distinct, "most values are long: free text may name persons"))
+
+
+def boundless(clues: Clues) -> Verdict | None:
+    """Find texts that are too many to generalize."""
+    column = clues.column
+    if column.kind is not Kind.TEXT or clues.meaning is Meaning.POSTCODE:
+        return None
+    wordy = column.distinct >= LEAST_MANY and column.typical_length > LONGEST_CODE
+    if not (wordy and _unique(column, UNIQUE_NUMBERS)) and column.distinct <= MOST_TEXTS:
+        return None
+    why = "so many texts cannot be generalized; give it a hierarchy to keep it"
+    return Verdict(Role.IDENTIFIER, (clues.distinct, why))
+
+
+def named(clues: Clues) -> Verdict | None:
+    """Find quasi-identifiers, secrets and amounts by the column's name."""
+    column, hint = clues
+    if clues.meaning in QUASI_MEANINGS:
+        return Verdict(Role.QUASI, (f"{clues.named}: others may know it",))
+    if clues.meaning is Meaning.SENSITIVE:
+        return Verdict(Role.SENSITIVE, (_secret(clues),))
+    if clues.meaning is Meaning.OUTCOME and hint and hint.alone and column.distinct <= MOST_OUTCOMES:
+        return Verdict(Role.SENSITIVE, (f"{clues.named}: it is what others want to predict",))
+    if clues.meaning is Meaning.AMOUNT and column.kind in {Kind.WHOLE, Kind.REAL}:
+        return Verdict(Role.INSENSITIVE, (f"{clues.named}: an amount that others rarely know",))
+    return None
+
+
+def unique(clues: Clues) -> Verdict | None:
+    """Find texts and whole numbers that hardly ever repeat."""
+    least = {Kind.TEXT: UNIQUE_TEXTS, Kind.WHOLE: UNIQUE_NUMBERS}.get(clues.column.kind)
+    if least is None or not _unique(clues.column, least):
+        return None
+    return Verdict(Role.IDENTIFIER, (f"{clues.distinct}: it names persons",))
+
+
+def doubtful(clues: Clues) -> Verdict:
+    """Take all else for quasi-identifiers; what it is is for the owner of the table to say."""
+    unknown = "nothing tells what it is" if clues.hint is None else f"{clues.named}, which tells little"
+    return Verdict(Role.QUASI, (f"{unknown}: a quasi-identifier, to be on the safe side",))
+
+
+RULES: tuple[Callable[[Clues], Verdict | None], ...] = (
+    named_identifier,
+    looks_personal,
+    empty,
+    labeled,
+    constant,
+    dated,
+    free_text,
+    boundless,
+    named,
+    unique,
+    doubtful,
+)
+
+
+def _unique(column: Profile, least: float) -> bool:
+    return column.filled >= LEAST_RECORDS and column.distinct_share >= least
+
+
+def _secret(clues: Clues) -> str:
+    return f"{clues.named}: nobody should learn it about a person"
+
+
+def _looks(pattern: Pattern, share: float) -> str:
+    return f"{int(share * 100)} % of distinct values look like {pattern.looks_like}"

@@ -1,0 +1,179 @@
+"""How an attribute is distributed before and after: bars for values or for bins, never records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.attributes.scales import Scale
+from sfumato.attributes.schema import Schema
+from sfumato.auditing.verdict import plain
+from sfumato.data.values import texts
+from sfumato.engine.coding import CodedColumn
+from sfumato.engine.domain import Domain, axis
+from sfumato.publication import Centre, Interval
+from sfumato.published.coverage import bounds
+from sfumato.published.table import PublishedColumn
+from sfumato.reporting.bins import Bins, Numbers, bins_for
+
+Counts = npt.NDArray[np.int64]
+MOST_VALUES = 12
+DIGITS = 6  # of estimated counts, so that no last bit depends on the order of a sum
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Counts before and after, for every value or bin; `ordered` if the order says something."""
+
+    kind: str
+    texts: tuple[str, ...]
+    before: npt.NDArray[np.number]
+    after: npt.NDArray[np.number]
+    ordered: bool
+
+
+def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: int) -> dict[str, Any]:
+    """Compare a quasi-identifier with its published cells, read as their receiver would read them.
+
+    A cell counts evenly for all values that it may stand for: numbers and dates over the whole width of an
+    interval, other values over the leaves that it covers. Values with fewer than `fewest` records are not
+    named.
+    """
+    domain, coverage = coded.domain, column.coverage
+    shown = np.bincount(column.codes, minlength=len(column.texts)).astype(np.int64)
+    leaves = coverage.leaf_counts()
+    lost = (leaves == 0) & coverage.missing
+    before = np.bincount(coded.codes, minlength=len(domain) + 1).astype(np.int64)
+    bins = bins_for(domain.values) if domain.scale is Scale.NUMERIC else None
+    placed = np.where(leaves > 0, shown, 0)
+    if bins is not None:
+        positions = domain.positions
+        after = _spread_over_axis(column, placed, leaves, bins)
+        bars = Bars("bins", bins.texts, bins.count(positions, before[:-1]), after, ordered=True)
+    else:
+        bars = _coarse_enough(domain, before[:-1], _spread_over_leaves(column, placed, leaves))
+    return {
+        "distinct": {"before": int(np.count_nonzero(before[:-1])), "after": sum(t is not None for t in column.texts)},
+        "missing": {"before": int(before[-1]), "after": int(shown[lost].sum())},
+        "suppressed_cells": int(np.count_nonzero(column.starred())),
+        "unread_cells": int(shown.sum() - placed.sum() - shown[lost].sum()),
+        **_listed(bars, fewest),
+    }
+
+
+def plain_distribution(
+    name: str, published: pa.ChunkedArray, original: pa.ChunkedArray, schema: Schema, *, fewest: int
+) -> dict[str, Any]:
+    """Compare an attribute that is published as it is."""
+    before, after = _value_counts(original), _value_counts(published)
+    bins = bins_for(before[0]) if published.type == original.type else None
+    if bins is not None:
+        counted = [bins.count(axis(values), counts) for values, counts in (before, after)]
+        bars = Bars("bins", bins.texts, counted[0], counted[1], ordered=True)
+    else:
+        order = schema.orders.get(name)
+        listed = texts(before[0]) if order is None else pa.array(order, pa.string())
+        known = pa.chunked_array([listed, texts(before[0]), texts(after[0])]).unique()
+        sides = [_at(known, values, counts) for values, counts in (before, after)]
+        bars = Bars("values", tuple(known.to_pylist()), sides[0], sides[1], ordered=order is not None)
+    return {
+        "distinct": {"before": len(before[0]), "after": len(after[0])},
+        "missing": {"before": original.null_count, "after": published.null_count},
+        "suppressed_cells": 0,
+        "unread_cells": 0,
+        **_listed(bars, fewest),
+    }
+
+
+def _value_counts(column: pa.ChunkedArray) -> tuple[pa.Array, Counts]:
+    counted = pc.value_counts(column.drop_null())
+    return counted.field("values"), np.asarray(counted.field("counts").to_numpy(zero_copy_only=False))
+
+
+def _at(known: pa.Array, values: pa.Array, counts: Counts) -> Counts:
+    places = pc.index_in(texts(values), value_set=known).to_numpy(zero_copy_only=False)
+    return np.bincount(places, weights=counts, minlength=len(known)).astype(np.int64)
+
+
+def _spread_over_axis(column: PublishedColumn, shown: Counts, leaves: Counts, bins: Bins) -> Numbers:
+    coverage, places = column.coverage, column.domain.positions
+    last = len(places) - 1
+    low = places[np.clip(coverage.low, 0, last)] - bins.half
+    high = places[np.clip(coverage.high, 0, last)] + bins.half
+    at = [number for number, label in enumerate(column.labels) if isinstance(label, Interval)]
+    intervals = [label for label in column.labels if isinstance(label, Interval)]
+    least, greatest = places[0] - bins.half, places[-1] + bins.half
+    inward_low = np.array([bins.half * (-1 if i.low_closed else 1) for i in intervals])
+    inward_high = np.array([bins.half * (1 if i.high_closed else -1) for i in intervals])
+    low[at] = np.clip(bounds([i.low for i in intervals], column.domain) + inward_low, least, greatest)
+    high[at] = np.clip(bounds([i.high for i in intervals], column.domain) + inward_high, least, greatest)
+    centres = [number for number, label in enumerate(column.labels) if isinstance(label, Centre)]
+    low[centres] = high[centres] = bounds(
+        [label.value for label in column.labels if isinstance(label, Centre)], column.domain
+    )
+    spanned = np.array([number not in coverage.members for number in range(len(shown))]) & (shown > 0)
+    mass = bins.spread(low[spanned], high[spanned], shown[spanned])
+    for number, codes in coverage.members.items():
+        if leaves[number]:
+            mass += bins.count(places[codes], np.full(len(codes), shown[number] / len(codes)))
+    return mass
+
+
+def _spread_over_leaves(column: PublishedColumn, shown: Counts, leaves: Counts) -> Numbers:
+    coverage, width = column.coverage, len(column.domain)
+    listed = np.zeros(len(shown), dtype=np.bool_)
+    listed[list(coverage.members)] = True
+    single = (leaves == 1) & ~listed
+    mass = np.bincount(coverage.low[single], weights=shown[single], minlength=width).astype(np.float64)
+    several = (leaves > 1) & ~listed
+    share = shown[several] / leaves[several]
+    steps = np.bincount(coverage.low[several], weights=share, minlength=width + 1)
+    steps -= np.bincount(coverage.high[several] + 1, weights=share, minlength=width + 1)
+    mass += np.cumsum(steps)[:width]
+    for number, codes in coverage.members.items():
+        if leaves[number]:
+            mass[codes] += shown[number] / len(codes)
+    return np.maximum(mass, 0)
+
+
+def _coarse_enough(domain: Domain, before: Counts, after: Numbers) -> Bars:
+    """Take the leaves, or broader terms where the most frequent leaves are but a small part."""
+    ordered = domain.scale.ordered
+    top = np.sort(before)[::-1][:MOST_VALUES].sum()
+    if domain.hierarchy is not None and 2 * top < before.sum():
+        for nodes, labels in zip(domain.hierarchy.levels, domain.hierarchy.labels, strict=True):
+            if 1 < len(labels) <= MOST_VALUES:
+                sums = [np.bincount(nodes, weights=side, minlength=len(labels)) for side in (before, after)]
+                return Bars("values", labels, sums[0], sums[1], ordered=True)
+    return Bars("values", domain.texts, before, after, ordered=ordered)
+
+
+def _listed(bars: Bars, fewest: int) -> dict[str, Any]:
+    """Write the bars down; values that are rare, or beyond the most frequent ones, are only counted."""
+    before, after = bars.before, np.round(bars.after.astype(np.float64), DIGITS)
+    everything = np.arange(len(bars.texts))
+    if bars.kind == "bins":
+        named, rest = everything, everything[:0]
+    else:
+        named = np.argsort(-before, kind="stable")[:MOST_VALUES]
+        named = named[before[named] >= fewest]
+        named = np.sort(named) if bars.ordered else named
+        occurring = (before > 0) | (after > 0)
+        rest = np.setdiff1d(everything[occurring], named)
+    return {
+        "kind": bars.kind,
+        "bars": [
+            {"text": bars.texts[at], "before": int(before[at]), "after": plain(float(after[at]))}
+            for at in named.tolist()
+        ],
+        "other": {
+            "values": len(rest),
+            "before": int(before[rest].sum()),
+            "after": plain(float(np.round(after[rest].sum(), DIGITS))),
+        },
+    }

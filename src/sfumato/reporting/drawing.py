@@ -1,0 +1,116 @@
+"""The few shapes that pictures are made of, as SVG text; every word is escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable
+
+INK = "#1d2733"
+QUIET = "#566270"
+FAINT = "#dde3ea"
+BEFORE = "#d3dae3"
+BEFORE_EDGE = "#7d8895"
+AFTER = "#0b5fa5"
+LINE = "#b83a00"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', Arial, sans-serif"
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def written(text: str) -> str:
+    """Escape a text for SVG and HTML; characters that XML does not know are replaced.
+
+    >>> written("a<b\x00")
+    'a&lt;b\ufffd'
+    """
+    return html.escape(_NOT_XML.sub("\ufffd", text))
+
+
+def picture(width: float, height: float, *, title: str, description: str, shapes: Iterable[str]) -> str:
+    """Put shapes into a picture that screen readers can name."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" role="img" font-family="{FONT}">'
+        f"<title>{written(title)}</title><desc>{written(description)}</desc>{''.join(shapes)}</svg>"
+    )
+
+
+def bar(x: float, y: float, width: float, height: float, *, fill: str, edge: str = "none", tip: str = "") -> str:
+    """Draw a rectangle; `tip` is shown when it is pointed at."""
+    inside = f"<title>{written(tip)}</title>" if tip else ""
+    return (
+        f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0):.2f}" height="{max(height, 0):.2f}" '
+        f'fill="{fill}" stroke="{edge}">{inside}</rect>'
+    )
+
+
+def line(x1: float, y1: float, x2: float, y2: float, *, ink: str = FAINT, width: float = 1, dashes: str = "none") -> str:
+    """Draw a straight line."""
+    return (
+        f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" stroke="{ink}" '
+        f'stroke-width="{width:g}" stroke-dasharray="{dashes}"/>'
+    )
+
+
+def path(points: Iterable[tuple[float, float]], *, ink: str, width: float) -> str:
+    """Draw a line through points."""
+    steps = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
+    return f'<polyline points="{steps}" fill="none" stroke="{ink}" stroke-width="{width:g}" stroke-linejoin="round"/>'
+
+
+def words(
+    x: float, y: float, text: str, *, size: float = 12, ink: str = INK, anchor: str = "start", weight: int = 400
+) -> str:
+    """Write a line of text, its baseline at y."""
+    return (
+        f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size:g}" font-weight="{weight}" fill="{ink}" '
+        f'text-anchor="{anchor}">{written(text)}</text>'
+    )
+
+
+def text_width(text: str) -> int:
+    """Count the columns that a text takes, two for wide characters.
+
+    >>> text_width("age"), text_width("\u5e74\u9f84")
+    (3, 4)
+    """
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def wrapped(text: str, columns: int, lines: int) -> list[str]:
+    """Break a text into a few lines of at most some columns, with an ellipsis where it does not fit.
+
+    >>> wrapped("registered partnership abroad", 12, 2)
+    ['registered', 'partnership…']
+    """
+    pieces = [piece for word in text.split() for piece in _broken(word, columns)]
+    found: list[str] = [""]
+    for at, piece in enumerate(pieces):
+        joined = f"{found[-1]} {piece}".strip()
+        if text_width(joined) <= columns:
+            found[-1] = joined
+        elif len(found) < lines:
+            found.append(piece)
+        else:
+            found[-1] = _shortened(found[-1], columns)
+            break
+        if at == len(pieces) - 1:
+            break
+    return found
+
+
+def _broken(word: str, columns: int) -> list[str]:
+    pieces = [""]
+    for character in word:
+        if text_width(pieces[-1] + character) > columns:
+            pieces.append("")
+        pieces[-1] += character
+    return pieces
+
+
+def _shortened(text: str, columns: int) -> str:
+    while text and text_width(text) >= columns:
+        text = text[:-1]
+    return f"{text.rstrip()}…"

@@ -1,0 +1,153 @@
+"""Everything that the internal report says, as plain values: the same recipe and input give the same facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato import __version__
+from sfumato.auditing.audit import Audit, audit_tables
+from sfumato.auditing.verdict import plain
+from sfumato.engine.coding import code_column
+from sfumato.models.base import PrivacyModel
+from sfumato.published.table import PublishedTable
+from sfumato.recipe import Recipe
+from sfumato.reporting.distributions import plain_distribution, quasi_distribution
+from sfumato.reporting.public import dictionary_of
+from sfumato.reporting.words import promise_sentence
+
+FORMAT = "sfumato-report-1"
+ROUND_SIZES = (1, 2, 3, 5)
+FEWEST_TO_NAME = 2
+
+Sizes = npt.NDArray[np.int64]
+
+
+def gather(
+    *,
+    published: pa.Table,
+    original: pa.Table,
+    audit: Audit,
+    measures: Mapping[str, float],
+    recipe: Recipe,
+    left_out: tuple[str, ...],
+) -> dict[str, Any]:
+    """Gather the facts of the internal report as plain values that JSON can hold.
+
+    Parameters
+    ----------
+    published : the published table.
+    original : the table that it was made from.
+    audit : the audit of the published table.
+    measures : what the release has lost.
+    recipe : what made the release.
+    left_out : columns without a role.
+    """
+    schema, models = recipe.schema, recipe.models
+    raw = audit_tables(original.select([*schema.quasi, *schema.sensitive]), schema, models)
+    smallest = smallest_promised(models)
+    return {
+        "format": FORMAT,
+        "sfumato": __version__,
+        "promise": [
+            {
+                "model": model.name,
+                "parameters": model.parameters(),
+                "words": promise_sentence(model.name, model.parameters()),
+                "before": plain(before.level),
+            }
+            for model, before in zip(models, raw.verdicts, strict=True)
+        ],
+        "audit": audit.to_dict(),
+        "rows": {
+            "original": original.num_rows,
+            "published": published.num_rows,
+            "suppressed": original.num_rows - published.num_rows,
+        },
+        "missing": str(schema.missing),
+        "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
+        "group_sizes": _group_sizes(raw, audit, smallest),
+        "columns": dictionary_of(published, schema),
+        "identifiers": list(schema.identifier),
+        "flags": sorted(set(schema.flags.values())),
+        "left_out": list(left_out),
+        "attributes": _attributes(published, original, recipe, max(smallest, FEWEST_TO_NAME)),
+        "measures": {name: plain(value) for name, value in measures.items()},
+        "recipe": recipe.to_toml(),
+    }
+
+
+def smallest_promised(models: Sequence[PrivacyModel]) -> int:
+    """Tell the size below which no group can keep all models: k, or what diversity needs if that is more."""
+    return max(model.smallest_group for model in models)
+
+
+def _risk(audit: Audit, smallest: int) -> dict[str, Any]:
+    """Measure what an attacker who knows that a person is in the table achieves.
+
+    A record counts as found by chance, one in the number of records that match it.
+    """
+    sizes, matching = audit.sizes, audit.groups.sizes
+    records = int(sizes.sum())
+    below = int(sizes[matching < smallest].sum())
+    return {
+        "records": records,
+        "groups": len(sizes),
+        "smallest_group": int(matching.min()),
+        "unique_records": int(sizes[matching == 1].sum()),
+        "records_below": below,
+        "share_below": below / records,
+        "highest_risk": 1 / int(matching.min()),
+        "average_risk": _average_risk(sizes, matching) / records,
+    }
+
+
+def _average_risk(sizes: Sizes, matching: Sizes) -> float:
+    """Sum one over the number of matching records; in order of size, so that no last bit depends on groups' order."""
+    if np.array_equal(sizes, matching):
+        return float(len(sizes))
+    distinct, place = np.unique(matching, return_inverse=True)
+    records = np.bincount(place.ravel(), weights=sizes)
+    return float((records / distinct).sum())
+
+
+def _group_sizes(before: Audit, after: Audit, smallest: int) -> list[dict[str, Any]]:
+    """Count groups and their records by size; one bin begins at the smallest size that the promise allows."""
+    largest = max(int(before.groups.sizes.max()), int(after.groups.sizes.max()))
+    starts = {smallest, *ROUND_SIZES} | {d * 10**e for e in range(1, len(str(largest)) + 1) for d in (1, 2, 5)}
+    edges = sorted(start for start in starts if start <= max(largest, smallest))
+    counted = [_by_size(audit, edges) for audit in (before, after)]
+    return [
+        {
+            "from": low,
+            "to": high - 1 if high else None,
+            "records": {"before": counted[0][0][at], "after": counted[1][0][at]},
+            "groups": {"before": counted[0][1][at], "after": counted[1][1][at]},
+        }
+        for at, (low, high) in enumerate(zip(edges, [*edges[1:], 0], strict=True))
+    ]
+
+
+def _by_size(audit: Audit, edges: Sequence[int]) -> tuple[list[int], list[int]]:
+    place = np.searchsorted(edges, audit.groups.sizes, "right") - 1
+    records = np.bincount(place, weights=audit.sizes, minlength=len(edges))
+    return records.astype(int).tolist(), np.bincount(place, minlength=len(edges)).tolist()
+
+
+def _attributes(published: pa.Table, original: pa.Table, recipe: Recipe, fewest: int) -> list[dict[str, Any]]:
+    schema = recipe.schema
+    coded = {name: code_column(name, original[name], schema) for name in schema.quasi}
+    shown = PublishedTable.read(published, schema, {name: column.domain for name, column in coded.items()})
+    quasi = {column.name: column for column in shown.columns}
+    described = []
+    for name in published.column_names:
+        if name in quasi:
+            facts = quasi_distribution(quasi[name], coded[name], fewest=fewest)
+        else:
+            facts = plain_distribution(name, published[name], original[name], schema, fewest=fewest)
+        described.append({"name": name, "role": schema.role(name).value, **facts})
+    return described

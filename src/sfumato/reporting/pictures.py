@@ -1,0 +1,214 @@
+"""The pictures of a report, as vector graphics without any script: dark on white, readable without colors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sfumato.reporting.drawing import (
+    AFTER,
+    BEFORE,
+    BEFORE_EDGE,
+    FAINT,
+    INK,
+    LINE,
+    QUIET,
+    bar,
+    line,
+    path,
+    picture,
+    text_width,
+    words,
+    wrapped,
+)
+from sfumato.reporting.numbers import count, percent, risk
+
+WIDTH = 440.0
+LETTER = 6.0  # how wide a letter of 11 points is, roughly
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
+MOST_LINES = 5
+MOST_NUMBERED = 9
+THOUSAND, MILLION = 1_000, 1_000_000
+
+
+def legend() -> str:
+    """Show which bars are before and which after."""
+    shapes = [
+        bar(1, 3, 12, 12, fill=BEFORE, edge=BEFORE_EDGE),
+        words(19, 13, "original"),
+        bar(81, 3, 12, 12, fill=AFTER),
+        words(99, 13, "published"),
+    ]
+    description = "Light bars are the original table, dark bars and lines the published one."
+    return picture(160, 18, title="Legend", description=description, shapes=shapes)
+
+
+def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
+    """Draw which share of the records stands in groups of which size, with a line at the smallest size promised."""
+    left, right, top, bottom = 44.0, WIDTH - 8, 34.0, 214.0
+    sides = [[size["records"][side] for size in sizes] for side in ("before", "after")]
+    shares = [[records / max(1, sum(side)) for records in side] for side in sides]
+    step = (right - left) / len(sizes)
+    shapes = _share_axis(1.0, left, right, top, bottom)
+    for at, size in enumerate(sizes):
+        x, thick = left + at * step, 0.38 * step
+        for side, name, fill, edge in ((0, "original", BEFORE, BEFORE_EDGE), (1, "published", AFTER, "none")):
+            share, start = shares[side][at], x + (0.10 + 0.42 * side) * step
+            height = share * (bottom - top)
+            tip = f"{name}, groups of {_size_text(size)}: {count(sides[side][at])} records, {percent(share)}"
+            shapes.append(bar(start, bottom - height, thick, height, fill=fill, edge=edge if share else "none", tip=tip))
+            if share and len(sizes) <= MOST_NUMBERED:
+                middle = start + thick / 2
+                shapes.append(words(middle, bottom - height - 4, percent(share), size=10.5, ink=INK, anchor="middle"))
+        if at % (1 + len(sizes) // 14) == 0:
+            shapes.append(words(x, bottom + 16, _short(size["from"]), size=11, ink=QUIET, anchor="middle"))
+        shapes.append(line(x, bottom, x, bottom + 4, ink=QUIET))
+    shapes += [line(left, bottom, right, bottom, ink=QUIET), *_promise_line(sizes, smallest, left, step, top, bottom)]
+    shapes.append(words((left + right) / 2, bottom + 36, "records in the group (from)", size=11, ink=QUIET, anchor="middle"))
+    before, after = (
+        ", ".join(f"{_size_text(size)} {percent(share)}" for size, share in zip(sizes, side, strict=True) if share)
+        for side in shares
+    )
+    description = f"Share of records by group size. Original: {before}. Published: {after}. Promised: at least {smallest}."
+    return picture(WIDTH, bottom + 44, title="Records by size of their group", description=description, shapes=shapes)
+
+
+def risk_bars(measured: Mapping[str, Any]) -> str:
+    """Draw the risks of the original and the published table as pairs of bars from 0 to 100%."""
+    smallest = measured["smallest_promised"]
+    rows = [("Highest risk of a record", "highest_risk"), ("Average risk of a record", "average_risk")]
+    rows += [("Records that stand alone", "unique")]
+    rows += [(f"Records in groups smaller than {smallest}", "share_below")] if smallest > 1 else []
+    long, shapes, told = WIDTH - 62, [], []
+    for at, (title, key) in enumerate(rows):
+        y = 16 + at * 60.0
+        before, after = (_risk_of(measured[side], key) for side in ("before", "after"))
+        told.append(f"{title}: original {risk(before)}, published {risk(after)}")
+        shapes.append(words(0.5, y, title, size=12.5, weight=600))
+        for offset, share, fill, edge in ((7, before, BEFORE, BEFORE_EDGE), (25, after, AFTER, "none")):
+            shapes.append(bar(0.5, y + offset, long, 14, fill="#f3f5f8"))
+            shapes.append(bar(0.5, y + offset, long * share, 14, fill=fill, edge=edge if share else "none"))
+            shapes.append(words(WIDTH, y + offset + 11.5, risk(share), size=12, anchor="end", weight=600))
+    height = 16 + len(rows) * 60 - 12
+    return picture(WIDTH, height, title="Risk before and after", description=". ".join(told) + ".", shapes=shapes)
+
+
+def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+    """Draw bins of numbers or dates: bars for the original, a stepped line for the published table."""
+    left, right, top, bottom = 44.0, WIDTH - 8, 12.0, 168.0
+    bars = attribute["bars"]
+    before, after = _shares(bars, rows)
+    most = max([*before, *after]) or 1.0
+    shapes = _share_axis(most, left, right, top, bottom)
+    step, high = (right - left) / len(bars), bottom - top
+    steps: list[tuple[float, float]] = [(left, bottom)]
+    for at, entry in enumerate(bars):
+        x = left + at * step
+        height = high * before[at] / most
+        tip = f"{entry['text']}: original {percent(before[at])}, published {percent(after[at])}"
+        shapes.append(bar(x + 0.5, bottom - height, step - 1, height, fill=BEFORE, edge=BEFORE_EDGE, tip=tip))
+        y = bottom - high * after[at] / most
+        steps += [(x, y), (x + step, y)]
+    shapes += [line(left, bottom, right, bottom, ink=QUIET), path([*steps, (right, bottom)], ink=AFTER, width=2.4)]
+    longest = max(text_width(entry["text"]) for entry in bars)
+    every = max(1, -int(-(longest * LETTER + 12) // step))
+    for at in range(0, len(bars), every):
+        middle = left + (at + 0.5) * step
+        shift = min(max(middle, longest * LETTER / 2), WIDTH - longest * LETTER / 2)
+        shapes.append(words(shift, bottom + 16, bars[at]["text"], size=11, ink=QUIET, anchor="middle"))
+        shapes.append(line(middle, bottom, middle, bottom + 4, ink=QUIET))
+    return picture(WIDTH, bottom + 24, title=_title(attribute), description=_told(bars, before, after), shapes=shapes)
+
+
+def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+    """Draw values as pairs of bars, the original above the published one."""
+    bars = [*attribute["bars"], *_remainders(attribute)]
+    before, after = _shares(bars, rows)
+    most = max([*before, *after, 0]) or 1.0
+    left, tall = 142.0, 32.0
+    long = WIDTH - left - 50
+    shapes: list[str] = [line(left, 0, left, tall * len(bars), ink=QUIET)]
+    for at, entry in enumerate(bars):
+        y = at * tall
+        lines = wrapped(entry["text"], 22, 2) if entry["text"].strip() else ["(empty text)"]
+        start = y + tall / 2 + 4 - 6.5 * (len(lines) - 1)
+        for number, text in enumerate(lines):
+            ink = QUIET if entry.get("quiet") else INK
+            shapes.append(words(left - 8, start + 13 * number, text, size=11.5, ink=ink, anchor="end"))
+        for offset, share, fill, edge in ((4.5, before[at], BEFORE, BEFORE_EDGE), (16, after[at], AFTER, "none")):
+            width = long * share / most
+            tip = f"{entry['text']}: {percent(share)}"
+            shapes.append(bar(left + 0.5, y + offset, width, 10.5, fill=fill, edge=edge if share else "none", tip=tip))
+            shapes.append(words(left + width + 5, y + offset + 9, percent(share), size=10, ink=QUIET))
+    told = _told(bars, before, after)
+    return picture(WIDTH, tall * max(1, len(bars)), title=_title(attribute), description=told, shapes=shapes)
+
+
+def attribute_picture(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+    """Draw an attribute before and after: bins or values."""
+    return (histogram if attribute["kind"] == "bins" else value_bars)(attribute, rows)
+
+
+def _share_axis(most: float, left: float, right: float, top: float, bottom: float) -> list[str]:
+    step = next((step for step in STEPS if most / step <= MOST_LINES), STEPS[-1])
+    shapes = []
+    for number in range(int(most / step + 1e-9) + 1):
+        y = bottom - (bottom - top) * number * step / most
+        shapes.append(line(left, y, right, y, ink=FAINT))
+        shapes.append(words(left - 6, y + 4, f"{number * step:.0%}", size=11, ink=QUIET, anchor="end"))
+    return shapes
+
+
+def _promise_line(
+    sizes: Sequence[Mapping[str, Any]], smallest: int, left: float, step: float, top: float, bottom: float
+) -> list[str]:
+    if smallest <= 1:
+        return []
+    x = left + step * [size["from"] for size in sizes].index(smallest)
+    text = f"promised: at least {smallest}"
+    beyond = x + 6 + text_width(text) * 6.4 > WIDTH
+    label = words(x - 6 if beyond else x + 6, 14, text, size=12, ink=LINE, weight=600, anchor="end" if beyond else "start")
+    return [line(x, 4, x, bottom, ink=LINE, width=2, dashes="5 4"), label]
+
+
+def _risk_of(side: Mapping[str, Any], key: str) -> float:
+    return float(side["unique_records"] / side["records"] if key == "unique" else side[key])
+
+
+def _shares(bars: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) -> tuple[list[float], list[float]]:
+    before = [entry["before"] / max(1, rows["original"]) for entry in bars]
+    return before, [entry["after"] / max(1, rows["published"]) for entry in bars]
+
+
+def _remainders(attribute: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Make bars of the values that are not named, and of the missing cells."""
+    other, missing = attribute["other"], attribute["missing"]
+    found = []
+    if other["values"]:
+        plural = "value" if other["values"] == 1 else "values"
+        found.append({**other, "text": f"{count(other['values'])} other {plural}", "quiet": True})
+    if missing["before"] or missing["after"]:
+        found.append({**missing, "text": "missing", "quiet": True})
+    return found
+
+
+def _title(attribute: Mapping[str, Any]) -> str:
+    return f"{attribute['name']}: distribution before and after"
+
+
+def _told(bars: Sequence[Mapping[str, Any]], before: Sequence[float], after: Sequence[float]) -> str:
+    parts = [f"{e['text']}: {percent(b)}, {percent(a)}" for e, b, a in zip(bars, before, after, strict=True)]
+    return f"Shares of the original and the published records. {'; '.join(parts)}."
+
+
+def _size_text(size: Mapping[str, Any]) -> str:
+    if size["to"] is None:
+        return f"{size['from']} or more"
+    return f"{size['from']}" if size["to"] == size["from"] else f"{size['from']} to {size['to']}"
+
+
+def _short(number: int) -> str:
+    """Write a tick: 20, 5k, 1M."""
+    if number >= MILLION and number % MILLION == 0:
+        return f"{number // MILLION}M"
+    return f"{number // THOUSAND}k" if number >= THOUSAND and number % THOUSAND == 0 else str(number)

@@ -1,0 +1,107 @@
+"""What receivers are told beside the table: nothing that the table itself does not tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato import __version__
+from sfumato.attributes.schema import Schema
+from sfumato.auditing.audit import Audit
+from sfumato.auditing.verdict import plain
+from sfumato.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
+from sfumato.published.labels import is_mask
+from sfumato.published.table import PublishedColumn, PublishedTable
+from sfumato.recipe import Recipe
+from sfumato.reporting.words import FORM_WORDS, promise_sentence
+
+
+def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
+    """Say what is promised and what an audit of the published table alone finds.
+
+    What the audit knows about the original (`truth`) stays out, and so does everything else of the recipe.
+    """
+    return {
+        "sfumato": __version__,
+        "promise": [
+            {
+                "model": model.name,
+                "parameters": model.parameters(),
+                "words": promise_sentence(model.name, model.parameters()),
+            }
+            for model in recipe.models
+        ],
+        "audit": {
+            "holds": all(verdict.holds for verdict in audit.verdicts),
+            "records": audit.records,
+            "groups": len(audit.sizes),
+            "models": [
+                {
+                    "model": verdict.model.name,
+                    "sensitive": ", ".join(verdict.model.attributes),
+                    "level": plain(verdict.level),
+                    "limit": plain(verdict.model.limit),
+                    "holds": verdict.holds,
+                }
+                for verdict in audit.verdicts
+            ],
+            "levels": audit.to_dict()["levels"],
+        },
+        "missing": str(recipe.schema.missing),
+    }
+
+
+def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+    """Describe every published column, from the published table alone."""
+    table = PublishedTable.read(published, schema)
+    quasi = {column.name: column for column in table.columns}
+    return [
+        {
+            "name": name,
+            "role": schema.role(name).value,
+            "type": type_words(published[name].type),
+            "forms": forms_of(quasi[name]) if name in quasi else ["exact values"],
+            "distinct": int(pc.count_distinct(published[name]).as_py()),
+            "missing": published[name].null_count,
+        }
+        for name in published.column_names
+    ]
+
+
+def forms_of(column: PublishedColumn) -> list[str]:
+    """List the forms that the cells of a quasi-identifier have, in one fixed order."""
+    found = {_form(label) for label in column.labels if not isinstance(label, MissingCell)}
+    return [form for form in FORM_WORDS if form in found]
+
+
+def type_words(type_: pa.DataType) -> str:
+    """Name a canonical type in plain words.
+
+    >>> type_words(pa.int64())
+    'whole number'
+    """
+    if pa.types.is_boolean(type_):
+        return "true or false"
+    if pa.types.is_integer(type_):
+        return "whole number"
+    if pa.types.is_floating(type_):
+        return "number"
+    if pa.types.is_date(type_):
+        return "date"
+    return "date and time" if pa.types.is_timestamp(type_) else "text"
+
+
+def _form(label: Label) -> str:
+    match label:
+        case Interval():
+            return "intervals"
+        case Node():
+            return "prefixes" if is_mask(label.text.strip()) else "taxonomy labels"
+        case ValueSet():
+            return "sets"
+        case Suppressed():
+            return "suppressed"
+        case Exact() | Centre() | MissingCell():
+            return "exact values"

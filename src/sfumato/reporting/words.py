@@ -1,0 +1,182 @@
+"""What models, measures and policies mean, in sentences for people who never read the papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelWords:
+    """A model in words: what it promises, what its level counts, and what it leaves open.
+
+    `promise` is filled with the model's parameters; `limit` and `level` say how they are compared.
+    """
+
+    title: str
+    promise: str
+    level: str
+    compared: str
+    open: str
+
+
+GROUP = "every group of records with equal quasi-identifiers"
+
+MODEL_WORDS: dict[str, ModelWords] = {
+    "k-anonymity": ModelWords(
+        title="k-anonymity",
+        promise="Every record shares its published quasi-identifiers with at least {others}.",
+        level="records in the smallest group",
+        compared="at least",
+        open="It says nothing about sensitive values: a group whose records all share one value gives that "
+        "value away.",
+    ),
+    "distinct-l-diversity": ModelWords(
+        title="distinct l-diversity",
+        promise=f"{GROUP.capitalize()} shows at least {{l}} different values of “{{sensitive}}”.",
+        level="different values in the least diverse group",
+        compared="at least",
+        open="One value may be far more frequent than the others of its group, so that an attacker can be "
+        "nearly sure of it.",
+    ),
+    "frequency-l-diversity": ModelWords(
+        title="frequency l-diversity",
+        promise=f"In {GROUP}, no value of “{{sensitive}}” holds more than one in {{l}} records.",
+        level="records per record of the most frequent value, in the worst group",
+        compared="at least",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole "
+        "table.",
+    ),
+    "entropy-l-diversity": ModelWords(
+        title="entropy l-diversity",
+        promise=f"In {GROUP}, the values of “{{sensitive}}” are at least as spread out as {{l}} equally "
+        "frequent values.",
+        level="effective number of values in the worst group",
+        compared="at least",
+        open="The most frequent value may hold more than one in l records of a group, so that a guess can be "
+        "better than the number suggests.",
+    ),
+    "recursive-l-diversity": ModelWords(
+        title="recursive (c,l)-diversity",
+        promise=f"In {GROUP}, the most frequent value of “{{sensitive}}” stays below {{c}} times all values "
+        "from rank {l} on together.",
+        level="largest quotient of the most frequent value and the rare ones",
+        compared="below",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole "
+        "table.",
+    ),
+    "t-closeness": ModelWords(
+        title="t-closeness",
+        promise=f"In {GROUP}, the values of “{{sensitive}}” are distributed as in the whole table, up to a "
+        "distance of {t} (earth mover's distance, {distance}).",
+        level="distance of the farthest group",
+        compared="at most",
+        open="It says nothing about who is in the table, and what the table tells about all people of a kind "
+        "it also tells about each of them.",
+    ),
+}
+
+ALWAYS_OPEN = (
+    "The promise speaks of attackers who know the quasi-identifiers. Whoever knows other published columns "
+    "of a person may find the record by these.",
+    "It speaks of this table alone. Another release about the same people can undo it.",
+    "It does not hide who is in the table, and it does not say that nobody can ever be recognized.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureWords:
+    """A measure in words: its name, what it says, and where its scale begins and ends."""
+
+    title: str
+    meaning: str
+    scale: str
+    share: bool = False
+
+
+MEASURE_WORDS: dict[str, MeasureWords] = {
+    "loss": MeasureWords(
+        title="Loss",
+        meaning="How much of its attribute's values a published cell may stand for, averaged over all "
+        "quasi-identifying cells.",
+        scale="0% exact values, 100% nothing left",
+        share=True,
+    ),
+    "ncp": MeasureWords(
+        title="Normalized certainty penalty (NCP)",
+        meaning="How wide the published cells are, as a share of their attribute's whole range, averaged over "
+        "all quasi-identifying cells.",
+        scale="0% exact values, 100% nothing left",
+        share=True,
+    ),
+    "discernibility": MeasureWords(
+        title="Discernibility",
+        meaning="For every record the number of records that it cannot be told from, summed up; a suppressed "
+        "record counts the whole table.",
+        scale="between the number of records and its square",
+    ),
+    "average-class-size": MeasureWords(
+        title="Average class size",
+        meaning="Records per group; suppressed records, if any, are one more group.",
+        scale="1 if every record stands alone",
+    ),
+    "suppressed-share": MeasureWords(
+        title="Suppressed share",
+        meaning="How many of the records were left out.",
+        scale="0% none, 100% all",
+        share=True,
+    ),
+}
+
+MISSING_WORDS = {
+    "own-value": "A missing cell counts as a value of its own, which equals only itself.",
+    "matches-all": "A missing cell may be anything: it matches every value of a quasi-identifier and never "
+    "makes a group more diverse.",
+}
+
+ROLE_WORDS = {
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+    "identifier": "identifier",
+}
+
+FORM_WORDS = {
+    "exact values": "the value itself",
+    "intervals": "[20, 30) is any value from 20 up to, not including, 30; [20, 30] includes 30",
+    "taxonomy labels": "a broader term that stands for all values below it",
+    "prefixes": "537** is any value that begins with 537 and has five characters",
+    "sets": "{a, b} is one of the values listed",
+    "suppressed": "* is any value, or none",
+}
+
+
+def model_words(name: str) -> ModelWords:
+    """Give the words for a model; of one that is not known here, only its name."""
+    plain = ModelWords(
+        title=name,
+        promise=f"Every group of records with equal quasi-identifiers keeps {name}.",
+        level="level of the worst group",
+        compared="limit",
+        open="See the documentation of this model for what it leaves open.",
+    )
+    return MODEL_WORDS.get(name, plain)
+
+
+def promise_sentence(name: str, parameters: Mapping[str, Any]) -> str:
+    """Say what a model promises with these parameters.
+
+    >>> promise_sentence("k-anonymity", {"k": 5})
+    'Every record shares its published quasi-identifiers with at least 4 others.'
+    """
+    filled = {key: f"{value:g}" if isinstance(value, float) else value for key, value in parameters.items()}
+    if "k" in parameters:
+        others = int(parameters["k"]) - 1
+        filled["others"] = "1 other" if others == 1 else f"{others} others"
+    return model_words(name).promise.format_map(filled)
+
+
+def measure_words(name: str) -> MeasureWords:
+    """Give the words for a measure; of one that is not known here, only its name."""
+    return MEASURE_WORDS.get(name, MeasureWords(title=name, meaning="", scale=""))

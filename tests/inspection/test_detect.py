@@ -1,0 +1,192 @@
+"""Inspecting whole tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import string
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.attributes.roles import Role
+from sfumato.attributes.scales import Scale
+from sfumato.data.frames import canonical
+from sfumato.data.population import generate
+from sfumato.engine.coding import code
+from sfumato.exceptions import SchemaError
+from sfumato.hierarchies import Intervals, Prefixes
+from sfumato.inspection import inspect
+
+CELLS = {
+    pa.string(): st.text(max_size=50)
+    | st.sampled_from(["low", "medium", "high", "53715", "90210", "*", "", "a@b.org", "20-30", "2020-01-31"]),
+    pa.int64(): st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3),
+    pa.float64(): st.floats(allow_nan=False, allow_infinity=False),
+    pa.bool_(): st.booleans(),
+    pa.date32(): st.dates(),
+    pa.timestamp("us"): st.datetimes(),
+}
+NAMES = ["name", "email", "id", "age", "zip", "sex", "city", "disease", "cost", "comment", "class", "patient"]
+
+
+@st.composite
+def any_tables(draw):
+    rows = draw(st.sampled_from([1, 2, 3, 25]))
+    columns = {}
+    for name in draw(st.lists(st.sampled_from(NAMES) | st.text(max_size=8), min_size=1, max_size=4, unique=True)):
+        type_ = draw(st.sampled_from(list(CELLS)))
+        few = draw(st.lists(CELLS[type_], min_size=1, max_size=25))
+        cells = st.lists(st.none() | st.sampled_from(few), min_size=rows, max_size=rows)
+        columns[name] = pa.array(draw(cells), type_)
+    return canonical(pa.table(columns))
+
+
+@given(any_tables())
+def test_any_table_is_described_and_the_description_works(table):
+    found = inspect(table)
+    assert [p.name for p in found.proposals] == table.column_names
+    for proposal in found.proposals:
+        assert isinstance(proposal.role, Role)
+        assert isinstance(proposal.scale, Scale)
+        assert proposal.reasons
+        assert 0 <= proposal.distinction <= 1
+        assert 0 <= proposal.separation <= 1
+    schema = found.schema()
+    assert set(schema.attributes) == set(table.column_names)
+    assert found.risk.quasi == schema.quasi
+    coded = code(table, schema)
+    scales = {p.name: p.scale for p in found.proposals}
+    assert {c.name: c.domain.scale for c in (*coded.quasi, *coded.sensitive)}.items() <= scales.items()
+
+
+def test_the_made_up_population_is_understood():
+    found = inspect(canonical(generate(2000, seed=1)))
+    by_name = {p.name: p for p in found.proposals}
+    assert {p.name: p.role.value for p in found.proposals} == {
+        "name": "identifier",
+        "age": "quasi",
+        "sex": "quasi",
+        "zip": "quasi",
+        "marital_status": "quasi",
+        "education": "quasi",
+        "job": "quasi",
+        "admission": "quasi",
+        "nationality": "quasi",
+        "height_cm": "quasi",
+        "disease": "sensitive",
+        "cost": "insensitive",
+    }
+    assert by_name["education"].scale is Scale.ORDINAL
+    assert by_name["zip"].hierarchy == Prefixes()
+    assert by_name["age"].hierarchy == Intervals(5, 10, 20, 40)
+    assert found.risk.unique_records > 1900
+
+
+@pytest.mark.shared_data
+def test_the_census_excerpt_is_understood(shared_data):
+    options = pyarrow.csv.ParseOptions(delimiter=";")
+    table = canonical(pyarrow.csv.read_csv(shared_data / "adult" / "adult.csv", parse_options=options))
+    found = inspect(table)
+    schema = found.schema()
+    assert schema.sensitive == ("salary-class",)
+    assert len(schema.quasi) == 8
+    assert (schema.identifier, schema.insensitive) == ((), ())
+    assert found.risk.unique_records == 14_021
+    assert found.risk.unique_without["age"] == 3_760
+    education = next(p for p in found.proposals if p.name == "education")
+    assert education.order is not None
+    assert (education.order[0], education.order[-1]) == ("Preschool", "Doctorate")
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (pa.table({}), "The table has no columns; there is nothing to inspect."),
+        (
+            pa.table({"age": pa.array([], pa.int64())}),
+            "The table has no rows; there is nobody to protect.",
+        ),
+    ],
+)
+def test_a_table_without_columns_or_rows_is_refused(table, sentence):
+    with pytest.raises(SchemaError) as refused:
+        inspect(table)
+    assert str(refused.value) == sentence
+
+
+def test_one_row_is_at_the_highest_risk():
+    found = inspect(pa.table({"age": [39], "job": ["clerk"], "disease": ["flu"]}))
+    assert [p.role for p in found.proposals] == [Role.QUASI, Role.QUASI, Role.SENSITIVE]
+    assert (found.risk.unique_records, found.risk.prosecutor_max) == (1, 1.0)
+
+
+def test_three_hundred_columns_are_all_described():
+    columns = {f"c{i}": [(i + row) % 4 for row in range(30)] for i in range(300)}
+    found = inspect(pa.table(columns))
+    assert len(found.proposals) == 300
+    assert len(found.risk.unique_without) == 300
+
+
+def test_the_order_of_rows_does_not_matter():
+    table = canonical(generate(300, seed=2))
+    upside_down = table.take(pa.array(range(299, -1, -1)))
+    assert inspect(table) == inspect(upside_down)
+
+
+def test_all_kinds_of_dataframes_are_inspected_alike():
+    table = canonical(generate(200, seed=3))
+    assert inspect(table) == inspect(table.to_pandas()) == inspect(pl.from_arrow(table))
+
+
+def test_what_is_no_dataframe_is_refused():
+    with pytest.raises(SchemaError, match="must be a pandas, Polars or Arrow table; got dict"):
+        inspect({"age": [39]})
+
+
+def test_only_scales_that_nothing_else_says_stand_in_the_schema():
+    table = pa.table(
+        {
+            "age": [30, 40, 50],
+            "sex": [1, 2, 1],
+            "level": ["low", "high", "medium"],
+            "zip": ["53715", "53703", "90210"],
+            "job": ["clerk", "cook", "nurse"],
+        }
+    )
+    schema = inspect(table).schema()
+    assert schema.scales == {"sex": Scale.NOMINAL}
+    assert schema.orders == {"level": ("low", "medium", "high")}
+    assert set(schema.hierarchies) == {"age", "zip"}
+
+
+def _canaries() -> dict[str, list[object]]:
+    words = [f"canary{letter}" for letter in string.ascii_lowercase]
+    numbers = [777_000_013 + 1_000_003 * i for i in range(26)]
+    return {
+        **dict.fromkeys((*NAMES, "free"), words),
+        "mail": [f"{word}@example.org" for word in words],
+        "text": [f"{word} says a lot, and then says even more than that" for word in words],
+        "constant": ["canaryconstant"] * 26,
+        "ranges": [f"{777_000 + i % 9}-{777_001 + i % 9}" for i in range(26)],
+        "number": numbers,
+        "age in seconds": numbers,
+        "share": [number / 1000 for number in numbers],
+        "one number": [777_000_013] * 26,
+        "seen": [dt.date(1777, 7, 1 + i) for i in range(26)],
+        "zip code": [str(number)[:8] for number in numbers],
+    }
+
+
+@pytest.mark.parametrize("rows", [1, 5, 26])
+def test_no_cell_value_is_ever_told(rows):
+    table = pa.table({name: cells[:rows] for name, cells in _canaries().items()})
+    found = inspect(table)
+    told = repr(found) + "".join(reason for p in found.proposals for reason in p.reasons)
+    assert "canary" not in told
+    assert "777" not in told
+    assert any(p.order for p in found.proposals) == (rows > 2)
+    assert {p.role for p in found.proposals} >= {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE}

@@ -1,0 +1,71 @@
+"""What column names say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.inspection.names import WORDS, Meaning, hint
+
+NAMES = {
+    Meaning.IDENTIFIER: (
+        "first_name PatientID SSN e-mail E_Mail emailAddress Telefonnummer phone2 passport_no IBAN MRN "
+        "ip_address homeAddress Straße Vorname Nachname Prénom numéro_sécurité_sociale Dirección apellidos "
+        "DNI 姓名 身份证号 联系电话 家庭地址 country_of_passport birthName license-plate user_id"
+    ),
+    Meaning.LABEL: "name ID product_name visit_id Nombre 编号",
+    Meaning.PERSON: "patient students 患者",
+    Meaning.FREE_TEXT: "comments remarks Bemerkungen 备注",
+    Meaning.POSTCODE: "zip ZipCode PLZ postcode code_postal código_postal 邮编 zip_4",
+    Meaning.CATEGORY: (
+        "sex gender race ethnicity country_name birth_country nationality marital-status Geschlecht "
+        "Familienstand Beruf sexe nationalité estado_civil ciudad 性别 民族 婚姻状况 job city_id state"
+    ),
+    Meaning.DEMOGRAPHIC: (
+        "age AGE ageYears dob date_of_birth birthDate Geburtsdatum height_cm weight education Alter "
+        "date_naissance edad fecha_de_nacimiento 年龄 出生日期 age_at_diagnosis admission grade_level"
+    ),
+    Meaning.SENSITIVE: (
+        "disease diagnosis ICD10 salary-class household_income HIVStatus test_result Krankheit Diagnose "
+        "Gehalt maladie salaire enfermedad 疾病 诊断 收入 job_salary cause_of_death HbA1c disease_name "
+        "criminal_record political_party"
+    ),
+    Meaning.AMOUNT: "cost costs total_amount Betrag montant precio 费用",
+    Meaning.OUTCOME: "class target",
+    None: "x17 foo storage message embrace Page zipper _ 42 classroom_b",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [(name, meaning) for meaning, names in NAMES.items() for name in names.split()],
+)
+def test_a_name_points_to_what_a_reader_would_think(name, meaning):
+    found = hint(name)
+    assert (found.meaning if found else None) is meaning
+
+
+@pytest.mark.parametrize("meaning", list(WORDS))
+def test_every_known_word_is_found_when_it_stands_alone(meaning):
+    for word in WORDS[meaning].split():
+        found = hint(word.removeprefix("="))
+        assert found is not None
+        assert (found.meaning, found.alone) == (meaning, True), word
+
+
+def test_accents_case_and_separators_do_not_matter():
+    assert len({hint(name) for name in ("etat civil", "État-Civil", "ETAT_CIVIL", "étatCivil")}) == 1
+
+
+def test_words_for_names_of_things_are_told_beside_what_they_name():
+    assert hint("country_name").label
+    assert not hint("country").label
+    assert hint("names").alone
+    assert not hint("product_name").alone
+
+
+@given(st.text())
+def test_any_name_can_be_read(name):
+    found = hint(name)
+    assert found is None or found.meaning in Meaning

@@ -1,0 +1,184 @@
+"""Proposed roles, rule by rule."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pyarrow as pa
+import pytest
+
+from sfumato.attributes.roles import Role
+from sfumato.inspection.names import hint
+from sfumato.inspection.profile import profile
+from sfumato.inspection.roles import propose_role
+
+
+def verdict(name, cells, type_=None):
+    return propose_role(profile(name, pa.chunked_array([cells], type_)), hint(name))
+
+
+def numbered(prefix, count, each=1):
+    return [f"{prefix}{i // each}" for i in range(count * each)]
+
+
+DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(30)]
+
+IDENTIFIERS = {
+    "an identifier by name": (
+        "email",
+        ["x", "y"],
+        "column name contains 'email': it names or reaches persons",
+    ),
+    "patients with many rows": (
+        "patient_id",
+        [1, 2] * 50,
+        "column name contains 'patientid': it names or reaches persons",
+    ),
+    "one person throughout": ("name", ["a"] * 5, "column name contains 'name': it may name persons"),
+    "few rows per label": ("visit_id", [1, 2, 3], "column name contains 'id': it may name persons"),
+    "persons": ("patient", numbered("p", 9), "column name contains 'patient': it may name persons"),
+    "numbers of a known thing": (
+        "disease_id",
+        list(range(30)),
+        "30 of 30 values are distinct: it names persons",
+    ),
+    "addresses by their looks": (
+        "x",
+        [f"a{i}@example.org" for i in range(4)] + ["none"],
+        "80 % of distinct values look like e-mail addresses",
+    ),
+    "looks outweigh names": (
+        "city",
+        ["+49 30 1234567", "+49 30 1234568"],
+        "100 % of distinct values look like telephone numbers",
+    ),
+    "nearly unique texts": ("x", numbered("a", 20), "20 of 20 values are distinct: it names persons"),
+    "nearly unique numbers": (
+        "x",
+        [*range(97), 0, 1, 2],
+        "97 of 100 values are distinct: it names persons",
+    ),
+    "free text by name": (
+        "comment",
+        ["a", "b"],
+        "column name contains 'comment': free text may name persons",
+    ),
+    "free text by length": ("diagnosis", ["a b " * 20, "c d " * 20], "2 of 2 values are distinct"),
+    "boundless texts": ("city", numbered("a rather long name ", 100), "100 of 100 values are distinct"),
+    "too many texts": ("city", numbered("c", 10_001, each=2), "10,001 of 20,002 values are distinct"),
+}
+QUASI = {
+    "a demographic name": ("age", [30, 40], "column name contains 'age': others may know it"),
+    "a postcode": ("zip", numbered("537", 99), "column name contains 'zip': others may know it"),
+    "dates": ("x", DAYS, "dates stand in other records, too"),
+    "dates of something secret": ("diagnosis", DAYS, "dates stand in other records, too"),
+    "dates as text": (
+        "x",
+        [day.strftime("%d.%m.%Y") for day in DAYS],
+        "100 % of distinct values look like dates written as text",
+    ),
+    "nothing known": (
+        "x",
+        [0.5, 1.5],
+        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+    ),
+    "a word that tells little": (
+        "product_name",
+        ["a", "b"] * 50,
+        "column name contains 'name', which tells little: a quasi-identifier, to be on the safe side",
+    ),
+    "whether there is an address": (
+        "email",
+        [True, False],
+        "column name contains 'email', which tells little: a quasi-identifier, to be on the safe side",
+    ),
+    "one row": ("x", ["a"], "nothing tells what it is: a quasi-identifier, to be on the safe side"),
+    "numbers that repeat": (
+        "x",
+        [*range(94), 0, 1, 2, 3, 4, 5],
+        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+    ),
+    "few unique texts": (
+        "x",
+        numbered("a", 19),
+        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+    ),
+    "a target of many values": (
+        "class",
+        numbered("a", 11),
+        "column name contains 'class', which tells little: a quasi-identifier, to be on the safe side",
+    ),
+    "one value or none": (
+        "x",
+        ["a", None],
+        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+    ),
+}
+SENSITIVE = {
+    "a secret": (
+        "disease",
+        ["flu", "cold"],
+        "column name contains 'disease': nobody should learn it about a person",
+    ),
+    "a secret of everybody": (
+        "hiv",
+        ["yes", "yes"],
+        "column name contains 'hiv': nobody should learn it about a person",
+    ),
+    "unique incomes": (
+        "income",
+        list(range(100)),
+        "column name contains 'income': nobody should learn it about a person",
+    ),
+    "a target": ("class", ["a", "b"], "column name contains 'class': it is what others want to predict"),
+}
+INSENSITIVE = {
+    "one value": ("x", ["a", "a"], "all records share one value: it separates nobody"),
+    "one town": ("city", ["a", "a"], "all records share one value: it separates nobody"),
+    "amounts": ("cost", [0.5, 1.5], "column name contains 'cost': an amount that others rarely know"),
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "cells", "reason"),
+    [
+        pytest.param(role, *case, id=f"{role}: {title}")
+        for role, cases in zip(Role, (IDENTIFIERS, QUASI, SENSITIVE, INSENSITIVE), strict=True)
+        for title, case in cases.items()
+    ],
+)
+def test_a_column_gets_the_role_that_its_clues_tell(role, name, cells, reason):
+    found = verdict(name, cells)
+    assert found.role is role
+    assert found.reasons[0] == reason
+
+
+@pytest.mark.parametrize("name", ["x", "age", "disease", "cost"])
+def test_a_column_without_values_is_insensitive(name):
+    assert verdict(name, [None, None], pa.string()) == (Role.INSENSITIVE, ("no record has a value",))
+
+
+def test_an_identifier_without_values_stays_one():
+    assert verdict("email", [None, None], pa.string()).role is Role.IDENTIFIER
+
+
+def test_amounts_as_text_are_not_trusted():
+    assert verdict("cost", ["low", "high"]).role is Role.QUASI
+
+
+@pytest.mark.parametrize("name", ["cost", "income"])
+def test_unique_values_that_are_published_come_with_a_warning(name):
+    reasons = verdict(name, [i + 0.5 for i in range(30)]).reasons
+    assert reasons[1].startswith("30 of 30 values are distinct: whoever knows one finds the record")
+    assert len(verdict(name, [i % 3 + 0.5 for i in range(30)]).reasons) == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ([1, 1, 2, 2], "2 distinct values separate 66 % of all pairs of records"),
+        ([1, None], "1 distinct value separates 100 % of all pairs of records"),
+    ],
+)
+def test_a_quasi_identifier_says_how_far_it_separates(cells, reason):
+    assert verdict("age", cells).reasons[-1] == reason

@@ -1,0 +1,200 @@
+"""Documentation that cannot drift: every block of every page runs, and every public name has a page.
+
+Blocks of one page run in order, in one namespace and one temporary folder. A fence says what its block is:
+
+- `python` runs; `pycon` runs and its output is compared, as in doctests;
+- `console` (or `bash`) whose lines start with `$ sfumato` runs the command; output lines, where given, are
+  compared, and `...` stands for anything; `exit=1` after the language expects that exit code instead of 0;
+- `toml` and `json` must parse; `file=NAME` after the language writes the block to that file first;
+- `text`, `csv` and `bash` without `$ sfumato` are only shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import inspect
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import sfumato
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SHOWN = {"text", "csv", "bash", "html"}
+FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+COMPARED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+LONGEST_README = 80
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block of a page."""
+
+    page: Path
+    line: int
+    language: str
+    options: dict[str, str]
+    body: str
+
+    @property
+    def place(self) -> str:
+        """Where the block stands, for messages."""
+        return f"{named(self.page)}, line {self.line}"
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(text: str, page: Path) -> Iterator[Block]:
+    for found in FENCE.finditer(text):
+        language, *options = found["info"].split() or [""]
+        line = text.count("\n", 0, found.start("body")) + 1
+        body = re.sub(f"^{found[1]}", "", found["body"], flags=re.MULTILINE)
+        yield Block(page, line, language, dict(option.split("=", 1) for option in options), body)
+
+
+def run_block(block: Block, module: types.ModuleType) -> None:
+    if "file" in block.options:
+        Path(block.options["file"]).write_text(block.body, "utf-8")
+    if block.language == "python":
+        code = compile("\n" * (block.line - 1) + block.body, named(block.page), "exec")
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(code, vars(module))  # noqa: S102 - the pages are ours
+    elif block.language == "pycon":
+        run_session(block, module)
+    elif block.language in {"console", "bash"} and block.body.startswith("$ "):
+        run_commands(block)
+    elif block.language == "toml":
+        tomllib.loads(block.body)
+    elif block.language == "json":
+        json.loads(block.body)
+    else:
+        assert block.language in SHOWN, f"{block.place}: nothing runs a block of kind {block.language!r}."
+
+
+def run_session(block: Block, module: types.ModuleType) -> None:
+    session = doctest.DocTestParser().get_doctest(
+        block.body, vars(module), named(block.page), str(block.page), block.line - 1
+    )
+    assert session.examples, f"{block.place}: a session without any >>> line."
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=COMPARED)
+    failed = runner.run(session, out=report.write, clear_globs=False).failed
+    vars(module).update(session.globs)
+    assert failed == 0, report.getvalue()
+
+
+def run_commands(block: Block) -> None:
+    installed = Path(sys.executable).parent
+    shell = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    shell["PATH"] = f"{installed}{os.pathsep}{shell['PATH']}"
+    for part in re.split(r"^\$ ", block.body, flags=re.MULTILINE)[1:]:
+        command, _, expected = re.sub(r"\\\n\s*", "", part).partition("\n")
+        assert command.startswith("sfumato "), f"{block.place}: only sfumato is run here, not {command!r}."
+        done = subprocess.run(  # noqa: S602 - readers use a shell, too, and the pages are ours
+            command, shell=True, capture_output=True, text=True, check=False, env=shell
+        )
+        written = done.stdout + done.stderr
+        assert done.returncode == int(block.options.get("exit", "0")), f"{block.place}: {command}\n{written}"
+        same = doctest.OutputChecker().check_output(expected, written, COMPARED)
+        assert same or not expected.strip(), f"{block.place}: {command}\n{written}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_blocks_of_the_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = types.ModuleType("page_under_test")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for block in blocks(page.read_text("utf-8"), page):
+        run_block(block, module)
+
+
+def unmentioned(names: Iterable[str]) -> list[str]:
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+def test_every_public_name_is_on_a_page():
+    assert unmentioned(sfumato.__all__) == []
+
+
+@pytest.mark.parametrize("kind", ["MODELS", "ALGORITHMS", "MEASURES"])
+def test_everything_in_the_catalogue_is_on_a_page(kind):
+    entries = getattr(importlib.import_module("sfumato.catalogue"), kind)
+    assert entries
+    assert unmentioned(entries) == []
+
+
+def test_every_exception_is_on_a_page():
+    exceptions = inspect.getmembers(importlib.import_module("sfumato.exceptions"), inspect.isclass)
+    ours = [name for name, kind in exceptions if issubclass(kind, Exception)]
+    assert "SfumatoError" in ours
+    assert unmentioned(ours) == []
+
+
+def test_every_command_and_option_is_on_a_page():
+    typer = importlib.import_module("typer.main")
+    root = typer.get_command(importlib.import_module("sfumato.cli").app)
+    assert root.commands
+    missing = unmentioned([f"sfumato {name}" for name in root.commands])
+    for name, command in root.commands.items():
+        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        missing += [f"{name} {option}" for option in unmentioned(options)]
+    assert missing == []
+
+
+def test_every_decision_is_in_the_list_of_decisions():
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "index.md").read_text("utf-8")
+    assert [page.name for page in folder.glob("[0-9]*.md") if f"]({page.name})" not in index] == []
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= LONGEST_README
+
+
+DRIFTED = [
+    ("python", "1 / 0", ZeroDivisionError),
+    ("pycon", ">>> 1 + 1\n3", AssertionError),
+    ("pycon", "no session", AssertionError),
+    ("toml", "k = = 3", tomllib.TOMLDecodeError),
+    ("json", "{,}", json.JSONDecodeError),
+    ("yaml", "k: 3", AssertionError),
+    ("console", "$ rm file", AssertionError),
+    ("console", "$ sfumato no-such-command", AssertionError),
+    ("console", "$ sfumato models\nnothing of the kind", AssertionError),
+    ("console exit=1", "$ sfumato models", AssertionError),
+]
+
+
+@pytest.mark.parametrize(("info", "body", "error"), DRIFTED)
+def test_a_page_that_drifts_is_seen(tmp_path, monkeypatch, info, body, error):
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks(f"```{info}\n{body}\n```\n", ROOT / "docs" / "imagined.md")
+    with pytest.raises(error):
+        run_block(block, types.ModuleType("imagined"))
+
+
+def test_a_page_that_holds_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "```toml file=k.toml\nk = 3\n```\n- listed:\n    ```pycon\n    >>> 1 + 1\n    2\n    ```\n"
+    kinds = []
+    for block in blocks(text, ROOT / "docs" / "imagined.md"):
+        run_block(block, types.ModuleType("imagined"))
+        kinds.append(block.language)
+    assert kinds == ["toml", "pycon"]
+    assert Path("k.toml").read_text("utf-8") == "k = 3\n"
