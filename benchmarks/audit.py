@@ -7,6 +7,7 @@ eight original columns.
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick
@@ -21,8 +22,9 @@ def main(sizes: list[int]) -> None:
         models = [sf.KAnonymity(k=10), sf.DistinctLDiversity(l=2, sensitive="disease")]
         published = sf.anonymize(table, schema(), models).frame
         del table
-        best, audit = best_of(2, lambda: audit_tables(published, schema(), models))
-        peak, _ = peak_above(lambda: audit_tables(published, schema(), models))
+        judge = partial(audit_tables, published, schema(), models)
+        best, audit = best_of(2, judge)
+        peak, _ = peak_above(judge)
         assert audit.holds
         ratios = "; ".join(f"columns {name}: {best / unit:.2f} of {unit:.3f} s" for name, unit in units.items())
         print(f"{rows:>12,} rows audited in {best:.3f} s, peak {peak:.2f} GB; ratio to group_by of {ratios}")

@@ -15,11 +15,12 @@ TABLE = pa.table({"zip": [f"{number:05}" for number in range(2000)], "n": list(r
 
 def test_equal_tables_give_equal_bytes(tmp_path):
     first, second = tmp_path / "a.parquet", tmp_path / "b.parquet"
-    write_parquet(TABLE, first)
-    parts = pa.concat_tables([TABLE.slice(0, 5), TABLE.slice(5)]).replace_schema_metadata({"note": "x"})
+    table = pa.table({"long": [f"{number:0900}" for number in range(4000)], "n": list(range(4000))})
+    write_parquet(table, first)
+    parts = pa.concat_tables([table.slice(0, 5), table.slice(5)]).replace_schema_metadata({"note": "x"})
     write_parquet(parts, second)
     assert first.read_bytes() == second.read_bytes()
-    assert read_parquet(first).equals(TABLE)
+    assert read_parquet(first).equals(table)
 
 
 def test_an_unnamed_pandas_index_is_left_out(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.engine import grouping
-from sfumato.engine.grouping import LARGEST_KEY, first_rows, group_columns, group_keys, in_pieces
+from sfumato.engine.grouping import LARGEST_KEY, first_rows, group_columns, group_keys
 
 PATHS = ("dense", "sorted", "hashed")
 
@@ -134,13 +134,3 @@ def test_large_codes_of_two_columns_do_not_run_into_each_other():
     wide = 1 << 32
     columns = [np.array([wide - 1, wide - 1, 0, 1]), np.array([0, wide - 2, wide - 1, 0])]
     assert len(group_columns(columns, [wide, wide - 1 + 1])) == 4
-
-
-def test_pieces_cover_all_rows_once():
-    seen = np.zeros(1003, dtype=int)
-
-    def touch(start, stop):
-        seen[start:stop] += 1
-
-    in_pieces(1003, touch)
-    assert (seen == 1).all()

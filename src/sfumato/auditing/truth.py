@@ -113,7 +113,7 @@ class Comparison:
             for here, there in _same_block(shown_block[out_rows], original_block[in_rows])
         ]
         source, target = (np.concatenate([np.zeros(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))
-        return self.shown.num_rows - _largest_flow(out.counts, into.counts, source, target)
+        return int(self.shown.num_rows) - _largest_flow(out.counts, into.counts, source, target)
 
     def _blocks(self, kept: Sequence[str]) -> tuple[Ints, Ints]:
         """Give a number to every combination of cells that are published as they are, the same in both tables."""

@@ -8,7 +8,7 @@ from sfumato.cli.options import Json, examples
 EXAMPLES = examples("sfumato algorithms", "sfumato algorithms --json")
 
 
-def algorithms(json: Json = False) -> None:
+def algorithms(*, json: Json = False) -> None:
     """List the algorithms: how a release is searched for."""
     from sfumato.catalogue import ALGORITHMS
 

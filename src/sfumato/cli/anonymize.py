@@ -28,6 +28,7 @@ EXAMPLES = examples(
 
 @spread
 def anonymize(
+    *,
     file: Source,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
@@ -41,7 +42,9 @@ def anonymize(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
     ] = None,
-    format_: Annotated[str, typer.Option("--format", metavar="csv|parquet|xlsx", help="Of the published table.")] = "csv",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="csv|parquet|xlsx", help="Of the published table.")
+    ] = "csv",
     excel_safe: Annotated[
         bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
     ] = False,
@@ -50,9 +53,9 @@ def anonymize(
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
     json: Json = False,
 ) -> None:
-    """Publish a table under a promise, audit it, and write it with its proof and its recipe.
+    """Publish a table under a promise, with its proof and its recipe.
 
-    What is promised and what every column is, a recipe says (see sfumato inspect), or options, or both:
+    A release that fails its own audit is withheld. What is promised and what every column is, a recipe says (see sfumato inspect), or options, or both:
     options override the recipe, column by column and model by model.
     """
     from sfumato.cli.asking import ask_recipe

@@ -21,9 +21,7 @@ ROLES = ("identifier", "quasi", "sensitive", "insensitive")
 NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
 
 
-def ask_recipe(
-    asked: Asked, *, algorithm: str | None, max_suppressed: float | None, seed: int | None
-) -> Recipe:
+def ask_recipe(asked: Asked, *, algorithm: str | None, max_suppressed: float | None, seed: int | None) -> Recipe:
     """Build the recipe that a run carries out."""
     from sfumato.recipe import Recipe
 

@@ -33,6 +33,7 @@ EXAMPLES = examples(
 
 @spread
 def audit(
+    *,
     file: Source,
     reading: Reading,
     asked: Asked,
@@ -50,9 +51,9 @@ def audit(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Judge a published table from the table alone, and against its original if given.
+    """Judge a published table, made by whatever tool.
 
-    Without models it tells what the table reaches, such as the largest k that it keeps. Exit codes: 0 every
+    It is judged from the table alone and, where the original is given, compared with that. Without models it tells what the table reaches, such as the largest k that it keeps. Exit codes: 0 every
     promise holds, 1 one does not hold or a cell is not true, 2 a bad request.
     """
     from sfumato.auditing.audit import audit_tables
@@ -93,7 +94,8 @@ def _rows(path: Path) -> npt.NDArray[np.int64]:
     numbers = [column for column in table.columns if pa.types.is_integer(column.type) and not column.null_count]
     if len(numbers) != 1:
         raise ReadError(f"{path} is no correspondence: it needs one column of whole numbers, without gaps.")
-    return numbers[0].to_numpy()
+    rows: npt.NDArray[np.int64] = numbers[0].to_numpy()
+    return rows
 
 
 def _hint(found: Audit, shown: pa.Table, schema: Schema, models: tuple[PrivacyModel, ...]) -> None:

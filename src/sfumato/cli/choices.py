@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sfumato.models.base import PrivacyModel
 
 
-def print_choices(choices: Iterable[type[PrivacyModel] | type[Algorithm]], *, json: bool) -> None:
+def print_choices(choices: Iterable[type[PrivacyModel | Algorithm]], *, json: bool) -> None:
     """Print name, parameters, first sentence and reference of every choice."""
     from sfumato.catalogue import describe_choice
 

@@ -59,7 +59,12 @@ def _members(release: Release) -> str:
     members = np.flatnonzero(groups == groups[len(groups) // 2])[:SHOWN_ROWS]
     tables = []
     for table, rows in ((release.original, release.correspondence[members]), (published, members)):
-        shown = [["name", *(texts(table["name"].take(rows)).to_pylist() if "name" in table.column_names else [""] * len(rows))]]
+        shown = [
+            [
+                "name",
+                *(texts(table["name"].take(rows)).to_pylist() if "name" in table.column_names else [""] * len(rows)),
+            ]
+        ]
         shown += [[name, *(text or "" for text in texts(table[name].take(rows)).to_pylist())] for name in SHOWN_COLUMNS]
         tables.append(aligned(list(zip(*shown, strict=True)), indent=2))
     return "\n\nand after\n\n".join(tables)

@@ -39,7 +39,7 @@ app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 @app.callback(invoke_without_command=True)
 def start(context: typer.Context) -> None:
-    """Draw, check and make hierarchies: how the values of a column are generalized."""
+    """Draw, check and make hierarchies of values."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -52,6 +52,7 @@ def start(context: typer.Context) -> None:
 )
 @spread
 def draw(
+    *,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A hierarchy, or with --column a table.", show_default=False)
     ],
@@ -60,7 +61,10 @@ def draw(
     kind: Kind = None,
     most: Annotated[int, typer.Option(metavar="N", help="How many children of a node to show.")] = 6,
 ) -> None:
-    """Draw a hierarchy as a tree, with the number of leaves under every node."""
+    """Draw a hierarchy as a tree.
+
+    Behind every node stands the number of leaves under it.
+    """
     from sfumato.hierarchies import Taxonomy
     from sfumato.hierarchies.drawing import draw as drawn
 
@@ -73,6 +77,7 @@ def draw(
 @app.command(epilog=examples("sfumato hierarchy check job.csv patients.csv --column job"))
 @spread
 def check(
+    *,
     hierarchy: Annotated[
         Path, typer.Argument(metavar="HIERARCHY", help="A CSV file: leaf;level1;...;*", show_default=False)
     ],
@@ -80,7 +85,10 @@ def check(
     column: Column,
     reading: Reading,
 ) -> None:
-    """Tell whether a file is a hierarchy that covers every value of a column. Exit code 1 if it does not."""
+    """Tell whether a file is a hierarchy that covers a column.
+
+    Exit codes: 0 it covers every value, 1 it is no hierarchy or misses values, 2 a bad request.
+    """
     from sfumato.hierarchies import Taxonomy
 
     values = _values(reading, file, column)
@@ -103,6 +111,7 @@ def check(
 )
 @spread
 def make(
+    *,
     file: Source,
     column: Column,
     reading: Reading,
@@ -110,7 +119,10 @@ def make(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it here; else it is printed.")] = None,
     force: Force = False,
 ) -> None:
-    """Make a hierarchy for a column, as a CSV file to edit: one line per value, leaf;level1;...;*."""
+    """Make a hierarchy for a column, as a CSV file to edit.
+
+    It has one line per value: leaf;level1;...;*
+    """
     text = _lines(_built(reading, file, column, kind))
     if out is None:
         typer.echo(text, nl=False)
@@ -140,7 +152,9 @@ def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierar
 
 
 def _lines(tree: Hierarchy) -> str:
-    columns = [[labels[node] for node in nodes.tolist()] for nodes, labels in zip(tree.levels, tree.labels, strict=True)]
+    columns = [
+        [labels[node] for node in nodes.tolist()] for nodes, labels in zip(tree.levels, tree.labels, strict=True)
+    ]
     sink = io.StringIO()
     csv.writer(sink, delimiter=";", lineterminator="\n").writerows(zip(*columns, strict=True))
     return sink.getvalue()

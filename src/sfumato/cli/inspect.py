@@ -26,17 +26,16 @@ MOST_HELPFUL = 3
 
 @spread
 def inspect(
+    *,
     file: Source,
     reading: Reading,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the recipe here; else it is printed.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the recipe here; else it is printed.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Propose a role and a scale for every column, with reasons, as a recipe to edit.
+    """Propose a recipe for a table, and say how risky the table is.
 
-    The recipe goes to the file, or to standard output, and then what was found goes to standard error.
+    Every column gets a role and a scale, with reasons, in a recipe to edit. The recipe goes to the file, or to standard output, and then what was found goes to standard error.
     """
     from sfumato.inspection.detect import inspect as find
 

@@ -8,7 +8,7 @@ from sfumato.cli.options import Json, examples
 EXAMPLES = examples("sfumato models", "sfumato models --json")
 
 
-def models(json: Json = False) -> None:
+def models(*, json: Json = False) -> None:
     """List the privacy models: what can be promised."""
     from sfumato.catalogue import MODELS
 

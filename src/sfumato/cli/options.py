@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import Field, MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -75,9 +75,9 @@ class Asked:
             "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
         ),
     ] = field(default_factory=list)
-    missing: Annotated[
-        str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")
-    ] = None
+    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
+        None
+    )
     k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity.")] = None
     model: Annotated[
         list[str],
@@ -97,11 +97,10 @@ def examples(*lines: str) -> str:
 def spread(command: Command) -> Command:
     """Let a command take groups of options: Typer sees their fields, the command sees the groups."""
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    plain = [p for p in inspect.signature(command).parameters.values() if p.name not in groups]
-    spreadable = [parameter.replace(annotation=hints[parameter.name]) for parameter in plain]
-    for group in groups.values():
-        spreadable += _parameters(group)
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        parameters += _parameters(groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
 
     @functools.wraps(command)
     def flat(**given: Any) -> None:
@@ -109,9 +108,7 @@ def spread(command: Command) -> Command:
             given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
         command(**given)
 
-    flat.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what Typer reads
-        [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spreadable]
-    )
+    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what Typer reads
     return flat  # type: ignore[return-value]  # called by Typer alone
 
 

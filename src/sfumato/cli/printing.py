@@ -60,5 +60,5 @@ def progress(title: str) -> Iterator[Callable[[float], None]]:
         yield lambda done: bar.update(task, total=1.0, completed=done)
 
 
-def _silent(done: float) -> None:  # noqa: ARG001 - what is told goes nowhere
+def _silent(done: float) -> None:
     """Show no progress."""

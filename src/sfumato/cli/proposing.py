@@ -40,10 +40,12 @@ def commented_recipe(source: str, found: Inspection) -> str:
         tomli_w.dumps(content),
     ]
     parts += [
-        _comment(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}})
-        for name, entry in attributes.items()
+        _comment(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}}) for name, entry in attributes.items()
     ]
-    parts += [_comment(*_about(model, found)) + tomli_w.dumps({"models": [entry]}) for model, entry in zip(recipe.models, models, strict=True)]
+    parts += [
+        _comment(*_about(model, found)) + tomli_w.dumps({"models": [entry]})
+        for model, entry in zip(recipe.models, models, strict=True)
+    ]
     return "\n".join([*parts, tomli_w.dumps(algorithm)])
 
 

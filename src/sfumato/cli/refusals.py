@@ -25,9 +25,7 @@ INTERRUPTED = 130
 class RefusingGroup(TyperGroup):
     """Commands whose failures are told in one sentence each."""
 
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
-    ) -> Any:
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the options that stand before a command."""
         with one_sentence():
             return super().make_context(info_name, args, parent, **extra)

@@ -19,12 +19,14 @@ EXAMPLES = examples(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release, as anonymize wrote it.", show_default=False)],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A release, as anonymize wrote it.", show_default=False)
+    ],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page here instead.")] = None,
 ) -> None:
-    """Render the report of a release again from its figures, and print where the page is.
+    """Render the report of a release again, and say where it is.
 
-    The page stays inside the house, as everything in internal/ does.
+    The figures come from internal/report.json. The page stays inside the house, as everything in internal/ does.
     """
     from sfumato.reporting.html import render_report
 

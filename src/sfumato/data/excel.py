@@ -6,6 +6,7 @@ import io
 import re
 import warnings
 import zipfile
+from datetime import date
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 2**20 - 1, 2**14, 2**15 - 1
 LARGEST_WHOLE = 10**15  # a sheet keeps 15 digits
-FIRST_DAY = pa.scalar("1900-03-01").cast(pa.date32())  # a sheet counts the days before wrongly or not at all
+FIRST_DAY = date(1900, 3, 1)  # a sheet counts the days before wrongly or not at all
 FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 ROWS_AT_ONCE = 1 << 14
 
@@ -112,7 +113,7 @@ def _beyond_sheets(column: pa.ChunkedArray) -> bool:
         extremes = [value.as_py() for value in pc.min_max(column).values()]
         return any(value is not None and abs(value) >= LARGEST_WHOLE for value in extremes)
     if pa.types.is_temporal(column.type):
-        return bool(pc.any(pc.less(column, FIRST_DAY.cast(column.type))).as_py())
+        return bool(pc.any(pc.less(column, pa.scalar(FIRST_DAY).cast(column.type))).as_py())
     return False
 
 

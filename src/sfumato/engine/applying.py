@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +24,22 @@ class CellTexts:
 
     def array(self) -> pa.Array:
         """Give the column as a dictionary of texts."""
-        shown = [text for text in self.texts if text is not None]
-        place = np.cumsum([text is not None for text in self.texts]) - 1
-        lost = np.array([text is None for text in self.texts], dtype=np.bool_)
-        indices = pa.array(place[self.codes].astype(np.int32), mask=lost[self.codes] if lost.any() else None)
+        rank, shown = self._ranked
+        lost = rank == len(shown)
+        indices = pa.array(rank.astype(np.int32)[self.codes], mask=lost[self.codes] if lost.any() else None)
         return pa.DictionaryArray.from_arrays(indices, pa.array(shown, pa.string()))
 
     def ranks(self) -> tuple[Ranks, int]:
         """Rank every row by its text; missing comes last."""
-        order = sorted(range(len(self.texts)), key=lambda i: (self.texts[i] is None, self.texts[i] or ""))
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        return rank[self.codes], len(order)
+        rank, shown = self._ranked
+        return rank[self.codes], len(shown) + 1
+
+    @cached_property
+    def _ranked(self) -> tuple[Ranks, list[str]]:
+        """Rank every label among the distinct texts: labels with one text cannot be told apart."""
+        shown = sorted({text for text in self.texts if text is not None})
+        place = {text: rank for rank, text in enumerate(shown)}
+        return np.array([len(shown) if text is None else place[text] for text in self.texts], dtype=np.int64), shown
 
 
 def column_ranks(column: pa.ChunkedArray) -> tuple[Ranks, int]:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sfumato.attributes.scales import Scale
 from sfumato.engine.domain import Domain
@@ -45,7 +46,7 @@ def axes_of(domains: Sequence[Domain]) -> Axes:
     shares: list[Floats] = []
     heights = np.zeros(len(domains), dtype=np.int64)
     for j, domain in enumerate(domains):
-        positions.append(_normalized(domain.positions))
+        positions.append(_normalized(domain))
         if domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
             heights[j] = domain.hierarchy.height
             for level in domain.hierarchy.levels:
@@ -64,10 +65,17 @@ def axes_of(domains: Sequence[Domain]) -> Axes:
     )
 
 
-def _normalized(positions: Floats) -> Floats:
-    if len(positions) < 2 or positions[-1] == positions[0]:  # noqa: PLR2004 - a range needs two ends
-        return np.zeros_like(positions)
-    return np.asarray((positions - positions[0]) / (positions[-1] - positions[0]))
+def _normalized(domain: Domain) -> Floats:
+    """Place the leaves in [0, 1]."""
+    places = domain.positions
+    if domain.scale is Scale.NUMERIC and pa.types.is_int64(domain.values.type):
+        whole = domain.values.to_numpy().view(np.uint64)
+        places = (whole - whole[:1]).astype(np.float64)  # exact for neighbors that floats cannot tell apart
+    if len(places) < 2 or places[-1] == places[0]:  # noqa: PLR2004 - a range needs two ends
+        return np.zeros_like(places)
+    if places[-1] / 2 - places[0] / 2 > np.finfo(np.float64).max / 2:
+        places = places / 2
+    return np.asarray((places - places[0]) / (places[-1] - places[0]))
 
 
 def _starts(sizes: Offsets) -> Offsets:

@@ -110,7 +110,7 @@ def axis(values: pa.Array) -> npt.NDArray[np.float64]:
         values = values.cast(pa.int32())
     elif pa.types.is_timestamp(values.type):
         values = values.cast(pa.int64())
-    return np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 
 def _with_hierarchy(name: str, distinct: pa.Array, scale: Scale, schema: Schema) -> Domain:

@@ -47,7 +47,7 @@ class Coverage:
         if self.members:
             listed = np.isin(label, list(self.members))
             covered[listed] = np.isin(label[listed] * (len(self.domain) + 1) + code[listed], self._member_keys)
-        return np.where(code == self.domain.missing, self.missing[label], covered)
+        return np.asarray(np.where(code == self.domain.missing, self.missing[label], covered))
 
     @cached_property
     def _member_keys(self) -> Ints:
@@ -58,31 +58,26 @@ class Coverage:
 def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
     """Work out what labels cover in a domain."""
     index = {text: code for code, text in enumerate(domain.texts)}
-    nodes = _node_spans(domain)
+    spans = _node_spans(domain)
     low, high = np.zeros(len(labels), dtype=np.int64), np.full(len(labels), -1, dtype=np.int64)
     members: dict[int, Ints] = {}
-    missing = np.zeros(len(labels), dtype=np.bool_)
     intervals: list[int] = []
     for number, label in enumerate(labels):
         match label:
-            case Exact():
-                code = index.get(label.text)
-                if code is not None:
-                    low[number] = high[number] = code
+            case Exact() if label.text in index:
+                low[number] = high[number] = index[label.text]
             case Interval():
                 intervals.append(number)
             case Suppressed():
-                low[number], high[number], missing[number] = 0, len(domain) - 1, True
-            case MissingCell():
-                missing[number] = True
+                low[number], high[number] = 0, len(domain) - 1
             case ValueSet():
-                members[number] = np.array(sorted(index[t] for t in set(label.texts) if t in index), dtype=np.int64)
-            case Node():
-                if label.text in nodes:
-                    low[number], high[number] = nodes[label.text]
-                elif is_mask(label.text):
-                    members[number] = _masked(domain, label.text)
+                members[number] = np.array(sorted(index[t] for t in set(label.texts) & index.keys()), dtype=np.int64)
+            case Node() if label.text in spans:
+                low[number], high[number] = spans[label.text]
+            case Node() if is_mask(label.text):
+                members[number] = _masked(domain, label.text)
     _place_intervals(labels, intervals, domain, low, high)
+    missing = np.array([isinstance(label, Suppressed | MissingCell) for label in labels], dtype=np.bool_)
     return Coverage(domain, low, high, members, missing)
 
 

@@ -30,7 +30,7 @@ _AND_MORE = re.compile(r"(\S+?)\s*\+")
 _MEMBER = re.compile(r'\s*("(?:[^"]|"")*"|[^,]*)\s*(?:,|$)')
 
 
-def parse_label(
+def parse_label(  # noqa: PLR0911 - one line per notation
     text: str | None, scale: Scale, leaves: Mapping[str, object], nodes: frozenset[str] = frozenset()
 ) -> Label:
     """Read one published cell.

@@ -1,0 +1,81 @@
+"""Compile all loops for the arrays that large tables bring, so that none of them has to wait."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.engine.axes import Axes
+from sfumato.engine.compiled_cutter import PIECE_ROWS, CompiledCutter
+from sfumato.engine.grouping import COMPILED_ROWS, group_keys
+from sfumato.engine.kernels import cutting, grouping
+from sfumato.engine.partition import Records, Rule
+
+CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warmth:
+    """How many loops stand ready, how many variants of them were compiled now, and how long it took."""
+
+    loops: int
+    compiled: int
+    seconds: float
+
+
+def warm_up() -> Warmth:
+    """Run every compiled loop once on each kind of arrays; what is in the cache is only loaded."""
+    begin = time.perf_counter()
+    before = _compiled()
+    group_keys(np.arange(COMPILED_ROWS, dtype=np.int64))
+    for codes, extra in itertools.product(CODE_TYPES, repeat=2):
+        _cut_once(codes, extra)
+    return Warmth(
+        loops=len(list(_loops())),
+        compiled=_compiled() - before,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) -> None:
+    """Cut two halves of equal codes apart by force: one segment of several pieces, with ties to share."""
+    rows = 2 * PIECE_ROWS
+    records = Records(
+        codes=np.repeat(np.array([[0, 1]], dtype=codes), rows // 2, axis=1),
+        extra=np.zeros((1, rows), dtype=extra),
+        weight=np.ones(rows, dtype=np.int32),
+        origin=np.arange(rows, dtype=np.int32),
+        offsets=np.array([0, rows], dtype=np.int64),
+    )
+    cutter, axes, whole = CompiledCutter(), _one_axis(), np.zeros(1, dtype=np.int64)
+    ranges = cutter.ranges(records, axes)
+    cuts = cutter.propose(records, axes, Rule(1, relaxed=True, missing_rides=False), ranges, whole, whole)
+    halves = cutter.split(records, whole, cutter.sides(records, whole, cuts))
+    cutter.number(halves, np.arange(halves.segments), 0, np.empty(rows, dtype=np.int32))
+
+
+def _one_axis() -> Axes:
+    nothing = np.zeros(1, dtype=np.int64)
+    return Axes(
+        leaves=np.array([2], dtype=np.int64),
+        heights=nothing,
+        places=nothing,
+        positions=np.array([0.0, 1.0]),
+        trees=nothing,
+        nodes=np.zeros(0, dtype=np.int32),
+        shares=np.zeros(0, dtype=np.float64),
+    )
+
+
+def _loops() -> Iterator[Any]:
+    for module in (cutting, grouping):
+        yield from (value for value in vars(module).values() if hasattr(value, "signatures"))
+
+
+def _compiled() -> int:
+    return sum(sum(loop.stats.cache_misses.values()) for loop in _loops())
