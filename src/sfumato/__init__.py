@@ -35,6 +35,7 @@ _HOMES = {
     "WriteError": "sfumato.exceptions",
     "anonymize": "sfumato.release",
     "audit": "sfumato.auditing.audit",
+    "exposure": "sfumato.auditing.exposure",
     "generate": "sfumato.data.population",
     "inspect": "sfumato.inspection.detect",
     "read": "sfumato.data.read",

@@ -73,13 +73,14 @@ class Mondrian(Algorithm):
         descent.run()
         group, ranges = descent.groups(), descent.ranges()
         recoded = {}
+        rides = descent.rule.missing_rides
         for j, column in enumerate(quasi):
             if self._as_set(column.domain):
-                recoded[column.name] = recode_sets(column, group, descent.leaves)
+                recoded[column.name] = recode_sets(column, group, descent.leaves, missing_apart=rides)
             else:
-                missing = ranges.missing[:, j] & (not descent.rule.missing_rides)
+                missing = ranges.missing[:, j] & (not rides)
                 recoded[column.name] = recode_ranges(column.domain, ranges.low[:, j], ranges.high[:, j], missing)
-        if descent.rule.missing_rides:
+        if rides:
             group, recoded = keep_missing(group, recoded, quasi)
         return publish_groups(group, recoded)
 

@@ -71,19 +71,28 @@ def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np
     empty = high < low
     if span and domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
         low, high = _node_ends(domain, np.where(empty, 0, low), np.where(empty, 0, high))
+        missing = missing | ((high - low == span - 1) & (span > 1))  # the root is published as anything is
     keys = np.where(empty, span * span, np.where(missing, span * span + 1, low * span + high))
     grouped = group_keys(keys, span * span + 2)
     return Recoded(RangeLabels(domain, grouped.keys), grouped.labels)
 
 
-def recode_sets(column: CodedColumn, group: Ints, groups: int) -> Recoded:
-    """Publish for every group the set of values that occur in it."""
+def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart: bool = False) -> Recoded:
+    """Publish for every group the set of values that occur in it.
+
+    A group that mixes missing and other values is published as suppressed, unless its missing cells are
+    published apart (see `keep_missing`).
+    """
     offsets, codes, _ = sparse_counts(group, groups, column.codes, len(column.domain) + 1)
     marks = np.random.default_rng(0).integers(0, 2**63, size=(len(column.domain) + 1, 2), dtype=np.uint64)
     sums = np.add.reduceat(marks[codes], offsets[:-1], axis=0)  # 128 bits: equal sums mean equal sets
     _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
-    labels = tuple(_set_label(column.domain, codes[offsets[g] : offsets[g + 1]].tolist()) for g in first)
-    return Recoded(labels, by_group.ravel().astype(np.int32))
+    found = [
+        _set_label(column.domain, codes[offsets[g] : offsets[g + 1]].tolist(), missing_apart=missing_apart) for g in first
+    ]
+    place = {label: number for number, label in enumerate(dict.fromkeys(found))}
+    number = np.array([place[label] for label in found], dtype=np.int32)
+    return Recoded(tuple(place), number[by_group.ravel()])
 
 
 def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded]) -> Publication:
@@ -138,9 +147,10 @@ def _node_label(domain: Domain, low: int, high: int) -> Label:
     return Suppressed() if text == SUPPRESSED_TEXT else Node(text)
 
 
-def _set_label(domain: Domain, codes: list[int]) -> Label:
-    if codes == [domain.missing]:
+def _set_label(domain: Domain, codes: list[int], *, missing_apart: bool) -> Label:
+    known = [code for code in codes if code != domain.missing]
+    if not known:
         return MissingCell()
-    if domain.missing in codes or len(codes) == len(domain) > 1:
+    if (len(known) < len(codes) and not missing_apart) or len(known) == len(domain) > 1:
         return Suppressed()
-    return Exact(domain.texts[codes[0]]) if len(codes) == 1 else ValueSet(tuple(domain.texts[c] for c in codes))
+    return Exact(domain.texts[known[0]]) if len(known) == 1 else ValueSet(tuple(domain.texts[c] for c in known))

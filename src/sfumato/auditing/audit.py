@@ -28,6 +28,7 @@ from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.publication import SUPPRESSED_TEXT
+from sfumato.published.counting import count_groups
 from sfumato.published.table import PublishedTable
 from sfumato.validation import did_you_mean
 
@@ -80,7 +81,7 @@ class Audit:
         return Groups(self.sizes)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the audit as plain numbers and texts, without anything that the published table does not tell."""
+        """Give the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
         return {
             "holds": self.holds,
             "records": self.records,
@@ -165,7 +166,7 @@ def audit_tables(
         coded = code(original, schema)
     domains = {} if coded is None else {column.name: column.domain for column in coded.quasi}
     table = PublishedTable.read(judged, schema, domains)
-    own = _groups(table, judged, schema)
+    own = count_groups(table, judged, schema)
     seen = matching_groups(table, own) if schema.missing is Missing.MATCHES_ALL and table.columns else own
     truth = None
     if original is not None and coded is not None:
@@ -202,26 +203,6 @@ def _standard(schema: Schema) -> list[PrivacyModel]:
             TCloseness(t=1, sensitive=name),
         ]
     return models
-
-
-def _groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Groups:
-    columns, starred = [], False
-    for name in schema.sensitive:
-        column, has_stars = _without_stars(shown[name])
-        columns.append(code_column(name, column, schema))
-        starred |= has_stars
-    missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
-    return Groups.from_rows(table.grouped.labels, len(table.grouped), columns, missing)
-
-
-def _without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
-    """Read suppressed sensitive cells as missing ones that may be anything."""
-    if not pa.types.is_string(column.type):
-        return column, False
-    stars = pc.equal(column, SUPPRESSED_TEXT)
-    if not pc.any(stars).as_py():
-        return column, False
-    return pc.if_else(stars, pa.scalar(None, pa.string()), column), True
 
 
 def _starred_rows(shown: pa.Table, schema: Schema) -> npt.NDArray[np.bool_]:

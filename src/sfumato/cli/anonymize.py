@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -42,8 +42,8 @@ def anonymize(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
     ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="csv|parquet|xlsx", help="Of the published table.")
+    table_format: Annotated[
+        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
     ] = "csv",
     excel_safe: Annotated[
         bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
@@ -53,10 +53,11 @@ def anonymize(
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
     json: Json = False,
 ) -> None:
-    """Publish a table under a promise, with its proof and its recipe.
+    """Publish a table under a promise, with proof and recipe.
 
-    A release that fails its own audit is withheld. What is promised and what every column is, a recipe says (see sfumato inspect), or options, or both:
-    options override the recipe, column by column and model by model.
+    What is promised and what every column is, a recipe says (see sfumato inspect), or options, or both:
+    options override the recipe, column by column and model by model. A release that fails its own audit
+    is withheld.
     """
     from sfumato.cli.asking import ask_recipe
     from sfumato.release import carry_out
@@ -67,7 +68,7 @@ def anonymize(
     with progress("Searching") as tell:
         release = carry_out(recipe, data, progress=tell)
     with progress("Writing"):
-        release.write(out, table_format=format_, replace=replace, excel_safe=excel_safe)
+        release.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe)
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=replace)
     if json:

@@ -53,8 +53,9 @@ def audit(
 ) -> None:
     """Judge a published table, made by whatever tool.
 
-    It is judged from the table alone and, where the original is given, compared with that. Without models it tells what the table reaches, such as the largest k that it keeps. Exit codes: 0 every
-    promise holds, 1 one does not hold or a cell is not true, 2 a bad request.
+    It is judged from the table alone and, where the original is given, compared with that. Without
+    models it tells what the table reaches, such as the largest k that it keeps. Exit codes: 0 every promise
+    holds, 1 one does not hold or a cell is not true, 2 a bad request.
     """
     from sfumato.auditing.audit import audit_tables
     from sfumato.cli.asking import ask_promise

@@ -12,13 +12,17 @@ from sfumato.cli.printing import aligned, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
     from sfumato.release import Release
 
 EXAMPLES = examples(
     "sfumato demo",
     "sfumato demo --rows 100000 --seed 7 --out big-demo",
 )
-SHOWN_COLUMNS = ("age", "sex", "zip", "job", "disease")
+SHOWN_COLUMNS = ("name", "age", "sex", "zip", "job", "disease")
 SHOWN_ROWS = 4
 
 
@@ -38,33 +42,35 @@ def demo(
     with progress("Publishing"):
         release = run_demo(rows, seed)
         release.write(out, replace=True)
-    typer.echo(f"Made up {release.original.num_rows:,} patients of a hospital; nobody of them exists.")
-    typer.echo("Published them with Mondrian, so that nobody stands out in a group of fewer than 5,")
+    typer.echo(f"Made up {release.original.num_rows:,} patients of a hospital; none of them exists.")
+    typer.echo("Published them with Mondrian: nobody stands in a group of fewer than 5,")
     typer.echo("and every group has at least 3 different diseases.")
-    typer.echo(f"\nOne group of patients, some of its members and columns, before\n\n{_members(release)}\n")
+    typer.echo(f"\nMembers of one group, before\n\n{_members(release)}\n")
     typer.echo("\n".join([*audit_lines(release.audit), "", *measure_lines(release.measures), ""]))
     typer.echo("\n".join(place_lines(out)))
 
 
 def _members(release: Release) -> str:
-    """Show some members of the group in the middle, as they were and as they are published."""
+    """Show some members of a group that is suppressed in few columns, as they were and as they are published."""
     import numpy as np
 
-    from sfumato.data.values import texts
     from sfumato.published.table import PublishedTable
-    from sfumato.release import decoded
 
-    published = decoded(release.published)
-    groups = PublishedTable.read(published, release.recipe.schema).grouped.labels
-    members = np.flatnonzero(groups == groups[len(groups) // 2])[:SHOWN_ROWS]
-    tables = []
-    for table, rows in ((release.original, release.correspondence[members]), (published, members)):
-        shown = [
-            [
-                "name",
-                *(texts(table["name"].take(rows)).to_pylist() if "name" in table.column_names else [""] * len(rows)),
-            ]
-        ]
-        shown += [[name, *(text or "" for text in texts(table[name].take(rows)).to_pylist())] for name in SHOWN_COLUMNS]
-        tables.append(aligned(list(zip(*shown, strict=True)), indent=2))
-    return "\n\nand after\n\n".join(tables)
+    table = PublishedTable.read(release.published, release.recipe.schema)
+    stars = np.sum([column.starred() for column in table.columns if column.name in SHOWN_COLUMNS], axis=0)
+    groups = table.grouped.labels
+    members = np.flatnonzero(groups == groups[np.argmin(stars)])[:SHOWN_ROWS]
+    before = _rows(release.original, release.correspondence[members])
+    return f"{before}\n\nand after\n\n{_rows(release.published, members)}"
+
+
+def _rows(table: pa.Table, rows: npt.NDArray[np.integer]) -> str:
+    from sfumato.data.values import texts
+
+    chosen = table.select([name for name in SHOWN_COLUMNS if name in table.column_names]).take(rows)
+    shown = {
+        name: texts(column).fill_null("").to_pylist()
+        for name, column in zip(chosen.column_names, chosen.columns, strict=True)
+    }
+    dropped = ["(dropped)"] * len(rows)
+    return aligned(list(zip(*([name, *shown.get(name, dropped)] for name in SHOWN_COLUMNS), strict=True)), indent=2)

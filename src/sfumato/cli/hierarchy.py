@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli.options import Force, Reading, Source, examples, spread
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
-from sfumato.cli.writing import write_text
+from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import HierarchyError, InvalidParameterError, SchemaError
 
 if TYPE_CHECKING:
@@ -97,10 +97,8 @@ def check(
     except HierarchyError as error:
         raise refuse(str(error), DOES_NOT_HOLD) from None
     spare = len(tree.leaves) - len(values)
-    typer.echo(
-        f"{hierarchy} covers all {len(values):,} values of column {column!r} on {tree.height} levels"
-        + (f"; {spare:,} of its leaves do not occur." if spare else ".")
-    )
+    typer.echo(f"{hierarchy} covers all {len(values):,} values of column {column!r}.")
+    typer.echo(f"It has height {tree.height} and {spare:,} leaves that do not occur.")
 
 
 @app.command(
@@ -123,11 +121,12 @@ def make(
 
     It has one line per value: leaf;level1;...;*
     """
+    refuse_existing(out, force=force)
     text = _lines(_built(reading, file, column, kind))
     if out is None:
         typer.echo(text, nl=False)
     else:
-        write_text(out, text, force=force)
+        write_text(out, text)
         typer.echo(out)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli.options import Force, Json, Reading, Source, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress
-from sfumato.cli.writing import write_text
+from sfumato.cli.writing import refuse_existing, write_text
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection, Proposal
@@ -35,15 +35,17 @@ def inspect(
 ) -> None:
     """Propose a recipe for a table, and say how risky the table is.
 
-    Every column gets a role and a scale, with reasons, in a recipe to edit. The recipe goes to the file, or to standard output, and then what was found goes to standard error.
+    Every column gets a role and a scale, with reasons, in a recipe to edit. It goes to the file, or to
+    standard output; in that case what was found goes to standard error.
     """
     from sfumato.inspection.detect import inspect as find
 
+    refuse_existing(out, force=force)
     table = reading.read(file)
     with progress("Inspecting"):
         found = find(table)
     if out is not None:
-        write_text(out, _recipe(file, found), force=force)
+        write_text(out, _recipe(file, found))
     if json:
         print_json(_facts(found))
         return
@@ -56,9 +58,9 @@ def inspect(
 
 def _recipe(file: str, found: Inspection) -> str:
     from sfumato.cli.proposing import commented_recipe
-    from sfumato.data.database import masked
+    from sfumato.data.database import is_url, masked
 
-    return commented_recipe(masked(file), found)
+    return commented_recipe(masked(file) if is_url(file) else Path(file).name, found)
 
 
 def _summary(found: Inspection) -> Iterator[str]:
@@ -81,7 +83,6 @@ def _risk(found: Inspection) -> Iterator[str]:
     yield f"Risk of the raw table by its quasi-identifiers ({printable(', '.join(risk.quasi))}):"
     yield aligned(
         [
-            ("records that agree with no other", _share(risk.unique_records, risk.records)),
             *(
                 (f"records in groups of fewer than {limit}", _share(count, risk.records))
                 for limit, count in risk.records_below.items()
@@ -91,10 +92,9 @@ def _risk(found: Inspection) -> Iterator[str]:
         ],
         indent=2,
     )
-    helpful = sorted(risk.unique_without.items(), key=lambda item: item[1])[:MOST_HELPFUL]
-    if risk.unique_records:
-        without = ", ".join(f"{printable(name)} ({count:,})" for name, count in helpful)
-        yield f"  leaving one out helps most with: {without} unique records left"
+    helpful = sorted(((count, name) for name, count in risk.unique_without.items() if count < risk.unique_records))
+    for count, name in helpful[:MOST_HELPFUL]:
+        yield f"  without {printable(name)!r}, {count:,} records in groups of fewer than 2 would remain"
 
 
 def _share(count: int, of: int) -> str:

@@ -43,7 +43,7 @@ def commented_recipe(source: str, found: Inspection) -> str:
         _comment(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}}) for name, entry in attributes.items()
     ]
     parts += [
-        _comment(*_about(model, found)) + tomli_w.dumps({"models": [entry]})
+        _comment(*_about(model, found)) + "[[models]]\n" + tomli_w.dumps(entry)
         for model, entry in zip(recipe.models, models, strict=True)
     ]
     return "\n".join([*parts, tomli_w.dumps(algorithm)])

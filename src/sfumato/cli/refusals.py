@@ -72,4 +72,5 @@ def refuse(sentence: str, exit_code: int) -> typer.Exit:
 def _usage(error: typer.TyperException) -> str:
     context: Context | None = getattr(error, "ctx", None)
     hint = "" if context is None else f" Try '{context.command_path} --help'."
-    return f"{error.format_message()}{hint}"
+    said = error.format_message()
+    return f"{said}{'' if said.endswith(('.', '?')) else '.'}{hint}"

@@ -23,7 +23,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     else:
         yield f"Audit: {counted}{aside}"
     if audit.verdicts:
-        head = ("promise", "level", "holds", "violating records", "groups")
+        head = ("promise", "level", "holds", "violating records", "violating groups")
         yield aligned([head, *(_judged(each) for each in audit.verdicts)], indent=2)
     if audit.truth is not None:
         yield from _truth_lines(audit)

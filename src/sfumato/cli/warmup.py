@@ -15,7 +15,8 @@ EXAMPLES = examples("sfumato warmup", "sfumato warmup --json")
 def warmup(*, json: Json = False) -> None:
     """Compile the loops for large tables now, so that none waits.
 
-    Later runs load them from a cache. Small tables need none of them. Run it after installing, for example while building an image.
+    Later runs load them from a cache. Small tables need none of them. Run it after installing, for
+    example while building an image.
     """
     from sfumato.engine.warmup import warm_up
 

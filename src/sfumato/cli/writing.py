@@ -7,11 +7,15 @@ from pathlib import Path
 from sfumato.exceptions import WriteError
 
 
-def write_text(path: Path, text: str, *, force: bool) -> None:
-    """Write a file, and overwrite an older one only by force."""
+def refuse_existing(path: Path | None, *, force: bool) -> None:
+    """Refuse to overwrite a file, unless by force."""
+    if path is not None and path.exists() and not force:
+        raise WriteError(f"{path} exists; name another file, or give --force.")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, or replace an older one."""
     from sfumato.data.atomic import atomic_path
 
-    if path.exists() and not force:
-        raise WriteError(f"{path} exists; name another file, or give --force.")
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.attributes.scales import Scale
 from sfumato.engine.domain import MOST_NOMINAL_VALUES, Domain, describe
 from sfumato.engine.threads import worker_count
 from sfumato.exceptions import SchemaError
+from sfumato.hierarchies.hierarchy import ROOT
 
 if TYPE_CHECKING:
     from sfumato.attributes.schema import Schema
@@ -59,6 +61,8 @@ def code(table: pa.Table, schema: Schema) -> CodedTable:
         )
     for name in schema.quasi:
         _refuse_too_many(columns[name].domain, table.num_rows)
+    for name in (*schema.quasi, *schema.sensitive):
+        _refuse_stars(columns[name].domain)
     return CodedTable(
         rows=table.num_rows,
         quasi=tuple(columns[name] for name in schema.quasi),
@@ -80,6 +84,11 @@ def _refuse_too_many(domain: Domain, rows: int) -> None:
             f"Quasi-identifier {domain.name!r} has {len(domain):,} distinct values in {rows:,} rows and no hierarchy; "
             "give it one (such as sf.Prefixes()), or make it an identifier."
         )
+
+
+def _refuse_stars(domain: Domain) -> None:
+    if pa.types.is_string(domain.values.type) and pc.index(domain.values, ROOT).as_py() >= 0:
+        raise SchemaError(f"Column {domain.name!r} holds {ROOT!r}, which stands for suppressed cells; replace or empty it.")
 
 
 def _flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime, timedelta
 from functools import cached_property
-from math import inf
+from math import isinf, nan
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attributes.scales import Scale
-from sfumato.engine.domain import Domain, axis
-from sfumato.publication import Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
-from sfumato.published.labels import is_mask
+from sfumato.engine.domain import Domain
+from sfumato.publication import SUPPRESSED_TEXT, Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
+from sfumato.published.labels import as_moment, is_mask
 
 Ints = npt.NDArray[np.int64]
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - naive, as tables are
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coverage:
     """For every label the codes that it covers: from `low` to `high`, or exactly `members` where it is listed there.
 
@@ -42,7 +44,7 @@ class Coverage:
 
     def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """Tell for pairs of label and code whether the label covers the code."""
-        code = code.astype(np.int64)
+        label, code = label.astype(np.int64), code.astype(np.int64)
         covered = (self.low[label] <= code) & (code <= self.high[label])
         if self.members:
             listed = np.isin(label, list(self.members))
@@ -58,7 +60,7 @@ class Coverage:
 def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
     """Work out what labels cover in a domain."""
     index = {text: code for code, text in enumerate(domain.texts)}
-    spans = _node_spans(domain)
+    spans, masks = _node_spans(domain), _Masks(domain)
     low, high = np.zeros(len(labels), dtype=np.int64), np.full(len(labels), -1, dtype=np.int64)
     members: dict[int, Ints] = {}
     intervals: list[int] = []
@@ -66,7 +68,7 @@ def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
         match label:
             case Exact() if label.text in index:
                 low[number] = high[number] = index[label.text]
-            case Interval():
+            case Interval() | Centre():
                 intervals.append(number)
             case Suppressed():
                 low[number], high[number] = 0, len(domain) - 1
@@ -75,7 +77,7 @@ def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
             case Node() if label.text in spans:
                 low[number], high[number] = spans[label.text]
             case Node() if is_mask(label.text):
-                members[number] = _masked(domain, label.text)
+                members[number] = masks.codes(label.text)
     _place_intervals(labels, intervals, domain, low, high)
     missing = np.array([isinstance(label, Suppressed | MissingCell) for label in labels], dtype=np.bool_)
     return Coverage(domain, low, high, members, missing)
@@ -92,46 +94,68 @@ def _node_spans(domain: Domain) -> dict[str, tuple[int, int]]:
     return spans
 
 
-def _masked(domain: Domain, mask: str) -> Ints:
-    prefix = mask.rstrip("*")
-    found = [i for i, text in enumerate(domain.texts) if len(text) == len(mask) and text.startswith(prefix)]
-    return np.array(found, dtype=np.int64)
+class _Masks:
+    """Finds the leaves that begin with a prefix and are as long as its mask."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    def codes(self, mask: str) -> Ints:
+        texts, codes = self._by_length.get(len(mask), ([], np.zeros(0, dtype=np.int64)))
+        prefix = mask.rstrip(SUPPRESSED_TEXT)
+        first = bisect_left(texts, prefix)
+        last = bisect_right(texts, prefix, lo=first, key=lambda text: text[: len(prefix)])
+        return np.sort(codes[first:last])
+
+    @cached_property
+    def _by_length(self) -> dict[int, tuple[list[str], Ints]]:
+        found: dict[int, list[tuple[str, int]]] = {}
+        for code, text in enumerate(self._domain.texts):
+            found.setdefault(len(text), []).append((text, code))
+        return {
+            length: ([text for text, _ in sorted(leaves)], np.array([code for _, code in sorted(leaves)]))
+            for length, leaves in found.items()
+        }
 
 
 def _place_intervals(labels: Sequence[Label], at: list[int], domain: Domain, low: Ints, high: Ints) -> None:
     if not at:
         return
-    intervals = [label for label in (labels[number] for number in at) if isinstance(label, Interval)]
+    intervals = [_as_interval(labels[number]) for number in at]
     if domain.scale is Scale.NUMERIC:
         places = domain.positions
-        bottoms, tops = (
-            bounds([i.low for i in intervals], domain),
-            bounds([i.high for i in intervals], domain),
-        )
+        bottoms = bounds([i.low for i in intervals], domain)
+        tops = bounds([i.high for i in intervals], domain)
     else:
         ranks = {text: rank for rank, text in enumerate(domain.texts)}
         places = np.arange(len(domain), dtype=np.float64)
-        bottoms = np.array([ranks.get(str(i.low), inf) for i in intervals], dtype=np.float64)
-        tops = np.array([ranks.get(str(i.high), -inf) for i in intervals], dtype=np.float64)
+        bottoms = np.array([ranks.get(str(i.low), nan) for i in intervals], dtype=np.float64)
+        tops = np.array([ranks.get(str(i.high), nan) for i in intervals], dtype=np.float64)
     low_closed = np.array([i.low_closed for i in intervals])
     high_closed = np.array([i.high_closed for i in intervals])
-    low[at] = np.where(low_closed, np.searchsorted(places, bottoms, "left"), np.searchsorted(places, bottoms, "right"))
-    high[at] = np.where(high_closed, np.searchsorted(places, tops, "right"), np.searchsorted(places, tops, "left")) - 1
+    first = np.where(low_closed, np.searchsorted(places, bottoms, "left"), np.searchsorted(places, bottoms, "right"))
+    last = np.where(high_closed, np.searchsorted(places, tops, "right"), np.searchsorted(places, tops, "left")) - 1
+    low[at], high[at] = first, np.where(np.isnan(bottoms) | np.isnan(tops), -1, last)
+
+
+def _as_interval(label: Label) -> Interval:
+    if isinstance(label, Interval):
+        return label
+    assert isinstance(label, Centre)  # noqa: S101 - nothing else has a place on the axis
+    return Interval(label.value, label.value)
 
 
 def bounds(values: Sequence[object], domain: Domain) -> npt.NDArray[np.float64]:
-    """Place interval bounds on the domain's axis; a bound of another kind (a date among numbers) covers nothing."""
+    """Place interval bounds on the domain's axis; NaN for a bound of another kind (a date among numbers)."""
     type_ = domain.values.type
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
-        moments = [_as_moment(value, type_) for value in values]
-        placed = axis(pa.array(moments, type_).fill_null(_as_moment(date(1970, 1, 1), type_)))
-        return np.where([moment is None for moment in moments], np.nan, placed)
-    return np.array([value if isinstance(value, int | float) else np.nan for value in values], dtype=np.float64)
+        unit = timedelta(days=1) if pa.types.is_date(type_) else timedelta(microseconds=1)
+        return np.array([_moment_place(value, unit) for value in values], dtype=np.float64)
+    return np.array([value if isinstance(value, int | float) else nan for value in values], dtype=np.float64)
 
 
-def _as_moment(value: object, type_: pa.DataType) -> date | datetime | None:
-    if not isinstance(value, date):
-        return None
-    if pa.types.is_date(type_):
-        return value.date() if isinstance(value, datetime) else value
-    return value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)  # noqa: DTZ001 - naive, as tables are
+def _moment_place(value: object, unit: timedelta) -> float:
+    if isinstance(value, float) and isinf(value):
+        return value
+    moment = as_moment(value)
+    return (moment - EPOCH) / unit if isinstance(moment, datetime) else nan

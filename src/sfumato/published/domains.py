@@ -11,41 +11,42 @@ import pyarrow.compute as pc
 
 from sfumato.attributes.scales import Scale
 from sfumato.attributes.schema import Schema
+from sfumato.data.values import texts
 from sfumato.engine.domain import Domain
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.publication import Centre, Exact, Interval, Label, ValueSet
-from sfumato.published.labels import is_mask, parse_label
+from sfumato.publication import Centre, Exact, Interval, Label, Node, ValueSet
+from sfumato.published.labels import as_moment, is_mask, parse_label
 
 
-def domain_from_labels(name: str, texts: Sequence[str | None], schema: Schema) -> Domain:
+def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -> Domain:
     """Find the leaves that published texts speak of: a taxonomy's own, or every value and bound that is shown."""
     builder = schema.hierarchies.get(name)
-    scale = _scale(name, texts, schema)
+    scale = _scale(name, shown, schema)
     if isinstance(builder, Taxonomy | OrderedGroups) and scale is not Scale.NUMERIC:
         hierarchy = builder.build(pa.array([], pa.string()))
         return Domain(name, scale, pa.array([str(leaf) for leaf in hierarchy.leaves], pa.string()), hierarchy)
     if name in schema.orders:
         return Domain(name, scale, pa.array(schema.orders[name], pa.string()))
-    labels = [parse_label(text, scale, {}) for text in texts]
-    if scale is Scale.NUMERIC:
-        return Domain(name, scale, _numbers(labels))
-    shown = sorted({text for label in labels for text in _shown(label)})
-    return Domain(name, scale, pa.array(shown, pa.string()))
+    labels = [parse_label(text, Scale.NUMERIC if scale.ordered else scale, {}) for text in shown]
+    if scale.ordered:  # texts without a stated order are refused, so these are numbers or dates
+        values = _numbers(labels)
+        return Domain(name, scale, values if scale is Scale.NUMERIC else texts(values))
+    leaves = sorted({text for label in labels for text in _shown(label)})
+    return Domain(name, scale, pa.array(leaves, pa.string()))
 
 
-def _scale(name: str, texts: Sequence[str | None], schema: Schema) -> Scale:
+def _scale(name: str, shown: Sequence[str | None], schema: Schema) -> Scale:
     if name in schema.scales:
         return Scale(schema.scales[name])
     if name in schema.orders:
         return Scale.ORDINAL
     if name in schema.hierarchies:
         return Scale(schema.hierarchies[name].scale)
-    labels = [parse_label(text, Scale.NUMERIC, {}) for text in texts]
+    labels = [parse_label(text, Scale.NUMERIC, {}) for text in shown]
     numeric = any(isinstance(label, Interval | Centre) for label in labels)
-    return (
-        Scale.NUMERIC if numeric and not any(isinstance(label, Exact | ValueSet) for label in labels) else Scale.NOMINAL
-    )
+    other = any(isinstance(label, Exact | ValueSet | Node) for label in labels)
+    return Scale.NUMERIC if numeric and not other else Scale.NOMINAL
 
 
 def _numbers(labels: Iterable[Label]) -> pa.Array:
@@ -53,13 +54,16 @@ def _numbers(labels: Iterable[Label]) -> pa.Array:
     for label in labels:
         if isinstance(label, Interval):
             values += [label.low, label.high]
-        elif isinstance(label, Centre | Exact):
+        elif isinstance(label, Centre):
             values.append(label.value)
+        elif isinstance(label, ValueSet):
+            members = (parse_label(text, Scale.NUMERIC, {}) for text in label.texts)
+            values += [member.value for member in members if isinstance(member, Centre)]
     moments = [value for value in values if isinstance(value, date)]
     numbers = [value for value in values if isinstance(value, int | float) and isfinite(value)]
     if len(moments) > len(numbers):
-        kind = pa.timestamp("us") if any(isinstance(value, datetime) for value in moments) else pa.date32()
-        array = pa.array(moments, kind)
+        timed = any(isinstance(value, datetime) for value in moments)
+        array = pa.array(map(as_moment, moments) if timed else moments, pa.timestamp("us") if timed else pa.date32())
     else:
         array = pa.array(numbers, pa.float64() if any(isinstance(v, float) for v in numbers) else pa.int64())
     distinct = array.unique()

@@ -25,7 +25,7 @@ from sfumato.validation import did_you_mean
 BUCKET_PREFIX = "_bucket_"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PublishedColumn:
     """One quasi-identifier as published: distinct texts (None for a missing cell) and the text of every record.
 
@@ -65,7 +65,7 @@ class PublishedColumn:
         return np.array(stars, dtype=np.bool_)[self.codes]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PublishedTable:
     """A published table: its quasi-identifying columns and the groups of records that are published alike."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
+from itertools import count, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,12 @@ from sfumato.engine.domain import axis
 Numbers = npt.NDArray[np.float64]
 MOST_BINS = 24
 LABELS_AT_ONCE = 1 << 16
+ROUND_DIGITS = (1, 2, 5)
+BEYOND_AXES = 1e300
+FAR_SHARE = 0.01  # of the records, at either end
+FAR = 3  # times the range of the others
+LARGE = 10_000
+NO_WIDTH = 1e-9  # of the numbers themselves: closer ones are one value
 MICROSECONDS = 86_400_000_000
 MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12_000, 24_000, 60_000)
 YEAR = 12
@@ -57,49 +64,72 @@ class Bins:
         return mass
 
 
-def bins_for(values: pa.Array) -> Bins | None:
-    """Choose bins for a column of these values; None for texts, and for numbers that no axis holds."""
+def bins_for(values: pa.Array, counts: npt.NDArray[np.number]) -> Bins | None:
+    """Choose bins for a column of these distinct values; None for texts, and for numbers that no axis holds.
+
+    Where a few numbers lie far out, the bins are chosen for the others and the outermost ones are left open.
+    """
     type_ = values.type
-    known = pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_date(type_)
-    if not len(values) or not (known or pa.types.is_timestamp(type_)):
+    numbers = pa.types.is_integer(type_) or pa.types.is_floating(type_)
+    if not len(values) or not (numbers or pa.types.is_date(type_) or pa.types.is_timestamp(type_)):
         return None
     places = axis(values)
     low, high = float(places.min()), float(places.max())
-    if not np.isfinite(high - low):
+    if not max(-low, high) < BEYOND_AXES:
         return None
     if pa.types.is_date(type_):
         return _dates(low, high, unit=1, half=0.5)
     if pa.types.is_timestamp(type_):
         return _dates(low, high, unit=MICROSECONDS, half=0)
-    return _whole(int(low), int(high)) if pa.types.is_integer(type_) else _real(low, high)
+    inner = _bulk(places, counts)
+    bins = _whole(int(inner[0]), int(inner[1])) if pa.types.is_integer(type_) else _real(*inner)
+    return _opened(bins, low, high)
+
+
+def _bulk(places: Numbers, counts: npt.NDArray[np.number]) -> tuple[float, float]:
+    """Find where most numbers lie: their whole range, or without the far ends if these make most of it."""
+    order = np.argsort(places, kind="stable")
+    below = np.cumsum(counts[order])
+    ends = np.searchsorted(below, [FAR_SHARE * below[-1], (1 - FAR_SHARE) * below[-1]])
+    low, high = places[order[ends]].tolist()
+    whole = float(places.min()), float(places.max())
+    return (low, high) if low < high and whole[1] - whole[0] > FAR * (high - low) else whole
+
+
+def _opened(bins: Bins, low: float, high: float) -> Bins:
+    edges, texts = bins.edges.copy(), list(bins.texts)
+    if high > edges[-1]:
+        edges[-1], texts[-1] = high + bins.half, f"{_number(edges[-2] + bins.half)} or more"
+    if low < edges[0]:
+        edges[0], texts[0] = low - bins.half, f"below {_number(edges[1] + bins.half)}"
+    return Bins(edges, tuple(texts), bins.half)
 
 
 def _whole(low: int, high: int) -> Bins:
-    width = next(w for w in _round_widths(0) if high // w - low // w < MOST_BINS)
-    first = low // width
-    starts = [width * at for at in range(first, high // width + 1)]
-    texts = [str(start) if width == 1 else f"{start}\u2013{start + width - 1}" for start in starts]
+    sizes = (digit * 10**exponent for exponent in count() for digit in ROUND_DIGITS)
+    width = next(size for size in sizes if high // size - low // size < MOST_BINS)
+    starts = [width * at for at in range(low // width, high // width + 1)]
+    between = "\u2013" if low >= 0 else " to "
+    texts = [_number(start) + (f"{between}{_number(start + width - 1)}" if width > 1 else "") for start in starts]
     return Bins(np.array([*starts, starts[-1] + width], dtype=np.float64) - 0.5, tuple(texts), 0.5)
 
 
 def _real(low: float, high: float) -> Bins:
-    if low == high:
-        return Bins(np.array([low, np.nextafter(high, np.inf)]), (f"{low:g}",), 0)
-    exponent = int(np.floor(np.log10((high - low) / MOST_BINS)))
-    width = next(w for w in _round_widths(exponent) if high // w - low // w < MOST_BINS)
+    if high - low <= max(NO_WIDTH * max(-low, high), 1 / BEYOND_AXES):
+        return Bins(np.array([low, high]), (_number(low),), 0)
+    smallest = math.floor(math.log10((high - low) / MOST_BINS))
+    sizes = (float(f"{digit}e{exponent}") for exponent in count(smallest) for digit in ROUND_DIGITS)
+    width = next(size for size in sizes if high // size - low // size < MOST_BINS)
     edges = width * np.arange(low // width, high // width + 2)
-    texts = tuple(f"{a:.12g} to {b:.12g}" for a, b in zip(edges[:-1], edges[1:], strict=True))
+    texts = tuple(f"{_number(start)} to {_number(stop)}" for start, stop in pairwise(edges.tolist()))
     return Bins(edges, texts, 0)
 
 
-def _round_widths(exponent: int) -> Iterator[int | float]:
-    while True:
-        yield from (_scaled(digit, exponent) for digit in (1, 2, 5))
-        exponent += 1
-
-
-def _scaled(digit: int, exponent: int) -> int | float:
-    return digit * 10**exponent if exponent >= 0 else float(f"{digit}e{exponent}")
+def _number(number: float) -> str:
+    """Write a number; large ones in groups of three digits, but not what may be a year."""
+    if isinstance(number, int):
+        return f"{number:,}" if abs(number) >= LARGE else str(number)
+    return f"{number:,.12g}" if abs(number) >= LARGE else f"{number:.12g}"
 
 
 def _dates(low: float, high: float, *, unit: int, half: float) -> Bins:
@@ -110,7 +140,7 @@ def _dates(low: float, high: float, *, unit: int, half: float) -> Bins:
         texts = [str(day) for day in starts[:-1]]
     else:
         starts, texts = _months(first, last)
-    edges = starts.astype("datetime64[D]").astype(np.int64) * float(unit) - half
+    edges = starts.astype("datetime64[D]").astype(np.int64).astype(np.float64) * unit - half
     return Bins(edges, tuple(texts), half)
 
 

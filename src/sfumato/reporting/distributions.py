@@ -16,7 +16,7 @@ from sfumato.auditing.verdict import plain
 from sfumato.data.values import texts
 from sfumato.engine.coding import CodedColumn
 from sfumato.engine.domain import Domain, axis
-from sfumato.publication import Centre, Interval
+from sfumato.publication import Interval
 from sfumato.published.coverage import bounds
 from sfumato.published.table import PublishedColumn
 from sfumato.reporting.bins import Bins, Numbers, bins_for
@@ -49,7 +49,7 @@ def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: i
     leaves = coverage.leaf_counts()
     lost = (leaves == 0) & coverage.missing
     before = np.bincount(coded.codes, minlength=len(domain) + 1).astype(np.int64)
-    bins = bins_for(domain.values) if domain.scale is Scale.NUMERIC else None
+    bins = bins_for(domain.values, before[:-1]) if domain.scale is Scale.NUMERIC else None
     placed = np.where(leaves > 0, shown, 0)
     if bins is not None:
         positions = domain.positions
@@ -71,7 +71,7 @@ def plain_distribution(
 ) -> dict[str, Any]:
     """Compare an attribute that is published as it is."""
     before, after = _value_counts(original), _value_counts(published)
-    bins = bins_for(before[0]) if published.type == original.type else None
+    bins = bins_for(*before) if published.type == original.type else None
     if bins is not None:
         counted = [bins.count(axis(values), counts) for values, counts in (before, after)]
         bars = Bars("bins", bins.texts, counted[0], counted[1], ordered=True)
@@ -112,11 +112,8 @@ def _spread_over_axis(column: PublishedColumn, shown: Counts, leaves: Counts, bi
     inward_high = np.array([bins.half * (1 if i.high_closed else -1) for i in intervals])
     low[at] = np.clip(bounds([i.low for i in intervals], column.domain) + inward_low, least, greatest)
     high[at] = np.clip(bounds([i.high for i in intervals], column.domain) + inward_high, least, greatest)
-    centres = [number for number, label in enumerate(column.labels) if isinstance(label, Centre)]
-    low[centres] = high[centres] = bounds(
-        [label.value for label in column.labels if isinstance(label, Centre)], column.domain
-    )
-    spanned = np.array([number not in coverage.members for number in range(len(shown))]) & (shown > 0)
+    spanned = shown > 0
+    spanned[list(coverage.members)] = False
     mass = bins.spread(low[spanned], high[spanned], shown[spanned])
     for number, codes in coverage.members.items():
         if leaves[number]:

@@ -20,10 +20,10 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def written(text: str) -> str:
-    """Escape a text for SVG and HTML; characters that XML does not know are replaced.
+    r"""Escape a text for SVG and HTML; characters that XML does not know are replaced.
 
     >>> written("a<b\x00")
-    'a&lt;b\ufffd'
+    'a&lt;b�'
     """
     return html.escape(_NOT_XML.sub("\ufffd", text))
 
@@ -46,7 +46,9 @@ def bar(x: float, y: float, width: float, height: float, *, fill: str, edge: str
     )
 
 
-def line(x1: float, y1: float, x2: float, y2: float, *, ink: str = FAINT, width: float = 1, dashes: str = "none") -> str:
+def line(
+    x1: float, y1: float, x2: float, y2: float, *, ink: str = FAINT, width: float = 1, dashes: str = "none"
+) -> str:
     """Draw a straight line."""
     return (
         f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" stroke="{ink}" '

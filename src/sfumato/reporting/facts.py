@@ -17,8 +17,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.published.table import PublishedTable
 from sfumato.recipe import Recipe
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
-from sfumato.reporting.public import dictionary_of
-from sfumato.reporting.words import promise_sentence
+from sfumato.reporting.public import dictionary_of, promised
 
 FORMAT = "sfumato-report-1"
 ROUND_SIZES = (1, 2, 3, 5)
@@ -53,15 +52,7 @@ def gather(
     return {
         "format": FORMAT,
         "sfumato": __version__,
-        "promise": [
-            {
-                "model": model.name,
-                "parameters": model.parameters(),
-                "words": promise_sentence(model.name, model.parameters()),
-                "before": plain(before.level),
-            }
-            for model, before in zip(models, raw.verdicts, strict=True)
-        ],
+        "promise": [{**promised(verdict.model), "before": plain(verdict.level)} for verdict in raw.verdicts],
         "audit": audit.to_dict(),
         "rows": {
             "original": original.num_rows,

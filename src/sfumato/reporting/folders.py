@@ -55,16 +55,12 @@ def write_folders(
     replace : whether an older release there may be replaced; other files there are never removed.
     excel_safe : whether cells of a CSV file that a spreadsheet would execute get an apostrophe in front.
     """
-    require(
-        table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format
-    )
+    require(table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format)
     target = Path(folder)
     if replace:
         _refuse_strangers(target)
     shown = _undecorated(published)
-    facts = gather(
-        published=shown, original=original, audit=audit, measures=measures, recipe=recipe, left_out=left_out
-    )
+    facts = gather(published=shown, original=original, audit=audit, measures=measures, recipe=recipe, left_out=left_out)
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         _write_public(made / PUBLIC, shown, audit, recipe, table_format, excel_safe=excel_safe)

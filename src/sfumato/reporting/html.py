@@ -18,6 +18,7 @@ from sfumato.reporting.words import (
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 MOST_RECIPE_LINES = 400
 
@@ -29,8 +30,6 @@ def render_report(facts: Mapping[str, Any]) -> str:
     ----------
     facts : what `sfumato.reporting.facts.gather` gave, also after a way through JSON.
     """
-    from markupsafe import Markup
-
     rows = facts["rows"]
     lines = facts["recipe"].splitlines()
     context = {
@@ -39,10 +38,10 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "other_levels": _other_levels(facts["audit"]["levels"]),
         "open_points": _open_points([entry["model"] for entry in facts["promise"]]),
         "missing_words": MISSING_WORDS.get(facts["missing"], facts["missing"]),
-        "legend": Markup(legend()),  # noqa: S704 - drawing escapes every word
-        "risk_picture": Markup(risk_bars(facts["risk"])),  # noqa: S704 - the same
+        "legend": _drawn(legend()),
+        "risk_picture": _drawn(risk_bars(facts["risk"])),
         "risk_rows": _risk_rows(facts["risk"]),
-        "sizes_picture": Markup(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),  # noqa: S704 - the same
+        "sizes_picture": _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),
         "families": _families(facts["attributes"], rows),
         "measures": _measures(facts["measures"]),
         "columns": _columns(facts),
@@ -68,7 +67,7 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
         "open_points": _open_points([entry["model"] for entry in promise["promise"]]),
         "missing_words": MISSING_WORDS.get(promise["missing"], promise["missing"]),
         "columns": [{**column, "role_words": ROLE_WORDS[column["role"]]} for column in dictionary],
-        "forms": [(form, words) for form, words in FORM_WORDS.items() if form in used],
+        "forms": [(form, *words) for form, words in FORM_WORDS.items() if form in used],
         "has_missing": any(column["missing"] for column in dictionary),
         "roles": {column["role"] for column in dictionary},
     }
@@ -89,6 +88,13 @@ def _environment() -> Environment:
     environment.filters["percent"] = numbers.percent
     environment.filters["risk"] = numbers.risk
     return environment
+
+
+def _drawn(picture: str) -> Markup:
+    """Let a picture into a page as it is: `drawing` has escaped every word in it."""
+    from markupsafe import Markup
+
+    return Markup(picture)  # noqa: S704 - see above
 
 
 def _promises(promised: Sequence[Mapping[str, Any]], judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -148,14 +154,12 @@ def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def _families(attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) -> list[dict[str, Any]]:
     """Gather the attributes' cards by role."""
-    from markupsafe import Markup
-
     families = []
     for title, roles in (("Quasi-identifiers", ["quasi"]), ("Published as they are", ["sensitive", "insensitive"])):
         cards = [
             {
                 **attribute,
-                "picture": Markup(attribute_picture(attribute, rows)),  # noqa: S704 - drawing escapes every word
+                "picture": _drawn(attribute_picture(attribute, rows)),
                 "starred": numbers.percent(attribute["suppressed_cells"] / max(1, rows["published"])),
             }
             for attribute in attributes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,8 +24,9 @@ from sfumato.reporting.drawing import (
 )
 from sfumato.reporting.numbers import count, percent, risk
 
-WIDTH = 440.0
-LETTER = 6.0  # how wide a letter of 11 points is, roughly
+WIDTH = 380.0
+COLUMNS = 18  # of a label beside bars
+LETTER = 6.8  # how wide a letter of 11 points is, roughly
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 MOST_LINES = 5
 MOST_NUMBERED = 9
@@ -45,7 +47,7 @@ def legend() -> str:
 
 def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
     """Draw which share of the records stands in groups of which size, with a line at the smallest size promised."""
-    left, right, top, bottom = 44.0, WIDTH - 8, 34.0, 214.0
+    left, right, top, bottom = 42.0, WIDTH - 8, 34.0, 204.0
     sides = [[size["records"][side] for size in sizes] for side in ("before", "after")]
     shares = [[records / max(1, sum(side)) for records in side] for side in sides]
     step = (right - left) / len(sizes)
@@ -56,20 +58,29 @@ def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
             share, start = shares[side][at], x + (0.10 + 0.42 * side) * step
             height = share * (bottom - top)
             tip = f"{name}, groups of {_size_text(size)}: {count(sides[side][at])} records, {percent(share)}"
-            shapes.append(bar(start, bottom - height, thick, height, fill=fill, edge=edge if share else "none", tip=tip))
+            shapes.append(
+                bar(start, bottom - height, thick, height, fill=fill, edge=edge if share else "none", tip=tip)
+            )
             if share and len(sizes) <= MOST_NUMBERED:
                 middle = start + thick / 2
                 shapes.append(words(middle, bottom - height - 4, percent(share), size=10.5, ink=INK, anchor="middle"))
         if at % (1 + len(sizes) // 14) == 0:
             shapes.append(words(x, bottom + 16, _short(size["from"]), size=11, ink=QUIET, anchor="middle"))
         shapes.append(line(x, bottom, x, bottom + 4, ink=QUIET))
-    shapes += [line(left, bottom, right, bottom, ink=QUIET), *_promise_line(sizes, smallest, left, step, top, bottom)]
-    shapes.append(words((left + right) / 2, bottom + 36, "records in the group (from)", size=11, ink=QUIET, anchor="middle"))
+    shapes += [
+        line(left, bottom, right, bottom, ink=QUIET),
+        *_promise_line(left + step * [size["from"] for size in sizes].index(smallest), bottom, smallest),
+    ]
+    shapes.append(
+        words((left + right) / 2, bottom + 36, "records in the group (from)", size=11, ink=QUIET, anchor="middle")
+    )
     before, after = (
         ", ".join(f"{_size_text(size)} {percent(share)}" for size, share in zip(sizes, side, strict=True) if share)
         for side in shares
     )
-    description = f"Share of records by group size. Original: {before}. Published: {after}. Promised: at least {smallest}."
+    description = (
+        f"Share of records by group size. Original: {before}. Published: {after}. Promised: at least {smallest}."
+    )
     return picture(WIDTH, bottom + 44, title="Records by size of their group", description=description, shapes=shapes)
 
 
@@ -79,7 +90,7 @@ def risk_bars(measured: Mapping[str, Any]) -> str:
     rows = [("Highest risk of a record", "highest_risk"), ("Average risk of a record", "average_risk")]
     rows += [("Records that stand alone", "unique")]
     rows += [(f"Records in groups smaller than {smallest}", "share_below")] if smallest > 1 else []
-    long, shapes, told = WIDTH - 62, [], []
+    long, shapes, told = WIDTH - 58, [], []
     for at, (title, key) in enumerate(rows):
         y = 16 + at * 60.0
         before, after = (_risk_of(measured[side], key) for side in ("before", "after"))
@@ -95,7 +106,7 @@ def risk_bars(measured: Mapping[str, Any]) -> str:
 
 def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
     """Draw bins of numbers or dates: bars for the original, a stepped line for the published table."""
-    left, right, top, bottom = 44.0, WIDTH - 8, 12.0, 168.0
+    left, right, top, bottom = 42.0, WIDTH - 8, 12.0, 158.0
     bars = attribute["bars"]
     before, after = _shares(bars, rows)
     most = max([*before, *after]) or 1.0
@@ -110,13 +121,7 @@ def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
         y = bottom - high * after[at] / most
         steps += [(x, y), (x + step, y)]
     shapes += [line(left, bottom, right, bottom, ink=QUIET), path([*steps, (right, bottom)], ink=AFTER, width=2.4)]
-    longest = max(text_width(entry["text"]) for entry in bars)
-    every = max(1, -int(-(longest * LETTER + 12) // step))
-    for at in range(0, len(bars), every):
-        middle = left + (at + 0.5) * step
-        shift = min(max(middle, longest * LETTER / 2), WIDTH - longest * LETTER / 2)
-        shapes.append(words(shift, bottom + 16, bars[at]["text"], size=11, ink=QUIET, anchor="middle"))
-        shapes.append(line(middle, bottom, middle, bottom + 4, ink=QUIET))
+    shapes += _bin_labels([entry["text"] for entry in bars], left, step, bottom)
     return picture(WIDTH, bottom + 24, title=_title(attribute), description=_told(bars, before, after), shapes=shapes)
 
 
@@ -125,12 +130,12 @@ def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
     bars = [*attribute["bars"], *_remainders(attribute)]
     before, after = _shares(bars, rows)
     most = max([*before, *after, 0]) or 1.0
-    left, tall = 142.0, 32.0
-    long = WIDTH - left - 50
+    left, tall = 134.0, 32.0
+    long = WIDTH - left - 44
     shapes: list[str] = [line(left, 0, left, tall * len(bars), ink=QUIET)]
     for at, entry in enumerate(bars):
         y = at * tall
-        lines = wrapped(entry["text"], 22, 2) if entry["text"].strip() else ["(empty text)"]
+        lines = wrapped(entry["text"], COLUMNS, 2) if entry["text"].strip() else ["(empty text)"]
         start = y + tall / 2 + 4 - 6.5 * (len(lines) - 1)
         for number, text in enumerate(lines):
             ink = QUIET if entry.get("quiet") else INK
@@ -159,15 +164,30 @@ def _share_axis(most: float, left: float, right: float, top: float, bottom: floa
     return shapes
 
 
-def _promise_line(
-    sizes: Sequence[Mapping[str, Any]], smallest: int, left: float, step: float, top: float, bottom: float
-) -> list[str]:
+def _bin_labels(texts: Sequence[str], left: float, step: float, bottom: float) -> list[str]:
+    """Write under every so many bins what they hold; the last one is told if it is open."""
+    every = math.ceil((max(text_width(text) for text in texts) * LETTER + 10) / step)
+    backwards = texts[-1].endswith("or more")
+    shapes: list[str] = []
+    taken: list[tuple[float, float]] = []
+    for at in range(len(texts) - 1, -1, -every) if backwards else range(0, len(texts), every):
+        middle, half = left + (at + 0.5) * step, text_width(texts[at]) * LETTER / 2
+        place = min(max(middle, half), WIDTH - half)
+        if all(place + half + 4 <= start or stop + 4 <= place - half for start, stop in taken):
+            taken.append((place - half, place + half))
+            shapes.append(line(middle, bottom, middle, bottom + 4, ink=QUIET))
+            shapes.append(words(place, bottom + 16, texts[at], size=11, ink=QUIET, anchor="middle"))
+    return shapes
+
+
+def _promise_line(x: float, bottom: float, smallest: int) -> list[str]:
     if smallest <= 1:
         return []
-    x = left + step * [size["from"] for size in sizes].index(smallest)
     text = f"promised: at least {smallest}"
     beyond = x + 6 + text_width(text) * 6.4 > WIDTH
-    label = words(x - 6 if beyond else x + 6, 14, text, size=12, ink=LINE, weight=600, anchor="end" if beyond else "start")
+    label = words(
+        x - 6 if beyond else x + 6, 14, text, size=12, ink=LINE, weight=600, anchor="end" if beyond else "start"
+    )
     return [line(x, 4, x, bottom, ink=LINE, width=2, dashes="5 4"), label]
 
 

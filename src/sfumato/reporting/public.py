@@ -11,6 +11,7 @@ from sfumato import __version__
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.audit import Audit
 from sfumato.auditing.verdict import plain
+from sfumato.models.base import PrivacyModel
 from sfumato.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.published.labels import is_mask
 from sfumato.published.table import PublishedColumn, PublishedTable
@@ -25,14 +26,7 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
     """
     return {
         "sfumato": __version__,
-        "promise": [
-            {
-                "model": model.name,
-                "parameters": model.parameters(),
-                "words": promise_sentence(model.name, model.parameters()),
-            }
-            for model in recipe.models
-        ],
+        "promise": [promised(model) for model in recipe.models],
         "audit": {
             "holds": all(verdict.holds for verdict in audit.verdicts),
             "records": audit.records,
@@ -51,6 +45,12 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
         },
         "missing": str(recipe.schema.missing),
     }
+
+
+def promised(model: PrivacyModel) -> dict[str, Any]:
+    """Give a model with its parameters, and in words."""
+    parameters = model.parameters()
+    return {"model": model.name, "parameters": parameters, "words": promise_sentence(model.name, parameters)}
 
 
 def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:

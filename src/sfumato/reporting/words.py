@@ -29,8 +29,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
         promise="Every record shares its published quasi-identifiers with at least {others}.",
         level="records in the smallest group",
         compared="at least",
-        open="It says nothing about sensitive values: a group whose records all share one value gives that "
-        "value away.",
+        open="It says nothing about sensitive values: a group whose records all share one value gives that value away.",
     ),
     "distinct-l-diversity": ModelWords(
         title="distinct l-diversity",
@@ -45,8 +44,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
         promise=f"In {GROUP}, no value of “{{sensitive}}” holds more than one in {{l}} records.",
         level="records per record of the most frequent value, in the worst group",
         compared="at least",
-        open="An attacker may still learn that a value is more likely for a person than it is in the whole "
-        "table.",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     ),
     "entropy-l-diversity": ModelWords(
         title="entropy l-diversity",
@@ -63,8 +61,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
         "from rank {l} on together.",
         level="largest quotient of the most frequent value and the rare ones",
         compared="below",
-        open="An attacker may still learn that a value is more likely for a person than it is in the whole "
-        "table.",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     ),
     "t-closeness": ModelWords(
         title="t-closeness",
@@ -78,8 +75,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
 }
 
 ALWAYS_OPEN = (
-    "The promise speaks of attackers who know the quasi-identifiers. Whoever knows other published columns "
-    "of a person may find the record by these.",
+    "The promise speaks of attackers who know quasi-identifiers. Who knows other columns may find records by them.",
     "It speaks of this table alone. Another release about the same people can undo it.",
     "It does not hide who is in the table, and it does not say that nobody can ever be recognized.",
 )
@@ -130,9 +126,9 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
 }
 
 MISSING_WORDS = {
-    "own-value": "A missing cell counts as a value of its own, which equals only itself.",
-    "matches-all": "A missing cell may be anything: it matches every value of a quasi-identifier and never "
-    "makes a group more diverse.",
+    "own-value": "a missing cell counts as a value of its own, which equals only itself",
+    "matches-all": "a missing cell may be anything: it matches every value of a quasi-identifier and never "
+    "makes a group more diverse",
 }
 
 ROLE_WORDS = {
@@ -142,13 +138,17 @@ ROLE_WORDS = {
     "identifier": "identifier",
 }
 
+# A form of published cells: an example, and what it means.
 FORM_WORDS = {
-    "exact values": "the value itself",
-    "intervals": "[20, 30) is any value from 20 up to, not including, 30; [20, 30] includes 30",
-    "taxonomy labels": "a broader term that stands for all values below it",
-    "prefixes": "537** is any value that begins with 537 and has five characters",
-    "sets": "{a, b} is one of the values listed",
-    "suppressed": "* is any value, or none",
+    "exact values": ("", "the value itself"),
+    "intervals": (
+        "[20, 30)",
+        "is any value from 20 up to 30; a square bracket includes its end, a round one does not",
+    ),
+    "taxonomy labels": ("", "a broader term that stands for every value below it"),
+    "prefixes": ("537**", "is any value of five characters that begins with 537"),
+    "sets": ("{a, b}", "is one of the values listed"),
+    "suppressed": ("*", "is any value, or none"),
 }
 
 

@@ -1,0 +1,31 @@
+"""`sfumato models` and `sfumato algorithms`: everything in the catalogue, for people and machines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sfumato.catalogue import ALGORITHMS, MODELS
+
+
+@pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS)])
+def test_json_lists_every_choice(run, command, known):
+    listed = json.loads(run(command, "--json").stdout)
+    assert [each["name"] for each in listed] == list(known)
+    assert all(each["summary"] and each["reference"] for each in listed)
+
+
+def test_json_tells_parameters_and_defaults(run):
+    listed = {each["name"]: each for each in json.loads(run("models", "--json").stdout)}
+    assert set(listed["k-anonymity"]["parameters"]) == {"k"}
+    assert listed["t-closeness"]["parameters"]["distance"]["default"] == "equal"
+
+
+@pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS)])
+def test_people_read_names_at_the_beginning_of_lines_and_no_markup(run, command, known):
+    shown = run(command).stdout
+    names = [line.split()[0] for line in shown.splitlines() if line and not line.startswith(" ")]
+    assert names == list(known)
+    assert "$" not in shown
+    assert "]_" not in shown

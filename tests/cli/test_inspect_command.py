@@ -1,0 +1,96 @@
+"""`sfumato inspect`: a recipe that loads and runs, its reasons, and the risk of the raw table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sfumato as sf
+from sfumato.recipe import Recipe
+from sfumato.release import carry_out
+
+
+def test_the_printed_recipe_loads_and_runs(shell, patients_file, tmp_path):
+    done = shell("inspect", patients_file)
+    assert done.returncode == 0, done.stderr
+    recipe = Recipe.from_toml(done.stdout)
+    assert recipe.schema.identifier == ("name",)
+    assert recipe.schema.sensitive == ("disease",)
+    assert recipe.models == (sf.KAnonymity(k=5), sf.DistinctLDiversity(l=2, sensitive="disease"))
+    (tmp_path / "recipe.toml").write_text(done.stdout, "utf-8")
+    assert shell("anonymize", patients_file, "--recipe", "recipe.toml", "--out", "o").returncode == 0
+
+
+def test_reasons_stand_as_comments_above_their_attribute(run, patients_file):
+    recipe = run("inspect", patients_file).stdout
+    above, _, _ = recipe.partition("[attributes.zip]")
+    assert "# column name contains 'zip'" in above.splitlines()[-3:][0]
+
+
+def test_without_a_file_the_summary_goes_to_the_error_stream(run, patients_file):
+    result = run("inspect", patients_file)
+    assert "300 rows, 12 columns" in result.stderr
+    assert "300 rows, 12 columns" not in result.stdout.partition("\n")[2]
+    assert "records in groups of fewer than 2" in result.stderr
+
+
+def test_with_a_file_the_summary_goes_to_the_output(run, patients_file, tmp_path):
+    out = tmp_path / "recipe.toml"
+    result = run("inspect", patients_file, "--out", out)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "300 rows, 12 columns" in result.stdout
+    assert out.read_text("utf-8") == run("inspect", patients_file).stdout
+
+
+def test_an_existing_recipe_is_overwritten_only_by_force(run, patients_file, tmp_path):
+    out = tmp_path / "recipe.toml"
+    out.write_text("mine", "utf-8")
+    refused = run("inspect", patients_file, "--out", out)
+    assert refused.exit_code == 2
+    assert out.read_text("utf-8") == "mine"
+    assert run("inspect", patients_file, "--out", out, "--force").exit_code == 0
+    assert Recipe.read(out).schema.identifier == ("name",)
+
+
+def test_json_holds_proposals_and_risk(run, patients_file):
+    facts = json.loads(run("inspect", patients_file, "--json").stdout)
+    assert facts["rows"] == 300
+    assert [each["name"] for each in facts["attributes"]][:2] == ["name", "age"]
+    assert facts["attributes"][1]["role"] == "quasi"
+    assert facts["attributes"][1]["reasons"]
+    assert 0 <= facts["risk"]["unique_records"] <= 300
+    assert facts["risk"]["records_below"]["2"] == facts["risk"]["unique_records"]
+
+
+TABLES = {
+    "fewer rows than the usual k": "age,disease\n30,flu\n31,cold\n50,flu\n",
+    "one row": "age,disease\n30,flu\n",
+    "one disease": "age,disease\n" + "30,flu\n" * 9,
+    "no quasi-identifier": "disease\n" + "flu\ncold\n" * 9,
+    "nothing sensitive": "age\n" + "30\n31\n" * 9,
+    "strange names": 'age,"a.b","x ""y""",#z,"line\nbreak",\u00e4ge\n' + "30,p,q,r,s,40\n31,q,r,s,t,41\n" * 9,
+    "missing cells": "age,disease\n,\n30,flu\n,cold\n30,\n31,flu\n32,flu\n",
+}
+
+
+@pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
+def test_the_recipe_of_any_table_runs_on_that_table(run, tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text, "utf-8")
+    result = run("inspect", path)
+    assert result.exit_code == 0, result.stderr
+    recipe = Recipe.from_toml(result.stdout)
+    table = sf.read(path)
+    assert set(recipe.schema.attributes) == set(table.column_names)
+    assert carry_out(recipe, table).audit.holds
+
+
+def test_a_password_does_not_get_into_the_recipe(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sfumato.data.read.read_database", lambda *_, **__: sf.generate(50, seed=1))
+    result = run("inspect", "postgresql://ann:secret@host/clinic", "--table", "patients")
+    assert result.exit_code == 0
+    assert "postgresql://ann:***@host/clinic" in result.stdout
+    assert "secret" not in result.output

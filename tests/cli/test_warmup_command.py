@@ -1,0 +1,53 @@
+"""`sfumato warmup`: afterwards every loop stands ready, whatever arrays a large table brings."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+LARGE_TABLES = """
+import json
+import numpy as np
+import pyarrow as pa
+import sfumato as sf
+import sfumato.engine.grouping
+import sfumato.engine.partition
+from sfumato.demo import run_demo
+from sfumato.engine.kernels import cutting, grouping
+from sfumato.engine.warmup import warm_up
+
+def ready():
+    loops = {**vars(cutting), **vars(grouping)}
+    return {name: len(loop.signatures) for name, loop in loops.items() if hasattr(loop, "signatures")}
+
+def table(leaves, rows=70_000):
+    low, high = np.arange(rows) % 9, np.arange(rows) % leaves
+    return pa.table({"q": high, "r": low, "s": high, "t": low})
+
+warm_up()
+before = ready()
+sfumato.engine.partition.COMPILED_ROWS = sfumato.engine.grouping.COMPILED_ROWS = 0
+schema = sf.Schema(quasi=["q", "r"], sensitive=["s", "t"])
+for leaves in (20, 1_000, 66_000):
+    for models in ([], [sf.DistinctLDiversity(l=2, sensitive="s")], [sf.DistinctLDiversity(l=2, sensitive="t")]):
+        for strict in (True, False):
+            sf.anonymize(table(leaves), schema, [sf.KAnonymity(k=900), *models], sf.Mondrian(strict=strict))
+run_demo(2_000, 1)
+print(json.dumps([before, ready()]))
+"""
+
+
+def test_no_large_table_waits_after_the_warm_up(shell):
+    done = shell(program=LARGE_TABLES)
+    assert done.returncode == 0, done.stderr
+    before, after = json.loads(done.stdout)
+    assert after == before
+
+
+@pytest.mark.parametrize("flag", [[], ["--json"]])
+def test_it_says_how_many_loops_are_ready(run, flag):
+    result = run("warmup", *flag)
+    assert result.exit_code == 0, result.stderr
+    loops = json.loads(result.stdout)["loops"] if flag else int(result.stdout.split()[0])
+    assert loops > 5

@@ -1,0 +1,93 @@
+"""Small releases for the tests of reports: one complete, one with suppressed records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.auditing.audit import audit_tables
+from sfumato.release import Release, decoded
+
+JOBS = {"office": ["clerk", "engineer"], "outdoor": ["farmer", "driver"], "legend": ["mermaid", "unicorn"]}
+SEED = 918273645546372819
+
+
+def people(rows: int = 613) -> pa.Table:
+    """Make a table whose last 37 people have a disease and a postcode that nobody else has."""
+    rng = np.random.default_rng(4)
+    disease = rng.choice(["flu", "cold", "ulcer", "asthma"], rows).astype(object)
+    disease[-37:] = "kuru"
+    postcode = rng.choice(["01067", "01069", "10115", "10117"], rows).astype(object)
+    postcode[-37:] = "99998"
+    age = rng.integers(18, 79, rows)
+    age[-37:] = 97
+    job = rng.choice(["clerk", "engineer", "farmer", "driver"], rows).astype(object)
+    job[5] = None
+    return pa.table(
+        {
+            "full_name": [f"Xanthippe{i:04}" for i in range(rows)],
+            "age": age,
+            "postcode": postcode.tolist(),
+            "job": job.tolist(),
+            "admitted": pa.array(19_000 + rng.integers(0, 700, rows), pa.int32()).cast(pa.date32()),
+            "disease": disease.tolist(),
+            "cost": rng.gamma(2, 800, rows).round(2),
+            "height_cm": rng.normal(170, 9, rows).round(1),
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def schema() -> sf.Schema:
+    return sf.Schema(
+        identifier=["full_name"],
+        quasi=["age", "postcode", "job", "admitted"],
+        sensitive=["disease"],
+        insensitive=["cost"],
+        hierarchies={"postcode": sf.Prefixes(), "job": sf.Taxonomy(JOBS)},
+    )
+
+
+@pytest.fixture(scope="session")
+def release(schema) -> Release:
+    """Publish everybody."""
+    models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=1, sensitive="disease")]
+    return sf.anonymize(people(), schema, models, seed=SEED)
+
+
+@pytest.fixture(scope="session")
+def suppressing(release, schema) -> Release:
+    """Publish all but the last 37 people, as an algorithm that suppresses would."""
+    inner = sf.anonymize(release.original.slice(0, 576), schema, release.recipe.models, seed=SEED)
+    audit = audit_tables(
+        inner.published,
+        schema,
+        release.recipe.models,
+        original=release.original,
+        correspondence=inner.correspondence,
+    )
+    recipe = replace(release.recipe, max_suppressed=0.25)
+    measures = {**inner.measures, "suppressed-share": 37 / 613}
+    return replace(
+        release,
+        published=inner.published,
+        correspondence=inner.correspondence,
+        audit=audit,
+        recipe=recipe,
+        measures=measures,
+    )
+
+
+@pytest.fixture
+def parts():
+    """Give the part of a release that facts are gathered from."""
+
+    def taken(release: Release) -> dict:
+        names = ("original", "audit", "measures", "recipe", "left_out")
+        return {"published": decoded(release.published), **{name: getattr(release, name) for name in names}}
+
+    return taken

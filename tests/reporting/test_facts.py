@@ -1,0 +1,104 @@
+"""The facts of the internal report add up, agree with brute force, and survive JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.reporting.facts import gather, smallest_promised
+
+
+@pytest.fixture(params=["release", "suppressing"])
+def facts(request, parts):
+    return gather(**parts(request.getfixturevalue(request.param)))
+
+
+def group_sizes(table: pa.Table, names) -> Counter:
+    rows = Counter(zip(*(table[name].to_pylist() for name in names), strict=True))
+    return Counter(dict(enumerate(rows.values())))
+
+
+def test_group_sizes_count_every_record_and_every_group_once(facts):
+    for side, rows in (("before", facts["rows"]["original"]), ("after", facts["rows"]["published"])):
+        assert sum(size["records"][side] for size in facts["group_sizes"]) == rows
+        assert sum(size["groups"][side] for size in facts["group_sizes"]) == facts["risk"][side]["groups"]
+
+
+def test_one_bin_of_group_sizes_begins_at_the_smallest_size_promised(facts):
+    assert facts["risk"]["smallest_promised"] == 5
+    assert 5 in [size["from"] for size in facts["group_sizes"]]
+    assert all(size["records"]["after"] == 0 for size in facts["group_sizes"] if size["from"] < 5)
+
+
+def test_bars_count_every_record_once(facts):
+    for attribute in facts["attributes"]:
+        for side, rows in (("before", facts["rows"]["original"]), ("after", facts["rows"]["published"])):
+            counted = sum(bar[side] for bar in attribute["bars"]) + attribute["other"][side]
+            assert counted + attribute["missing"][side] == pytest.approx(rows, abs=1e-3), attribute["name"]
+        assert attribute["unread_cells"] == 0
+
+
+def test_rows_add_up(suppressing, parts):
+    rows = gather(**parts(suppressing))["rows"]
+    assert rows == {"original": 613, "published": 576, "suppressed": 37}
+
+
+@pytest.mark.parametrize(("which", "side"), [("original", "before"), ("published", "after")])
+def test_risk_agrees_with_counting_by_hand(release, parts, schema, which, side):
+    sizes = group_sizes(parts(release)[which], schema.quasi).values()
+    risk = gather(**parts(release))["risk"][side]
+    assert risk["groups"] == len(sizes)
+    assert risk["smallest_group"] == min(sizes)
+    assert risk["unique_records"] == sum(size for size in sizes if size == 1)
+    assert risk["records_below"] == sum(size for size in sizes if size < 5)
+    assert risk["highest_risk"] == pytest.approx(1 / min(sizes))
+    assert risk["average_risk"] == pytest.approx(len(sizes) / sum(sizes))
+
+
+def test_a_missing_cell_that_may_be_anything_lowers_the_risk_of_the_records_it_matches(parts):
+    table = pa.table({"age": [30, 30, 40, None], "disease": ["flu", "cold", "flu", "cold"]})
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
+    release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], seed=1)
+    risk = gather(**parts(release))["risk"]["before"]
+    assert risk["smallest_group"] == 2
+    assert risk["unique_records"] == 0
+    assert risk["average_risk"] == pytest.approx((1 / 3 + 1 / 3 + 1 / 2 + 1 / 4) / 4)
+
+
+def test_levels_of_the_original_stand_beside_the_promise(release, parts):
+    facts = gather(**parts(release))
+    assert [promise["before"] for promise in facts["promise"]] == [1, 1]
+    assert facts["audit"] == release.audit.to_dict()
+
+
+def test_facts_survive_json_and_repeat(release, parts):
+    facts = gather(**parts(release))
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert gather(**parts(release)) == facts
+
+
+def test_facts_name_what_is_not_published(facts):
+    assert facts["left_out"] == ["height_cm"]
+    assert facts["identifiers"] == ["full_name"]
+    assert [column["name"] for column in facts["columns"]] == ["age", "postcode", "job", "admitted", "disease", "cost"]
+
+
+def test_facts_hold_no_record_and_no_identifier(facts):
+    assert "Xanthippe" not in json.dumps(facts)
+
+
+def test_every_release_of_the_same_recipe_gives_the_same_facts_whatever_the_dataframe(schema, release, parts):
+    import polars as pl
+
+    again = sf.anonymize(pl.from_arrow(release.original), schema, release.recipe.models, seed=release.recipe.seed)
+    assert gather(**parts(again)) == gather(**parts(release))
+
+
+def test_the_smallest_promised_size_is_the_largest_that_any_model_needs():
+    models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=8, sensitive="disease")]
+    assert smallest_promised(models) == 8
+    assert smallest_promised([sf.TCloseness(t=0.2, sensitive="disease")]) == 1

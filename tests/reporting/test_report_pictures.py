@@ -1,0 +1,105 @@
+"""Pictures are well-formed, named, escaped, and drawn to scale."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from sfumato.reporting.drawing import text_width, wrapped
+from sfumato.reporting.facts import gather
+from sfumato.reporting.pictures import attribute_picture, group_sizes, legend, risk_bars, value_bars
+
+SVG = "{http://www.w3.org/2000/svg}"
+ROWS = {"original": 10, "published": 8}
+
+
+def attribute(*texts, name="a", kind="values", missing=0, other=0):
+    return {
+        "name": name,
+        "kind": kind,
+        "bars": [{"text": text, "before": 2, "after": 1} for text in texts],
+        "other": {"values": other, "before": 1, "after": 2},
+        "missing": {"before": missing, "after": missing},
+    }
+
+
+def all_pictures(facts):
+    yield legend()
+    yield risk_bars(facts["risk"])
+    yield group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])
+    for each in facts["attributes"]:
+        yield attribute_picture(each, facts["rows"])
+
+
+def test_every_picture_is_well_formed_and_says_what_it_shows(release, parts):
+    for picture in all_pictures(gather(**parts(release))):
+        root = ET.fromstring(picture)  # noqa: S314 - our own picture
+        assert root.tag == f"{SVG}svg"
+        assert root.get("role") == "img"
+        assert root.find(f"{SVG}title").text
+        assert root.find(f"{SVG}desc").text
+        assert not root.findall(f".//{SVG}script")
+
+
+def test_no_shape_leaves_its_picture(release, parts):
+    for picture in all_pictures(gather(**parts(release))):
+        root = ET.fromstring(picture)  # noqa: S314 - our own picture
+        width, height = float(root.get("width")), float(root.get("height"))
+        for shape in root.iter(f"{SVG}rect"):
+            assert 0 <= float(shape.get("x")) <= float(shape.get("x")) + float(shape.get("width")) <= width
+            assert 0 <= float(shape.get("y")) <= float(shape.get("y")) + float(shape.get("height")) <= height
+        for text in root.iter(f"{SVG}text"):
+            assert 0 <= float(text.get("y")) <= height
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>alert(1)</script>", "\"&'", "a\x00b\x1f", "\ufffe", "", " ", "長" * 60, "x" * 500]
+)
+@pytest.mark.parametrize("kind", ["values", "bins"])
+def test_any_text_becomes_a_well_formed_picture(text, kind):
+    picture = attribute_picture(attribute(text, name=text, kind=kind), ROWS)
+    root = ET.fromstring(picture)  # noqa: S314 - our own picture
+    assert not root.findall(f".//{SVG}script")
+    assert "<script" not in picture
+
+
+def test_bars_are_drawn_to_scale():
+    root = ET.fromstring(value_bars(attribute("x"), ROWS))  # noqa: S314 - our own picture
+    before, after = (float(shape.get("width")) for shape in root.iter(f"{SVG}rect"))
+    assert after / before == pytest.approx((1 / 8) / (2 / 10), abs=1e-3)
+
+
+def test_unnamed_values_and_missing_cells_have_their_bars():
+    picture = value_bars(attribute("x", missing=3, other=1), ROWS)
+    assert "1 other value<" in picture
+    assert "missing" in picture
+
+
+def test_an_attribute_without_values_is_an_empty_picture():
+    assert ET.fromstring(value_bars(attribute(), ROWS)) is not None  # noqa: S314 - our own picture
+
+
+def test_the_promise_is_a_line_unless_it_says_nothing_about_sizes(release, parts):
+    facts = gather(**parts(release))
+    assert "promised: at least 5" in group_sizes(facts["group_sizes"], 5)
+    assert 'stroke-dasharray="5 4"' not in group_sizes(facts["group_sizes"], 1)
+
+
+def test_groups_of_many_sizes_still_fit():
+    starts = [1, 2, 3, 5, *(d * 10**e for e in range(1, 7) for d in (1, 2, 5))]
+    sizes = [
+        {"from": low, "to": None, "records": {"before": 1, "after": 3}, "groups": {"before": 1, "after": 1}}
+        for low in starts
+    ]
+    root = ET.fromstring(group_sizes(sizes, 5))  # noqa: S314 - our own picture
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert {"1", "5", "1k", "1M"} & set(texts)
+
+
+def test_long_words_are_broken_and_the_rest_is_cut():
+    lines = wrapped("a" * 100, 20, 2)
+    assert [text_width(each) for each in lines] == [20, 20]
+    assert lines[-1].endswith("…")
+    assert wrapped("長" * 8, 10, 2) == ["長" * 5, "長" * 3]
+    assert wrapped("one two", 20, 2) == ["one two"]

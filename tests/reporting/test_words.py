@@ -1,0 +1,65 @@
+"""Everything that can be promised or measured has words."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.attributes.missing import Missing
+from sfumato.attributes.roles import Role
+from sfumato.catalogue import MEASURES, MODELS
+from sfumato.reporting.words import (
+    MEASURE_WORDS,
+    MISSING_WORDS,
+    MODEL_WORDS,
+    ROLE_WORDS,
+    measure_words,
+    model_words,
+    promise_sentence,
+)
+
+PARAMETERS = {
+    "k-anonymity": {"k": 5},
+    "distinct-l-diversity": {"l": 3, "sensitive": "disease"},
+    "frequency-l-diversity": {"l": 2.5, "sensitive": "disease"},
+    "entropy-l-diversity": {"l": 3.0, "sensitive": "disease"},
+    "recursive-l-diversity": {"c": 2.0, "l": 3, "sensitive": "disease"},
+    "t-closeness": {"t": 0.2, "sensitive": "disease", "distance": "equal"},
+}
+
+
+def test_every_model_and_measure_of_the_catalogue_has_words():
+    assert set(MODEL_WORDS) == set(MODELS)
+    assert set(MEASURE_WORDS) == set(MEASURES)
+    assert set(MISSING_WORDS) == {policy.value for policy in Missing}
+    assert set(ROLE_WORDS) == {role.value for role in Role}
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_promise_tells_its_parameters_and_compares_as_the_model_does(name):
+    model = MODELS[name](**PARAMETERS[name])
+    sentence = promise_sentence(name, model.parameters())
+    assert "{" not in sentence
+    for value in PARAMETERS[name].values():
+        assert f"{value:g}" in sentence if isinstance(value, float) else name == "k-anonymity" or str(value) in sentence
+    compared = {("min", False): "at least", ("max", False): "at most", ("max", True): "below"}
+    assert model_words(name).compared == compared[model.bound, model.strict]
+
+
+def test_the_promise_of_k_anonymity_counts_the_others():
+    assert promise_sentence("k-anonymity", {"k": 2}).endswith("at least 1 other.")
+    assert promise_sentence("k-anonymity", {"k": 5}).endswith("at least 4 others.")
+
+
+def test_a_column_name_with_braces_is_only_a_name():
+    assert "“{l}”" in promise_sentence("distinct-l-diversity", {"l": 3, "sensitive": "{l}"})
+
+
+def test_what_is_not_known_here_is_still_named():
+    assert "x-closeness" in promise_sentence("x-closeness", {})
+    assert measure_words("x-loss").title == "x-loss"
+
+
+def test_no_words_call_a_release_by_what_it_is_not():
+    told = f"{MODEL_WORDS} {MEASURE_WORDS} {MISSING_WORDS}".lower()
+    assert "anonymous" not in told
+    assert "anonymized" not in told
