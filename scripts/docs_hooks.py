@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import posixpath
 import re
 
 from latex2mathml.converter import convert
@@ -47,7 +48,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages and styles that are made from the code."""
-    files.append(File.generated(config, API_PAGE, content=api_page()))
+    files.append(File.generated(config, API_PAGE, content=api_page(pages_of_names(files))))
     files.append(File.generated(config, STYLE_SHEET, content=STYLE + code_colors()))
     return files
 
@@ -71,8 +72,17 @@ def on_post_page(output: str, page: Page, **_: object) -> str:
     return output
 
 
-def api_page() -> str:
-    """List every public name with what its docstring says, in the order in which data flows."""
+def pages_of_names(files: Files) -> dict[str, str]:
+    """Find the names that have a page of their own, as the page's `:::` line says."""
+    pages = {}
+    for file in files.documentation_pages():
+        for found in re.finditer(r"^::: (\S+)$", file.content_string, re.MULTILINE):
+            pages[found[1]] = posixpath.relpath(file.src_uri, posixpath.dirname(API_PAGE))
+    return pages
+
+
+def api_page(pages: dict[str, str]) -> str:
+    """List every public name with what its docstring says, or where its page is, in the order in which data flows."""
     paths: dict[str, list[str]] = {stage: [] for stage in STAGES}
     for name in sorted(sfumato.__all__):
         thing = getattr(sfumato, name)
@@ -84,7 +94,7 @@ def api_page() -> str:
         paths[stage].append(f"{thing.__module__}.{thing.__qualname__}")
     lines = ["# Python names", "", "Everything that `import sfumato as sf` offers, in the order of use."]
     for stage, heading in STAGES.items():
-        lines += ["", f"## {heading}", *(f"\n::: {path}" for path in paths[stage])]
+        lines += ["", f"## {heading}", *("\n" + _entry(path, pages.get(path)) for path in paths[stage])]
     return "\n".join(lines) + "\n"
 
 
@@ -93,6 +103,13 @@ def code_colors() -> str:
     light = HtmlFormatter(style="friendly").get_style_defs(".highlight")
     dark = HtmlFormatter(style="native").get_style_defs('[data-bs-theme="dark"] .highlight')
     return f"{light}\n{dark}\n"
+
+
+def _entry(path: str, page: str | None) -> str:
+    if page is None:
+        return f"::: {path}"
+    name = path.rpartition(".")[2]
+    return f"### {name}\n\nSee [{name}]({page})."
 
 
 def _inline(found: re.Match[str]) -> str:

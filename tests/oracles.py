@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 def size(counts: Sequence[int]) -> int:
@@ -40,6 +40,65 @@ def recursive_quotient(counts: Sequence[int], l: int) -> Fraction | float:
     r = sorted([count for count in counts if count > 0], reverse=True)
     tail = sum(r[l - 1 :])
     return Fraction(r[0], tail) if tail else math.inf
+
+
+def distinct_labels(counts: Sequence[int], labels: Sequence[object]) -> int:
+    """Sun et al. 2008: the number of different categories among the values in a group."""
+    return len({label for count, label in zip(counts, labels, strict=True) if count > 0})
+
+
+def range_of_numbers(counts: Sequence[int], numbers: Sequence[float]) -> Fraction:
+    """Zhang et al. 2007: the largest number in a group minus the least."""
+    present = [Fraction(str(number)) for count, number in zip(counts, numbers, strict=True) if count > 0]
+    return max(present) - min(present)
+
+
+def largest_share(counts: Sequence[int], values: Iterable[int]) -> Fraction:
+    """Wong et al. 2006: the largest share of a protected value in a group."""
+    return max(Fraction(counts[value], sum(counts)) for value in values)
+
+
+def inverse_proximity(
+    counts: Sequence[int], numbers: Sequence[float], epsilon: float, *, relative: bool = False
+) -> Fraction:
+    """Li, Tao, Xiao 2008: one over the largest share of records whose number is close to a record's number."""
+    exact = [Fraction(str(number)) for number in numbers]
+    reach = [Fraction(str(epsilon)) * (abs(number) if relative else 1) for number in exact]
+    close = [
+        sum(counts[j] for j in range(len(exact)) if exact[i] - reach[i] <= exact[j] <= exact[i] + reach[i])
+        for i in range(len(exact))
+        if counts[i] > 0
+    ]
+    return Fraction(sum(counts), max(close))
+
+
+def relative_gain(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
+    """Cao, Karras 2012: the largest (q - p) / p of values with q > p."""
+    return max([(q - p) / p for q, p in zip(shares(counts), shares(totals), strict=True) if q > p], default=Fraction(0))
+
+
+def is_enhanced_beta_like(counts: Sequence[int], totals: Sequence[int], beta: float) -> bool:
+    """Cao, Karras 2012: (q - p) / p is at most the lesser of beta and -ln p wherever q > p."""
+    pairs = [(float(q), float(p)) for q, p in zip(shares(counts), shares(totals), strict=True)]
+    return all((q - p) / p <= min(beta, -math.log(p)) for q, p in pairs if q > p)
+
+
+def disclosed_bits(counts: Sequence[int], totals: Sequence[int], *, present_only: bool = False) -> float:
+    """Brickell, Shmatikov 2008: the largest |log2(q / p)| over the values of the table, or of the group only."""
+    pairs = [(q, p) for q, p in zip(shares(counts), shares(totals), strict=True) if p > 0]
+    return max(abs(math.log2(q / p)) if q > 0 else math.inf for q, p in pairs if q > 0 or not present_only)
+
+
+def divergence(counts: Sequence[int], totals: Sequence[int]) -> float:
+    """Li et al. 2007: the sum of q ln(q / p)."""
+    pairs = zip(shares(counts), shares(totals), strict=True)
+    return math.fsum(float(q) * math.log(q / p) for q, p in pairs if q > 0)
+
+
+def distance_to_superset(counts: Sequence[int], totals: Sequence[int], n: int) -> Fraction | float:
+    """Li et al. 2010: the distance to the nearest of group and table that has at least n records."""
+    supersets = [superset for superset in (counts, totals) if sum(superset) >= n]
+    return min([equal_distance(counts, superset) for superset in supersets], default=math.inf)
 
 
 def equal_distance(counts: Sequence[int], totals: Sequence[int]) -> Fraction:

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Audit": "sfumato.auditing.audit",
     "BrokenPromiseError": "sfumato.exceptions",
+    "DeltaPresence": "sfumato.models.delta_presence",
     "DistinctLDiversity": "sfumato.models.distinct_l_diversity",
     "EntropyLDiversity": "sfumato.models.entropy_l_diversity",
     "FrequencyLDiversity": "sfumato.models.frequency_l_diversity",
@@ -18,6 +19,8 @@ _HOMES = {
     "Intervals": "sfumato.hierarchies.intervals",
     "InvalidParameterError": "sfumato.exceptions",
     "KAnonymity": "sfumato.models.k_anonymity",
+    "KLAnonymity": "sfumato.models.kl_anonymity",
+    "KMap": "sfumato.models.k_map",
     "Mondrian": "sfumato.algorithms.mondrian",
     "OrderedGroups": "sfumato.hierarchies.ordered_groups",
     "Prefixes": "sfumato.hierarchies.prefixes",
@@ -33,12 +36,14 @@ _HOMES = {
     "Taxonomy": "sfumato.hierarchies.taxonomy",
     "UnsupportedModelError": "sfumato.exceptions",
     "WriteError": "sfumato.exceptions",
+    "XYAnonymity": "sfumato.models.xy_anonymity",
     "anonymize": "sfumato.release",
     "audit": "sfumato.auditing.audit",
     "exposure": "sfumato.auditing.exposure",
     "generate": "sfumato.data.population",
     "inspect": "sfumato.inspection.detect",
     "read": "sfumato.data.read",
+    "without_implied": "sfumato.models.requirements",
     "write": "sfumato.data.write",
 }
 

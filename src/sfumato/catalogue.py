@@ -57,7 +57,7 @@ def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]
     return {
         "name": choice.name,
         "class": choice.__name__,
-        "summary": (choice.__doc__ or "").strip().splitlines()[0],
+        "summary": " ".join((choice.__doc__ or "").strip().split("\n\n")[0].split()),
         "parameters": parameters,
         "reference": choice.reference,
     }

@@ -41,6 +41,11 @@ class Histogram:
     missing: Counts
 
     @property
+    def sizes(self) -> Counts:
+        """How much each group counts: its records, or a multiple where values are only expected there."""
+        return self.reduce(np.add, self.counts) + self.missing
+
+    @property
     def rows(self) -> npt.NDArray[np.intp]:
         """The group of every stored count."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
@@ -74,6 +79,19 @@ class Histogram:
             self.width,
             np.zeros_like(self.missing),
         )
+
+    @classmethod
+    def of_entries(
+        cls,
+        rows: npt.NDArray[np.integer],
+        codes: npt.NDArray[np.integer],
+        counts: Counts,
+        *,
+        groups: int,
+        width: int,
+    ) -> Histogram:
+        """Sum counts given as (group, value, count) in any order."""
+        return _summed(rows.astype(np.intp), codes.astype(np.int32), counts, width, np.zeros(groups, dtype=np.int64))
 
     def apart(self) -> Histogram:
         """Take the missing cells, which the last value stands for, out of the values."""
@@ -134,13 +152,16 @@ class Groups:
     """Sizes of groups, histograms of sensitive attributes in them, and the table's own distribution.
 
     `totals` is what the distribution inside a group is compared with: the sum over all groups unless
-    given. `domains` tell order and hierarchy of the values where they are known.
+    given. `domains` tell order and hierarchy of the values where they are known. `population` counts the persons
+    of the population that each group covers, where one is known, and `uncovered` those that no group covers.
     """
 
     sizes: Counts
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     totals: Mapping[str, Counts] = field(default_factory=dict)
     domains: Mapping[str, Domain] = field(default_factory=dict)
+    population: Counts | None = None
+    uncovered: int = 0
 
     def __post_init__(self) -> None:
         totals = {
@@ -161,6 +182,8 @@ class Groups:
             {name: h + other.histograms[name] for name, h in self.histograms.items()},
             {name: total + other.totals[name] for name, total in self.totals.items()},
             self.domains,
+            None if self.population is None or other.population is None else self.population + other.population,
+            self.uncovered + other.uncovered,
         )
 
     def merged(self, labels: npt.NDArray[np.intp]) -> Groups:
@@ -168,12 +191,16 @@ class Groups:
         groups = int(labels.max()) + 1 if len(labels) else 0
         sizes = np.bincount(labels, weights=self.sizes, minlength=groups).astype(np.int64)
         histograms = {name: h.merged(labels, groups) for name, h in self.histograms.items()}
-        return Groups(sizes, histograms, self.totals, self.domains)
+        population = None
+        if self.population is not None:
+            population = np.bincount(labels, weights=self.population, minlength=groups).astype(np.int64)
+        return Groups(sizes, histograms, self.totals, self.domains, population, self.uncovered)
 
     def take(self, groups: npt.NDArray[np.intp]) -> Groups:
         """Keep some groups, in the given order; the table's totals stay."""
         histograms = {name: h.take(groups) for name, h in self.histograms.items()}
-        return Groups(self.sizes[groups], histograms, self.totals, self.domains)
+        population = None if self.population is None else self.population[groups]
+        return Groups(self.sizes[groups], histograms, self.totals, self.domains, population, self.uncovered)
 
     @classmethod
     def from_counts(

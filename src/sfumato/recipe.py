@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sfumato.attributes.missing import Missing
 from sfumato.attributes.roles import Role
 from sfumato.attributes.schema import Schema
 from sfumato.catalogue import ALGORITHMS, MODELS
-from sfumato.exceptions import RecipeError
+from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
 from sfumato.hierarchies import Taxonomy, builder_from_dict
 from sfumato.models.base import PrivacyModel
 from sfumato.validation import did_you_mean, is_number, is_whole, require
@@ -43,7 +44,10 @@ class Recipe:
     input_sha256: str | None = None
 
     def __post_init__(self) -> None:
-        require(len(self.models) > 0, self, "models", "a list of at least one model", list(self.models))
+        require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
+        require(_are_models(self.models), self, "models", "a list of at least one model", self.models)
+        object.__setattr__(self, "models", tuple(self.models))
+        require(isinstance(self.algorithm, Algorithm), self, "algorithm", "an algorithm", self.algorithm)
         require(
             is_number(self.max_suppressed) and 0 <= self.max_suppressed <= 1,
             self,
@@ -86,8 +90,9 @@ class Recipe:
         return cls.from_dict(content, folder)
 
     @classmethod
-    def read(cls, path: Path) -> Recipe:
-        """Read a recipe file."""
+    def read(cls, path: str | PathLike[str]) -> Recipe:
+        """Read a recipe file; hierarchy files that it names are looked for beside it."""
+        path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -102,13 +107,20 @@ class Recipe:
         _refuse_unknown(content, known, "The recipe")
         release = _section(content, "release", ("max_suppressed", "missing"))
         header = _section(content, "sfumato", ("version", "seed"))
+        source = _section(content, "input", ("rows", "sha256"))
         return cls(
             schema=_schema(_table(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
             algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
             max_suppressed=release.get("max_suppressed", 0.0),
             seed=header.get("seed"),
+            input_rows=source.get("rows"),
+            input_sha256=source.get("sha256"),
         )
+
+
+def _are_models(given: object) -> bool:
+    return isinstance(given, list | tuple) and bool(given) and all(isinstance(each, PrivacyModel) for each in given)
 
 
 def _given(recipe: Recipe, name: str) -> dict[str, Any]:
@@ -137,26 +149,45 @@ def _schema(attributes: Mapping[str, Any], missing: object, folder: Path | None)
             raise RecipeError(f"[attributes.{name}] must be a table with at least a role.")
         _refuse_unknown(entry, ("role", "scale", "order", "flags", "hierarchy"), f"[attributes.{name}]")
         role = entry.get("role")
-        if role not in by_role:
+        if not isinstance(role, str) or role not in by_role:
             raise RecipeError(f"[attributes.{name}] needs a role, one of {', '.join(by_role)}.")
         by_role[role].append(name)
+        _refuse_wrong_kinds(name, entry)
         for key, what in (("scale", "scales"), ("order", "orders"), ("flags", "flags")):
             if key in entry:
                 extras[what][name] = entry[key]
         if "hierarchy" in entry:
-            extras["hierarchies"][name] = _hierarchy(name, entry["hierarchy"], folder)
+            extras["hierarchies"][name] = _hierarchy(f"[attributes.{name}.hierarchy]", entry["hierarchy"], folder)
     return Schema(**by_role, **extras, missing=str(missing))
 
 
-def _hierarchy(name: str, entry: object, folder: Path | None) -> Any:
+def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
+    order = entry.get("order", [])
+    if not isinstance(order, list) or not all(isinstance(value, str) for value in order):
+        raise RecipeError(f"The order in [attributes.{name}] must be a list of texts.")
+    if not isinstance(entry.get("flags", ""), str):
+        raise RecipeError(f"The flags in [attributes.{name}] must name a column.")
+
+
+def _hierarchy(owner: str, entry: object, folder: Path | None) -> Any:
     if not isinstance(entry, Mapping):
-        raise RecipeError(f"[attributes.{name}.hierarchy] must be a table with a kind.")
-    if entry.get("kind") == Taxonomy.kind and "file" in entry:
-        _refuse_unknown(entry, ("kind", "file", "separator", "encoding"), f"[attributes.{name}.hierarchy]")
-        path = Path(entry["file"])
-        settings = {key: entry[key] for key in ("separator", "encoding") if key in entry}
-        return Taxonomy.read_csv(path if folder is None else folder / path, **settings)
-    return builder_from_dict(entry)
+        raise RecipeError(f"{owner} must be a table with a kind.")
+    try:
+        if entry.get("kind") != Taxonomy.kind or "file" not in entry:
+            return builder_from_dict(entry)
+        return _taxonomy_file({key: value for key, value in entry.items() if key != "kind"}, folder)
+    except (RecipeError, InvalidParameterError, HierarchyError) as error:
+        raise RecipeError(f"{owner} cannot be used: {error}") from None
+
+
+def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy:
+    _refuse_unknown(settings, ("file", "separator", "encoding"), "A taxonomy from a file")
+    for key, value in settings.items():
+        if not isinstance(value, str):
+            raise RecipeError(f"{key} must be a text.")
+    path = Path(settings["file"])
+    options = {key: value for key, value in settings.items() if key != "file"}
+    return Taxonomy.read_csv(path if folder is None else folder / path, **options)
 
 
 def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
@@ -167,13 +198,16 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         hint = did_you_mean(name, known) or f"; there are {', '.join(known)}."
         raise RecipeError(f"There is no {what} {name!r}{hint}")
     parameters = {key: value for key, value in entry.items() if key != "name"}
-    names = [field.name for field in fields(known[name])]
-    _refuse_unknown(parameters, names, f"The {what} {name!r}")
+    allowed = {field.name: field for field in fields(known[name])}
+    _refuse_unknown(parameters, allowed, f"The {what} {name!r}")
+    needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
+    lacking = [key for key in needed if key not in parameters]
+    if lacking:
+        raise RecipeError(f"The {what} {name!r} needs {', '.join(lacking)}, too.")
     try:
         return known[name](**parameters)
     except TypeError:
-        lacking = [field for field in names if field not in parameters]
-        raise RecipeError(f"The {what} {name!r} needs {', '.join(lacking)}, too.") from None
+        raise RecipeError(f"The {what} {name!r} has a parameter of the wrong kind; see `sfumato {what}s`.") from None
 
 
 def _refuse_unknown(content: Mapping[str, Any], known: Any, owner: str) -> None:

@@ -147,8 +147,8 @@ def anonymize(
     """
     recipe = Recipe(
         schema=schema,
-        models=tuple(models),
-        algorithm=algorithm or Mondrian(),
+        models=models,  # type: ignore[arg-type]  # checked there, and made a tuple
+        algorithm=Mondrian() if algorithm is None else algorithm,
         max_suppressed=max_suppressed,
         seed=seed,
     )
@@ -163,7 +163,9 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
         raise SchemaError("Schema leaves nothing to publish; give columns the role quasi, sensitive or insensitive.")
     check_models(models, schema)
-    coded = code(table, schema)
+    order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)
+    searched = table if order is None else table.take(pa.array(order))
+    coded = code(searched, schema)
     refuse_impossible(coded, models, Missing(schema.missing))
     recipe = replace(
         recipe,
@@ -172,14 +174,15 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
         input_sha256=fingerprint(table),
     )
     publication = _search(recipe, coded, progress)
-    published, correspondence = apply(publication, table, schema)
+    published, correspondence = apply(publication, searched, schema)
+    correspondence = correspondence if order is None else order[correspondence]
     audit = audit_tables(published, schema, models, original=table, correspondence=correspondence)
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
             "please report this as a flaw."
         )
-    measured = Measured(audit.table, table.num_rows - published.num_rows)
+    measured = Measured(audit.counts.table, table.num_rows - published.num_rows)
     return Release(
         published=published,
         original=table,
@@ -190,6 +193,12 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
         left_out=left_out,
         kind=kind,
     )
+
+
+def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
+    """Order rows by all that a search may see or a release may show, so that their given order says nothing."""
+    names = (*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values())
+    return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
 
 
 def refuse_impossible(coded: CodedTable, models: Sequence[PrivacyModel], missing: Missing) -> None:
@@ -213,13 +222,13 @@ def apply(publication: Publication, table: pa.Table, schema: Schema) -> tuple[pa
     arrays, ranked = {}, []
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     for name in (n for n in table.column_names if n in published):
-        column = table[name] if whole else table[name].take(pa.array(kept))
         recoded = publication.recoded.get(name)
-        if recoded is None or _unchanged(recoded):
-            arrays[name] = column
-            ranked.append(column_ranks(column))
+        if recoded is None:
+            arrays[name] = table[name] if whole else table[name].take(pa.array(kept))
+            ranked.append(column_ranks(arrays[name]))
         else:
-            cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group])
+            kind = table[name].type if _only_values(recoded) else pa.string()
+            cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group], kind)
             arrays[name] = cells.array()
             ranked.append(cells.ranks())
     order = order_rows(ranked, len(kept))
@@ -227,7 +236,7 @@ def apply(publication: Publication, table: pa.Table, schema: Schema) -> tuple[pa
 
 
 def decoded(table: pa.Table) -> pa.Table:
-    """Write dictionary columns out as plain texts."""
+    """Write dictionary columns out as plain values."""
     for at, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             table = table.set_column(at, field.name, table[field.name].cast(field.type.value_type))
@@ -248,6 +257,8 @@ def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publicatio
     if refusal is not None:
         raise UnsupportedModelError(refusal)
     publication = recipe.algorithm.search(task)
+    if publication.suppressed == coded.rows:
+        raise InfeasibleError(f"{type(recipe.algorithm).__name__} would suppress all records; ask for less.")
     if publication.suppressed > most:
         raise InfeasibleError(
             f"{type(recipe.algorithm).__name__} would suppress {publication.suppressed:,} records and only {most:,} "
@@ -260,7 +271,7 @@ def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
     return float(Fraction(-(-part * 10**digits // whole), 10**digits))
 
 
-def _unchanged(recoded: Recoded) -> bool:
+def _only_values(recoded: Recoded) -> bool:
     return all(isinstance(label, Exact | MissingCell) for label in recoded.labels)
 
 

@@ -8,6 +8,8 @@ from math import isfinite
 
 from sfumato.exceptions import InvalidParameterError
 
+LONGEST_SHOWN = 120
+
 
 def require(condition: bool, owner: object, parameter: str, expected: str, got: object) -> None:
     """Refuse a parameter outside its range, saying what was expected.
@@ -19,7 +21,13 @@ def require(condition: bool, owner: object, parameter: str, expected: str, got: 
     """
     if not condition:
         name = owner if isinstance(owner, str) else type(owner).__name__
-        raise InvalidParameterError(f"{name}.{parameter} must be {expected}; got {got!r}.")
+        raise InvalidParameterError(f"{name}.{parameter} must be {expected}; got {_shown(got)}.")
+
+
+def _shown(got: object) -> str:
+    """Write a value out if it is short and plain: anything else may be a table, and its cells are nobody's business."""
+    written = repr(got) if isinstance(got, str | int | float | list | tuple | dict | None) else ""
+    return written if 0 < len(written) <= LONGEST_SHOWN and "\n" not in written else type(got).__name__
 
 
 def is_whole(value: object) -> bool:

@@ -34,6 +34,11 @@ class WithoutDirection(KAnonymity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DirectionOfNothing(KAnonymity):
+    stricter: ClassVar = {"k": "larger", "l": "larger"}
+
+
+@dataclass(frozen=True, kw_only=True)
 class NotANumber(KAnonymity):
     def level(self, groups: Groups) -> Levels:
         return np.where(groups.sizes == 1, np.nan, groups.sizes)
@@ -101,6 +106,16 @@ class SaysExtendable(FrequencyLDiversity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SaysNotMonotone(FrequencyLDiversity):
+    monotone = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaysNotExtendable(DistinctLDiversity):
+    extendable = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class WrongWay(TCloseness):
     stricter: ClassVar = {"t": "larger"}
 
@@ -140,13 +155,14 @@ class Rounding(KAnonymity):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfAList(KAnonymity):
+class OfAList(DistinctLDiversity):
     extra: tuple[str, ...] = ("a",)
 
 
 BROKEN = [
     (suite.check_facts_are_stated, WithoutSource(k=3)),
     (suite.check_facts_are_stated, WithoutDirection(k=3)),
+    (suite.check_facts_are_stated, DirectionOfNothing(k=3)),
     (suite.check_every_group_has_a_level, NotANumber(k=3)),
     (suite.check_every_group_has_a_level, OneLevelForAll(k=3)),
     (suite.check_verdict_follows_level, Lenient(l=2, **S)),
@@ -156,13 +172,15 @@ BROKEN = [
     (suite.check_groups_are_judged_one_by_one, Relative(k=3)),
     (suite.check_unions_of_good_groups_are_good, NotAllAtOnce(k=3)),
     (suite.check_good_groups_stay_good, SaysExtendable(l=2, **S)),
+    (suite.check_unions_of_good_groups_may_be_bad, SaysNotMonotone(l=2, **S)),
+    (suite.check_good_groups_may_turn_bad, SaysNotExtendable(l=2, **S)),
     (suite.check_stricter_keeps_no_more, WrongWay(t=0.0, **S)),
     (suite.check_stricter_keeps_no_more, WrongWayRecursive(c=1, l=3, **S)),
     (suite.check_missing_values_never_help, MissingIsAValue(l=2, **S)),
     (suite.check_missing_values_never_help, MissingIsNobody(l=2, **S)),
     (suite.check_small_groups_are_bad, Boasting(k=3)),
     (suite.check_model_can_be_stored, Rounding(k=3)),
-    (suite.check_model_can_be_stored, OfAList(k=3)),
+    (suite.check_model_can_be_stored, OfAList(l=3, **S)),
 ]
 
 

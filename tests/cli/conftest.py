@@ -53,8 +53,3 @@ def patients_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("patients") / "patients.csv"
     sf.write(sf.generate(300, seed=11), path)
     return path
-
-
-def entries(folder: Path) -> dict[str, bytes]:
-    """Read all files under a folder."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

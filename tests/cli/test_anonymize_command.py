@@ -81,11 +81,11 @@ def test_options_override_a_recipe_column_by_column_and_model_by_model(run, pati
     assert found.schema.hierarchies["age"] == sf.Intervals(20)
     assert found.schema.hierarchies["zip"] == sf.Prefixes(3, 1)
     assert found.schema.missing == "matches-all"
-    assert set(found.models) == {
+    assert found.models == (
         sf.KAnonymity(k=8),
         sf.DistinctLDiversity(l=2, sensitive="disease"),
         sf.TCloseness(t=0.9, sensitive="disease"),
-    }
+    )
     assert found.algorithm == sf.Mondrian(strict=False, publish="sets")
     assert found.max_suppressed == 0
     assert found.seed == 7
@@ -102,6 +102,14 @@ def test_a_new_hierarchy_replaces_scale_and_order_of_the_recipe(run, patients_fi
     found = Recipe.read(tmp_path / "o" / "internal" / "recipe.toml")
     assert found.schema.hierarchies["job"] == sf.Taxonomy(JOBS)
     assert found.schema.scales == {}
+
+
+def test_several_sets_of_quasi_identifiers_can_have_their_own_k(run, patients_file, tmp_path):
+    given = [*ROLES, "--k", 3, "--model", "k-anonymity:k=9,quasi=age+zip"]
+    result = run("anonymize", patients_file, *given, "--out", tmp_path / "o")
+    assert result.exit_code == 0, result.stderr
+    expected = (sf.KAnonymity(k=3), sf.KAnonymity(k=9, quasi=["age", "zip"]))
+    assert Recipe.read(tmp_path / "o" / "internal" / "recipe.toml").models == expected
 
 
 def test_names_with_commas_are_quoted(run, tmp_path):

@@ -107,7 +107,7 @@ def test_suppressed_rows_that_break_a_promise_are_hinted_at(run, folder):
     (folder / "published.csv").write_text(PUBLISHED + "*,*,flu\n", "utf-8")
     result = run("audit", "published.csv", *COLUMNS, "--k", 3)
     assert result.exit_code == 1
-    assert "1 rows are * in every quasi-identifier" in result.stderr
+    assert "Rows that are * in every quasi-identifier (1 of them) break" in result.stderr
     assert "--ignore-suppressed" in result.stderr
     apart = run("audit", "published.csv", *COLUMNS, "--k", 3, "--ignore-suppressed")
     assert apart.exit_code == 0
@@ -117,6 +117,12 @@ def test_suppressed_rows_that_break_a_promise_are_hinted_at(run, folder):
 def test_no_hint_where_suppressed_rows_are_not_to_blame(run, folder):
     (folder / "published.csv").write_text(PUBLISHED + "*,*,flu\n", "utf-8")
     assert run("audit", "published.csv", *COLUMNS, "--k", 5).stderr == ""
+
+
+def test_no_hint_where_everything_is_suppressed(run, folder):
+    (folder / "published.csv").write_text("age,zip,disease\n" + "*,*,flu\n" * 2, "utf-8")
+    result = run("audit", "published.csv", *COLUMNS, "--k", 5)
+    assert (result.exit_code, result.stderr) == (1, "")
 
 
 def test_original_and_published_may_stand_in_one_database(run):

@@ -66,6 +66,7 @@ BAD = {
     "role twice": (["t.csv", *GOOD, "--sensitive", "age"], "given a role twice: quasi and sensitive"),
     "role twice alike": (["t.csv", *GOOD, "--quasi", "age"], "given a role twice: quasi and quasi"),
     "no quasi-identifier": (["t.csv", "--sensitive", "disease", "--k", "2"], "No column is a quasi-identifier"),
+    "no list of columns": (["t.csv", *GOOD, "--quasi", "age\njob"], "is no list"),
     "no promise": (["t.csv", *ROLES], "Nothing is promised"),
     "k = 0": (["t.csv", *ROLES, "--k", "0"], "KAnonymity.k must be a whole number of at least 1; got 0."),
     "k below 0": (["t.csv", *ROLES, "--k", "-3"], "KAnonymity.k must be"),

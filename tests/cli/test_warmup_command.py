@@ -11,14 +11,15 @@ import json
 import numpy as np
 import pyarrow as pa
 import sfumato as sf
+import sfumato.engine.containment
 import sfumato.engine.grouping
 import sfumato.engine.partition
 from sfumato.demo import run_demo
-from sfumato.engine.kernels import cutting, grouping
+from sfumato.engine.kernels import containment, cutting, grouping
 from sfumato.engine.warmup import warm_up
 
 def ready():
-    loops = {**vars(cutting), **vars(grouping)}
+    loops = {**vars(containment), **vars(cutting), **vars(grouping)}
     return {name: len(loop.signatures) for name, loop in loops.items() if hasattr(loop, "signatures")}
 
 def table(leaves, rows=70_000):
@@ -28,12 +29,14 @@ def table(leaves, rows=70_000):
 warm_up()
 before = ready()
 sfumato.engine.partition.COMPILED_ROWS = sfumato.engine.grouping.COMPILED_ROWS = 0
+sfumato.engine.containment.PLAIN_PAIRS = 0
 schema = sf.Schema(quasi=["q", "r"], sensitive=["s", "t"])
 for leaves in (20, 1_000, 66_000):
     for models in ([], [sf.DistinctLDiversity(l=2, sensitive="s")], [sf.DistinctLDiversity(l=2, sensitive="t")]):
         for strict in (True, False):
             sf.anonymize(table(leaves), schema, [sf.KAnonymity(k=900), *models], sf.Mondrian(strict=strict))
-run_demo(2_000, 1)
+demo = run_demo(2_000, 1)
+sf.exposure(demo.frame, demo.recipe.schema, original=demo.original)
 print(json.dumps([before, ready()]))
 """
 

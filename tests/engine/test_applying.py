@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -60,6 +62,27 @@ def test_labels_that_are_published_alike_cannot_be_told_by_their_place():
     assert ranks.tolist() == [0, 0, ranks[2], ranks[2], 0]
     assert cells.array().to_pylist() == ["*", "*", None, None, "*"]
     assert len(cells.array().dictionary) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "values"),
+    [
+        (pa.int64(), ["100", "30", None], [30, 100, None]),
+        (pa.float64(), ["1e-05", "-2", "0.5"], [-2.0, 1e-05, 0.5]),
+        (pa.bool_(), ["true", "false"], [False, True]),
+        (pa.date32(), ["2000-02-01", "1999-12-31"], [date(1999, 12, 31), date(2000, 2, 1)]),
+        (pa.timestamp("us"), ["2000-01-01T10:00:00"], [datetime(2000, 1, 1, 10)]),
+        (pa.string(), ["b", "a", None], ["a", "b", None]),
+    ],
+)
+def test_values_are_published_with_their_type_and_ordered_by_it(kind, texts, values):
+    cells = CellTexts(texts, np.arange(len(texts), dtype=np.int32), kind)
+    order = order_rows([cells.ranks()], len(texts))
+    assert cells.array().take(order).to_pylist() == values
+
+
+def test_no_rows_have_no_ranks():
+    assert column_ranks(pa.chunked_array([], pa.date32()))[0].tolist() == []
 
 
 def test_columns_of_every_type_are_ranked():

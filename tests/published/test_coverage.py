@@ -34,7 +34,7 @@ def inside(value, low, high, *, low_closed, high_closed):
     return above and below
 
 
-def covers(label, domain: Domain, leaf: int) -> bool:
+def covers(label, domain: Domain, leaf: int) -> bool:  # noqa: PLR0911 - one line per label
     text, value = domain.texts[leaf], domain.values[leaf].as_py()
     match label:
         case Exact():
@@ -88,8 +88,8 @@ GRADES = Domain("grade", Scale.ORDINAL, pa.array(["none", "school", "degree", "d
     [
         (NUMBERS, [-inf, -3, -1, 0, 20, 20.5, 30, 41, 99, inf]),
         (REALS, [-1, -0.5, 0, 0.1, 0.2, 0.3, 2, 5]),
-        (DAYS, [-inf, date(2019, 1, 1), date(2020, 1, 1), datetime(2020, 1, 1, 12), date(2020, 2, 1), inf]),  # noqa: DTZ001
-        (MOMENTS, [date(2020, 1, 1), datetime(2020, 1, 1, 12), date(2020, 1, 2), datetime(2020, 1, 2, 1), inf]),  # noqa: DTZ001
+        (DAYS, [-inf, date(2019, 1, 1), date(2020, 1, 1), datetime(2020, 1, 1, 12), date(2020, 2, 1), inf]),  # noqa: DTZ001 - naive
+        (MOMENTS, [date(2020, 1, 1), datetime(2020, 1, 1, 12), date(2020, 1, 2), datetime(2020, 1, 2, 1), inf]),  # noqa: DTZ001 - naive
     ],
     ids=["numbers", "reals", "days", "moments"],
 )
@@ -107,7 +107,9 @@ def test_intervals_cover_what_lies_between_their_ends(domain, ends, low_closed, 
 @pytest.mark.parametrize("high_closed", [True, False])
 def test_ordinal_intervals_cover_ranks(low_closed, high_closed):
     texts = GRADES.texts
-    assert_covers([Interval(a, b, low_closed=low_closed, high_closed=high_closed) for a in texts for b in texts], GRADES)
+    assert_covers(
+        [Interval(a, b, low_closed=low_closed, high_closed=high_closed) for a in texts for b in texts], GRADES
+    )
 
 
 def test_a_bound_of_another_kind_covers_nothing():
@@ -203,7 +205,7 @@ def test_every_set_that_an_algorithm_publishes_is_read_back(name, data):
     assert_covers(labels, column.domain)
 
 
-STRANGE = st.text("ab ,-\"{}[]()*\n\u00e9", min_size=1, max_size=5).filter(lambda text: text.strip("* \n"))
+STRANGE = st.text('ab ,-"{}[]()*\n\u00e9', min_size=1, max_size=5).filter(lambda text: text.strip("* \n"))
 
 
 @given(st.lists(STRANGE, min_size=2, max_size=5, unique=True))

@@ -74,7 +74,9 @@ def test_the_schema_comes_before_the_texts(settings, texts, scale, leaves):
 
 
 def column(texts, **settings):
-    return PublishedColumn("x", tuple(texts), np.arange(len(texts), dtype=np.int32), Schema(quasi=["x"], **settings), None)
+    return PublishedColumn(
+        "x", tuple(texts), np.arange(len(texts), dtype=np.int32), Schema(quasi=["x"], **settings), None
+    )
 
 
 def test_labels_are_read_in_the_domain_that_they_make():

@@ -220,9 +220,7 @@ def same_bound(found: object, given: object) -> bool:
 @given(st.tuples(NUMBERS, NUMBERS) | st.tuples(st.dates(), st.dates()), st.booleans(), st.booleans())
 def test_an_interval_of_numbers_or_dates_comes_back(ends, low_closed, high_closed):
     low, high = sorted(ends)
-    read = parse_label(
-        Interval(low, high, low_closed=low_closed, high_closed=high_closed).text, Scale.NUMERIC, {}
-    )
+    read = parse_label(Interval(low, high, low_closed=low_closed, high_closed=high_closed).text, Scale.NUMERIC, {})
     assert isinstance(read, Interval)
     assert same_bound(read.low, low)
     assert same_bound(read.high, high)

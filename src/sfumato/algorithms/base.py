@@ -53,6 +53,11 @@ class Algorithm(ABC):
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
 
+    @property
+    def ignores_row_order(self) -> bool:
+        """Whether rows in another order are published alike; if not, they are put in a fixed order first."""
+        return False
+
     def refusal(self, task: Task) -> str | None:
         """Say in one sentence why the algorithm cannot serve this task, or nothing."""
         if task.table.flags:

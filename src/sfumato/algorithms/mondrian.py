@@ -54,6 +54,11 @@ class Mondrian(Algorithm):
         require(isinstance(self.strict, bool), self, "strict", "true or false", self.strict)
         require(self.publish in {"nodes", "sets"}, self, "publish", "'nodes' or 'sets'", self.publish)
 
+    @property
+    def ignores_row_order(self) -> bool:
+        """Whether rows in another order are published alike: relaxed cuts part equal values in row order."""
+        return self.strict
+
     def refusal(self, task: Task) -> str | None:
         """Refuse flags of sensitive cells, and models for which good halves do not make a good whole."""
         for model in task.models:

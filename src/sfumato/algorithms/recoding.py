@@ -71,7 +71,8 @@ def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np
     empty = high < low
     if span and domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
         low, high = _node_ends(domain, np.where(empty, 0, low), np.where(empty, 0, high))
-        missing = missing | ((high - low == span - 1) & (span > 1))  # the root is published as anything is
+        if span > 1 and isinstance(_node_label(domain, 0, span - 1), Suppressed):
+            missing = missing | (high - low == span - 1)  # the root is published as anything is
     keys = np.where(empty, span * span, np.where(missing, span * span + 1, low * span + high))
     grouped = group_keys(keys, span * span + 2)
     return Recoded(RangeLabels(domain, grouped.keys), grouped.labels)

@@ -81,6 +81,17 @@ class Schema:
                 return role
         raise SchemaError(f"Attribute {name!r} has no role{did_you_mean(name, self.attributes)}")
 
+    def of_quasi(self) -> Schema:
+        """Keep the quasi-identifiers only, with what is said about them."""
+        known = set(self.quasi)
+        return Schema(
+            quasi=self.quasi,
+            hierarchies={name: value for name, value in self.hierarchies.items() if name in known},
+            scales={name: value for name, value in self.scales.items() if name in known},
+            orders={name: value for name, value in self.orders.items() if name in known},
+            missing=self.missing,
+        )
+
     def check_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Refuse roles for columns that the table lacks; return the columns that no role names."""
         known = {*self.attributes, *self.flags.values()}

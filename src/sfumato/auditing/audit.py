@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from html import escape
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
-from sfumato.auditing.matching import matching_groups
-from sfumato.auditing.truth import Comparison, Truth
+from sfumato.auditing.counts import Counts
+from sfumato.auditing.truth import Comparison, Truth, refuse_unlike, row_numbers
 from sfumato.auditing.verdict import Verdict, judge, plain
 from sfumato.data.frames import to_arrow
-from sfumato.engine.coding import code, code_column
+from sfumato.engine.coding import code
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.groups import Groups
 from sfumato.models.base import PrivacyModel
@@ -27,8 +24,6 @@ from sfumato.models.entropy_l_diversity import EntropyLDiversity
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.publication import SUPPRESSED_TEXT
-from sfumato.published.counting import count_groups
 from sfumato.published.table import PublishedTable
 from sfumato.validation import did_you_mean
 
@@ -48,8 +43,7 @@ class Audit:
     sizes: npt.NDArray[np.int64]
     set_aside: int
     truth: Truth | None = None
-    groups: Groups = field(repr=False, kw_only=True)
-    table: PublishedTable = field(repr=False, kw_only=True)
+    counts: Counts = field(repr=False, kw_only=True)
 
     @property
     def holds(self) -> bool:
@@ -58,27 +52,36 @@ class Audit:
 
     def level(self, model: str, sensitive: str | None = None) -> float | int:
         """Tell the level that the table reaches of a model, for one sensitive attribute if there are several."""
-        found = [
-            verdict
-            for verdict in (*self.verdicts, *self.levels)
-            if verdict.model.name == model and sensitive in {None, *verdict.model.attributes}
-        ]
+        promised, found = (
+            [v for v in verdicts if v.model.name == model and sensitive in {None, *v.model.attributes}]
+            for verdicts in (self.verdicts, (*self.verdicts, *self.levels))
+        )
         if not found:
-            known = sorted({verdict.model.name for verdict in (*self.verdicts, *self.levels)})
-            hint = did_you_mean(model, known) or f"; it judged {', '.join(known)}."
-            raise InvalidParameterError(f"The audit did not judge {model!r}{hint}")
+            raise InvalidParameterError(f"The audit did not judge {model!r}{self._hint(model, sensitive)}")
         if len({verdict.model.attributes for verdict in found}) > 1:
             raise InvalidParameterError(f"Several attributes were judged by {model!r}; say which with sensitive=.")
+        if len({verdict.level for verdict in promised}) > 1:
+            raise InvalidParameterError(f"Several promises of {model!r} reach different levels; read Audit.verdicts.")
         number = plain(found[0].level)
         return float(number) if isinstance(number, str) else number
 
-    def judge(self, model: PrivacyModel) -> Verdict:
-        """Judge one more model on the same groups."""
-        return judge(model, self.groups, self._own)
+    @property
+    def groups(self) -> Groups:
+        """The groups that an adversary sees who knows all quasi-identifiers."""
+        return self.counts.of(KAnonymity(k=1))[0]
 
-    @cached_property
-    def _own(self) -> Groups:
-        return Groups(self.sizes)
+    def judge(self, model: PrivacyModel) -> Verdict:
+        """Judge one more model on the same table."""
+        check_models([model], self.counts.schema)
+        return judge(model, *self.counts.of(model))
+
+    def _hint(self, model: str, sensitive: str | None) -> str:
+        judged = [verdict.model for verdict in (*self.verdicts, *self.levels)]
+        names = sorted({each.name for each in judged})
+        if sensitive is not None and model in names:
+            attributes = {name for each in judged if each.name == model for name in each.attributes}
+            return f" for {sensitive!r}{did_you_mean(sensitive, attributes) or '.'}"
+        return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
 
     def to_dict(self) -> dict[str, object]:
         """Give the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
@@ -124,6 +127,7 @@ def audit(
     *,
     original: object | None = None,
     correspondence: Sequence[int] | None = None,
+    population: object | None = None,
     ignore_suppressed: bool = False,
 ) -> Audit:
     """Judge a published table, made by whatever tool.
@@ -136,14 +140,22 @@ def audit(
     original : the original table; then every published cell must cover the value it stands for.
     correspondence : for every published row the number of its original row, counted from 0. Without it the
         audit checks that one exists.
+    population : the persons that the records are drawn from, with the same quasi-identifiers, for the models
+        that compare with them.
     ignore_suppressed : count rows whose quasi-identifiers are all `*` apart, as suppressed records. Otherwise
         they are a group like any other.
     """
     shown, _ = to_arrow(published)
     source = None if original is None else to_arrow(original)[0]
-    rows = None if correspondence is None else np.asarray(correspondence, dtype=np.int64)
+    rows = None if correspondence is None else row_numbers(correspondence)
     return audit_tables(
-        shown, schema, models, original=source, correspondence=rows, ignore_suppressed=ignore_suppressed
+        shown,
+        schema,
+        models,
+        original=source,
+        correspondence=rows,
+        population=None if population is None else to_arrow(population)[0],
+        ignore_suppressed=ignore_suppressed,
     )
 
 
@@ -154,43 +166,65 @@ def audit_tables(
     *,
     original: pa.Table | None = None,
     correspondence: npt.NDArray[np.int64] | None = None,
+    population: pa.Table | None = None,
     ignore_suppressed: bool = False,
 ) -> Audit:
     """Judge a published Arrow table; see `audit`."""
     check_models(models, schema)
-    aside = _starred_rows(shown, schema) if ignore_suppressed else None
-    judged = shown if aside is None or not aside.any() else shown.filter(pa.array(~aside))
+    if correspondence is not None and original is None:
+        raise InvalidParameterError("A correspondence says nothing without the original; give original=, too.")
+    aside = _starred_rows(shown, schema) if ignore_suppressed else np.zeros(shown.num_rows, dtype=np.bool_)
+    judged = shown.filter(pa.array(~aside)) if aside.any() else shown
     coded = None
     if original is not None:
         schema.check_columns(original.column_names)
         coded = code(original, schema)
     domains = {} if coded is None else {column.name: column.domain for column in coded.quasi}
     table = PublishedTable.read(judged, schema, domains)
-    own = count_groups(table, judged, schema)
-    seen = matching_groups(table, own) if schema.missing is Missing.MATCHES_ALL and table.columns else own
+    counts = _counts(table, judged, schema, population)
     truth = None
     if original is not None and coded is not None:
-        whole = table if judged is shown else PublishedTable.read(shown, schema, domains)
-        truth = Comparison(whole, shown, coded, original).check(schema, correspondence)
+        refuse_unlike(shown.num_rows, original.num_rows, correspondence)
+        rows = correspondence if correspondence is None or judged is shown else correspondence[~aside]
+        truth = Comparison(table, judged, coded, original, schema).check(rows)
     return Audit(
-        verdicts=tuple(judge(model, seen, own) for model in models),
-        levels=tuple(judge(model, seen, own) for model in _standard(schema)),
+        verdicts=tuple(judge(model, *counts.of(model)) for model in models),
+        levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema)),
         records=judged.num_rows,
-        sizes=own.sizes,
+        sizes=table.grouped.counts,
         set_aside=shown.num_rows - judged.num_rows,
         truth=truth,
-        groups=seen,
-        table=table,
+        counts=counts,
     )
+
+
+def _counts(table: PublishedTable, shown: pa.Table, schema: Schema, population: pa.Table | None) -> Counts:
+    """Count the groups of a table, and the persons of a population that they cover."""
+    if population is None:
+        return Counts(table, shown, schema)
+    persons = schema.of_quasi()
+    persons.check_columns(population.column_names)
+    if population.num_rows < shown.num_rows:
+        raise SchemaError(
+            f"The population has {population.num_rows:,} rows and the published table {shown.num_rows:,}; "
+            "give the population that its records are drawn from."
+        )
+    coded = code(population, persons)
+    domains = {column.name: column.domain for column in coded.quasi}
+    return Counts(PublishedTable.read(shown, schema, domains), shown, schema, coded)
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
     """Refuse models whose attributes the schema does not call sensitive."""
     for model in models:
-        for name in model.attributes:
-            if name not in schema.sensitive:
-                hint = did_you_mean(name, schema.sensitive) or "; give it the role sensitive."
-                raise SchemaError(f"{type(model).__name__} protects {name!r}, which is not sensitive{hint}")
+        _refuse_unprotected(model, schema.sensitive)
+
+
+def _refuse_unprotected(model: PrivacyModel, sensitive: Collection[str]) -> None:
+    for name in model.attributes:
+        if name not in sensitive:
+            hint = did_you_mean(name, sensitive) or "; give it the role sensitive."
+            raise SchemaError(f"{type(model).__name__} protects {name!r}, which is not sensitive{hint}")
 
 
 def _standard(schema: Schema) -> list[PrivacyModel]:

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from sfumato.data.frames import to_arrow
 from sfumato.engine.coding import CodedTable, code
-from sfumato.engine.containment import Boxes, Contents, match
+from sfumato.engine.containment import Contents, match
 from sfumato.engine.grouping import first_rows, group_columns
+from sfumato.published.boxes import boxes_of
 from sfumato.published.counting import count_groups
-from sfumato.published.table import PublishedColumn, PublishedTable
+from sfumato.published.table import PublishedTable, bucket_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +63,7 @@ class Exposed:
 
     def riskiest(self, most: int = 10) -> list[int]:
         """Give the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
-        return np.argsort(-self.by_record, kind="stable")[:most].tolist()
+        return [int(row) for row in np.argsort(-self.by_record, kind="stable")[:most]]
 
     def to_dict(self) -> dict[str, object]:
         """Give the figures as plain numbers."""
@@ -96,8 +97,11 @@ class Exposure:
 
     def __repr__(self) -> str:
         lines = [f"Exposure to adversary {self.adversary}, {len(self.identity.by_record):,} records"]
-        width = max(len(row[0]) for row in self._rows())
-        lines += [f"{row[0]:<{width}}  {row[1]:>8}  {row[2]:>8}" for row in [("exposure of", "maximum", "mean"), *self._rows()]]
+        width = max(len("exposure of"), *(len(row[0]) for row in self._rows()))
+        lines += [
+            f"{row[0]:<{width}}  {row[1]:>8}  {row[2]:>8}"
+            for row in [("exposure of", "maximum", "mean"), *self._rows()]
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -143,11 +147,13 @@ def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Expos
     group = table.grouped.labels
     values = {}
     for name, histogram in groups.histograms.items():
-        codes = groups.domains[name].encode(shown[name])
-        keys = histogram.rows * histogram.width + histogram.codes
-        place = np.searchsorted(keys, group * histogram.width + codes)
-        own = histogram.counts[place] + histogram.missing[group]
-        values[name] = Exposed(name, own / groups.sizes[group])
+        if bucket_numbers(shown, name) is None:
+            keys = histogram.rows * histogram.width + histogram.codes
+            codes = groups.domains[name].encode(shown[name])
+            own = histogram.counts[np.searchsorted(keys, group * histogram.width + codes)]
+        else:  # the cell shown may be another record's: take the likeliest value
+            own = histogram.reduce(np.maximum, histogram.counts)[group]
+        values[name] = Exposed(name, (own + histogram.missing[group]) / histogram.sizes[group])
     return Exposure(2, Exposed("identity", 1.0 / groups.sizes[group]), values)
 
 
@@ -162,7 +168,7 @@ def _matching_groups(table: PublishedTable, groups: Groups, coded: CodedTable) -
     own = [starts[column.name] + column.codes[rows].astype(np.int64) for column in coded.sensitive]
     anything = [np.full(len(rows), starts[column.name] + column.domain.missing) for column in coded.sensitive]
     own_columns = np.array([*own, *anything], dtype=np.int64).reshape(-1, len(rows))
-    found = match(points, own_columns, _boxes(table), _contents(groups, starts))
+    found = match(points, own_columns, boxes_of(table), _contents(groups, starts))
     label = distinct.labels
     identity = Exposed("identity", _quotient(np.ones(len(rows)), found.records)[label])
     values = {}
@@ -172,42 +178,6 @@ def _matching_groups(table: PublishedTable, groups: Groups, coded: CodedTable) -
     return Exposure(1, identity, values)
 
 
-def _boxes(table: PublishedTable) -> Boxes:
-    """Lay out what every group covers on every axis."""
-    low, high, rows, members = [], [], [], [np.zeros(0, dtype=np.bool_)]
-    filled = 0
-    for column in table.columns:
-        bottom, top, row, flags = _axis_ranges(column, filled)
-        by_group = table.by_group(column)
-        low.append(bottom[by_group])
-        high.append(top[by_group])
-        rows.append(row[by_group])
-        members.append(flags)
-        filled += len(flags)
-    shape = (len(table.grouped), len(table.columns))
-    return Boxes(
-        np.column_stack(low).astype(np.int32) if low else np.zeros(shape, dtype=np.int32),
-        np.column_stack(high).astype(np.int32) if high else np.zeros(shape, dtype=np.int32),
-        np.column_stack(rows) if rows else np.zeros(shape, dtype=np.int64),
-        np.concatenate(members),
-    )
-
-
-def _axis_ranges(column: PublishedColumn, filled: int) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
-    """Give for every label its range of codes, missing included, and the place of its row of members or -1."""
-    coverage, missing = column.coverage, column.domain.missing
-    low, high = coverage.low.copy(), coverage.high.copy()
-    low[coverage.missing & (high < low)] = missing
-    high[coverage.missing] = missing
-    rows = np.full(len(low), -1, dtype=np.int64)
-    flags = np.zeros((len(coverage.members), missing + 1), dtype=np.bool_)
-    for place, (label, codes) in enumerate(coverage.members.items()):
-        rows[label] = filled + place * (missing + 1)
-        flags[place, codes] = True
-        low[label], high[label] = (codes.min(), codes.max()) if len(codes) else (1, 0)
-    return low, high, rows, flags.ravel()
-
-
 def _contents(groups: Groups, starts: Mapping[str, int]) -> Contents:
     """List how many records of each group have which value; what may be any value stands as missing."""
     group, column, amount = [], [], []
@@ -215,7 +185,8 @@ def _contents(groups: Groups, starts: Mapping[str, int]) -> Contents:
         unknown = np.flatnonzero(histogram.missing)
         group += [histogram.rows, unknown]
         column += [starts[name] + histogram.codes, np.full(len(unknown), starts[name] + histogram.width - 1)]
-        amount += [histogram.counts, histogram.missing[unknown]]
+        scale = groups.sizes / histogram.sizes  # below 1 where counts are multiples of what is expected
+        amount += [histogram.counts * scale[histogram.rows], histogram.missing[unknown] * scale[unknown]]
     nothing = np.zeros(0, dtype=np.int64)
     groups_of, columns = np.concatenate([nothing, *group]), np.concatenate([nothing, *column])
     order = np.lexsort((columns, groups_of))

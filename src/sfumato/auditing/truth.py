@@ -11,11 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.data.values import texts
 from sfumato.engine.coding import CodedTable
 from sfumato.engine.grouping import first_rows, group_columns, group_keys
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.publication import SUPPRESSED_TEXT
 from sfumato.published.table import PublishedTable
 
 Ints = npt.NDArray[np.int64]
@@ -57,6 +59,21 @@ class Truth:
 
 
 @dataclass(frozen=True, eq=False)
+class Kept:
+    """One column that is published as it is, coded alike in the published and the original table."""
+
+    shown: Ints
+    original: Ints
+    width: int
+    star: int | None
+
+    def equal(self, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
+        """Tell for pairs of published and original rows whether the cells are equal or the published one is `*`."""
+        mine = self.shown[here]
+        return np.asarray((mine == self.original[there]) | (mine == self.star))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """A published table beside its original: read and as written, coded and as it was."""
 
@@ -64,96 +81,147 @@ class Comparison:
     shown: pa.Table
     coded: CodedTable
     original: pa.Table
+    schema: Schema
 
-    def check(self, schema: Schema, correspondence: Ints | None) -> Truth:
+    def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
         rows_in, rows_out = self.original.num_rows, self.shown.num_rows
-        if rows_out > rows_in:
-            raise SchemaError(
-                f"The published table has {rows_out:,} rows and the original only {rows_in:,}; "
-                "give the original that it was made from."
-            )
-        kept = [name for name in (*schema.sensitive, *schema.insensitive) if name in self.shown.column_names]
-        false_cells = unmatched = 0
-        if correspondence is None:
-            unmatched = self._unmatched(kept)
-        else:
-            _refuse_bad(correspondence, rows_out, rows_in)
-            false_cells = self._false_cells(kept, correspondence)
+        published = (*self.schema.sensitive, *self.schema.insensitive)
+        kept = [name for name in published if name in self.shown.column_names]
         return Truth(
             rows_in=rows_in,
             rows_out=rows_out,
             suppressed=rows_in - rows_out,
             with_correspondence=correspondence is not None,
-            false_cells=false_cells,
-            unmatched=unmatched,
+            false_cells=0 if correspondence is None else self._false_cells(kept, correspondence),
+            unmatched=self._unmatched(kept) if correspondence is None else 0,
         )
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
         """Count published cells that do not cover the original cell, or do not equal it where nothing is recoded."""
-        covered = (
-            column.coverage.contains(column.codes, mine.codes[correspondence])
-            for column, mine in zip(self.published.columns, self.coded.quasi, strict=True)
-        )
+        rows = np.arange(self.shown.num_rows)
+        covered = (self._covers(at, rows, correspondence) for at in range(len(self.published.columns)))
         false_cells = sum(int(np.count_nonzero(~cells)) for cells in covered)
-        rows = pa.array(correspondence)
-        return false_cells + sum(_differing(self.shown[name], self.original[name].take(rows)) for name in kept)
+        sources = pa.array(correspondence)
+        return false_cells + sum(_differing(self.shown[name], self.original[name].take(sources)) for name in kept)
+
+    def _covers(self, at: int, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
+        """Tell for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
+        column = self.published.columns[at]
+        label = column.codes[here]
+        covered = column.coverage.contains(label, self.coded.quasi[at].codes[there])
+        if self.schema.missing is Missing.MATCHES_ALL and None in column.texts:
+            covered |= label == column.texts.index(None)
+        return covered
 
     def _unmatched(self, kept: Sequence[str]) -> int:
         """Count published records that are left over when as many as possible are paired with original records."""
-        shown_block, original_block = self._blocks(kept)
+        columns = [_kept(self.shown[name], self.original[name]) for name in kept]
+        loose = [column for column in columns if column.star is not None]
+        shown_block, original_block = self._blocks([column for column in columns if column.star is None])
         grouped = self.published.grouped
-        out = group_columns([grouped.labels, shown_block], [len(grouped), int(shown_block.max()) + 1])
-        codes = [column.codes for column in self.coded.quasi]
-        widths = [len(column.domain) + 1 for column in self.coded.quasi]
-        into = group_columns([*codes, original_block], [*widths, int(original_block.max()) + 1])
+        out = group_columns(
+            [grouped.labels, shown_block, *(column.shown for column in loose)],
+            [len(grouped), int(shown_block.max()) + 1, *(column.width for column in loose)],
+        )
+        into = group_columns(
+            [*(column.codes for column in self.coded.quasi), original_block, *(column.original for column in loose)],
+            [
+                *(len(column.domain) + 1 for column in self.coded.quasi),
+                int(original_block.max()) + 1,
+                *(column.width for column in loose),
+            ],
+        )
         out_rows, in_rows = first_rows(out), first_rows(into)
         found = [
-            self._covering(out_rows, in_rows, here, there)
+            self._covering(out_rows, in_rows, here, there, loose)
             for here, there in _same_block(shown_block[out_rows], original_block[in_rows])
         ]
         source, target = (np.concatenate([np.zeros(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))
         return int(self.shown.num_rows) - _largest_flow(out.counts, into.counts, source, target)
 
-    def _blocks(self, kept: Sequence[str]) -> tuple[Ints, Ints]:
+    def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:
         """Give a number to every combination of cells that are published as they are, the same in both tables."""
         rows = self.shown.num_rows
         block = np.zeros(rows + self.original.num_rows, dtype=np.int64)
-        for name in kept:
-            both = pa.chunked_array([_texts(self.shown[name]), _texts(self.original[name])])
-            encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
-            width = len(encoded.dictionary) + 1
-            codes = encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False)
-            block = group_keys(block * width + codes).labels.astype(np.int64)
+        for column in columns:
+            codes = np.concatenate([column.shown, column.original])
+            block = group_keys(block * column.width + codes).labels.astype(np.int64)
         return block[:rows], block[rows:]
 
-    def _covering(self, out_rows: Ints, in_rows: Ints, here: Ints, there: Ints) -> tuple[Ints, Ints]:
+    def _covering(
+        self, out_rows: Ints, in_rows: Ints, here: Ints, there: Ints, loose: Sequence[Kept]
+    ) -> tuple[Ints, Ints]:
         """Keep the pairs of which the published combination covers the original one."""
-        for column, mine in zip(self.published.columns, self.coded.quasi, strict=True):
-            covered = column.coverage.contains(column.codes[out_rows[here]], mine.codes[in_rows[there]])
+        for at in range(len(self.published.columns)):
+            covered = self._covers(at, out_rows[here], in_rows[there])
             here, there = here[covered], there[covered]
+        for column in loose:
+            equal = column.equal(out_rows[here], in_rows[there])
+            here, there = here[equal], there[equal]
         return here, there
 
 
-def _refuse_bad(correspondence: Ints, rows_out: int, rows_in: int) -> None:
+def row_numbers(correspondence: Sequence[int]) -> Ints:
+    """Take a correspondence as an array, if it is a list of whole numbers."""
+    given = np.asarray(correspondence)
+    try:
+        rows = given.astype(np.int64)
+        whole = rows.ndim == 1 and bool((rows == given).all())
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise InvalidParameterError("The correspondence must be a list with the number of an original row per row.")
+    return rows
+
+
+def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None) -> None:
+    """Refuse an original that is too small, and a correspondence that belongs to other tables."""
+    if rows_out > rows_in:
+        raise SchemaError(
+            f"The published table has {rows_out:,} rows and the original only {rows_in:,}; "
+            "give the original that it was made from."
+        )
+    if correspondence is None:
+        return
     if len(correspondence) != rows_out:
         raise SchemaError(
             f"The correspondence has {len(correspondence):,} rows and the published table {rows_out:,}; "
             "give the one that was written with this table."
         )
-    outside = rows_out > 0 and (correspondence.min() < 0 or correspondence.max() >= rows_in)
-    if outside or np.bincount(correspondence, minlength=1).max() > 1:
+    outside = correspondence.min() < 0 or correspondence.max() >= rows_in
+    if outside or np.bincount(correspondence).max() > 1:
         raise SchemaError("The correspondence must name a different original row for every published row.")
 
 
-def _texts(column: pa.ChunkedArray) -> pa.Array:
-    return texts(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column)
+def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Give two columns one type: a column that lost some of its rows may have lost its fractions or times."""
+    if pa.types.is_dictionary(shown.type):
+        shown = shown.cast(shown.type.value_type)
+    if shown.type == original.type:
+        return shown, original
+    if {shown.type, original.type} == {pa.date32(), pa.timestamp("us")}:
+        return shown.cast(pa.timestamp("us")), original.cast(pa.timestamp("us"))
+    return pa.chunked_array([texts(shown)]), pa.chunked_array([texts(original)])
+
+
+def _kept(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
+    shown, original = _alike(shown, original)
+    both = pa.chunked_array([*shown.chunks, *original.chunks], shown.type)
+    encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
+    width, star = len(encoded.dictionary) + 1, None
+    codes = encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False).astype(np.int64)
+    if pa.types.is_string(shown.type):
+        place = pc.index(encoded.dictionary, SUPPRESSED_TEXT).as_py()
+        star = place if place in codes[: len(shown)] else None
+    return Kept(codes[: len(shown)], codes[len(shown) :], width, star)
 
 
 def _differing(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> int:
-    if shown.type != original.type:
-        shown, original = _texts(shown), _texts(original)
+    shown, original = _alike(shown, original)
     equal = pc.fill_null(pc.equal(shown, original), fill_value=False)
+    if pa.types.is_string(shown.type):
+        equal = pc.or_(equal, pc.fill_null(pc.equal(shown, SUPPRESSED_TEXT), fill_value=False))
     both_missing = pc.and_(pc.is_null(shown), pc.is_null(original))
     return len(shown) - int(pc.sum(pc.or_(equal, both_missing)).as_py() or 0)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.groups import Groups
 from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Verdict:
     """What a table reaches of one model.
 
     `margin` is how far the level is on the safe side of the limit (negative: broken). `groups` and
-    `records` count what breaks the promise.
+    `records` count what breaks the promise. `parts` are the verdicts on the models that it is made of, if it is.
     """
 
     model: PrivacyModel
@@ -23,6 +24,7 @@ class Verdict:
     holds: bool
     groups: int
     records: int
+    parts: tuple[Verdict, ...] = ()
 
     @property
     def margin(self) -> float:
@@ -40,6 +42,7 @@ class Verdict:
             "holds": self.holds,
             "violating_groups": self.groups,
             "violating_records": self.records,
+            **({"parts": [part.to_dict() for part in self.parts]} if self.parts else {}),
         }
 
 
@@ -47,7 +50,8 @@ def judge(model: PrivacyModel, groups: Groups, records: Groups) -> Verdict:
     """Judge a model on what an adversary sees as groups; count the records of the groups that break it."""
     kept = model.kept_by(groups)
     level = model.worst(model.level(groups))
-    return Verdict(model, level, bool(kept.all()), int((~kept).sum()), int(records.sizes[~kept].sum()))
+    parts = tuple(judge(part, groups, records) for part in model.parts) if isinstance(model, Conjunction) else ()
+    return Verdict(model, level, bool(kept.all()), int((~kept).sum()), int(records.sizes[~kept].sum()), parts)
 
 
 def plain(number: float) -> float | int | str:

@@ -8,19 +8,23 @@ with `smallest_group`.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import tomli_w
 
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.scales import Scale
 from sfumato.engine.coding import CodedColumn
 from sfumato.engine.domain import Domain
+from sfumato.exceptions import InvalidParameterError
 from sfumato.groups import Counts, Groups
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.models.base import Levels, PrivacyModel
@@ -63,7 +67,7 @@ def check_facts_are_stated(model: PrivacyModel) -> None:
     assert model.reference
     assert model.bound in {"min", "max"}
     numbers = {name for name, value in model.parameters().items() if is_number(value)}
-    assert numbers == set(model.stricter)
+    assert numbers <= set(model.stricter) <= {field.name for field in fields(model)}  # type: ignore[arg-type]  # every model is a dataclass
     assert set(model.stricter.values()) <= {"larger", "smaller"}
 
 
@@ -137,6 +141,16 @@ def check_unions_of_good_groups_are_good(model: PrivacyModel) -> None:
             assert model.kept_by(good.merged(_unions(sample.rng, len(good)))).all()
 
 
+def check_unions_of_good_groups_may_be_bad(model: PrivacyModel) -> None:
+    """A model that says it is not monotone is not: two good groups are found whose union is bad."""
+    assert model.monotone or any(_spoils(model, sample, good=True) for sample in samples(model, *Missing))
+
+
+def check_good_groups_may_turn_bad(model: PrivacyModel) -> None:
+    """A model that says it is not extendable is not: a good group is found, and another that spoils it."""
+    assert model.extendable or any(_spoils(model, sample, good=False) for sample in samples(model, *Missing))
+
+
 def check_good_groups_stay_good(model: PrivacyModel) -> None:
     """A model that says it is extendable is: a good group stays good whatever joins it."""
     for sample in samples(model, *Missing) if model.extendable else ():
@@ -150,9 +164,12 @@ def check_stricter_keeps_no_more(model: PrivacyModel) -> None:
     for sample in samples(model, *Missing):
         groups = sample.counted()
         for name, direction in model.stricter.items():
-            value = getattr(model, name)
-            stricter = replace(model, **{name: value + 1 if direction == "larger" else value / 2})  # type: ignore[type-var]  # every model is a dataclass
-            assert not (stricter.kept_by(groups) & ~model.kept_by(groups)).any()
+            if name not in model.parameters():
+                continue
+            value = _made_stricter(getattr(model, name), larger=direction == "larger")
+            with contextlib.suppress(InvalidParameterError):  # p is at most k already
+                stricter = replace(model, **{name: value})  # type: ignore[type-var]  # every model is a dataclass
+                assert not (stricter.kept_by(groups) & ~model.kept_by(groups)).any()
 
 
 def check_missing_values_never_help(model: PrivacyModel) -> None:
@@ -176,11 +193,12 @@ def check_small_groups_are_bad(model: PrivacyModel) -> None:
 
 
 def check_model_can_be_stored(model: PrivacyModel) -> None:
-    """A model equals what its pickle and its parameters give back, and these are texts, numbers or flags."""
-    for copy in (pickle.loads(pickle.dumps(model)), type(model)(**model.parameters())):  # noqa: S301 - made here
+    """A model equals what its pickle gives back, and its parameters, also by way of a TOML file."""
+    stored = tomllib.loads(tomli_w.dumps(model.parameters()))
+    pickled = pickle.loads(pickle.dumps(model))  # noqa: S301 - made here
+    for copy in (pickled, type(model)(**model.parameters()), type(model)(**stored)):
         assert copy == model
         assert hash(copy) == hash(model)
-    assert all(isinstance(value, str | int | float) for value in model.parameters().values())
 
 
 def check_level_equals_oracle(model: PrivacyModel, oracle: Oracle) -> None:
@@ -212,7 +230,9 @@ MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
     check_pieces_add_up,
     check_merging_is_recounting,
     check_unions_of_good_groups_are_good,
+    check_unions_of_good_groups_may_be_bad,
     check_good_groups_stay_good,
+    check_good_groups_may_turn_bad,
     check_stricter_keeps_no_more,
     check_missing_values_never_help,
     check_small_groups_are_bad,
@@ -223,6 +243,7 @@ MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
 def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iterator[Sample]:
     """Draw records that give a model both good and bad groups, some of their values missing."""
     values = 2 * model.smallest_group + 3
+    domain = sample_numbers if model.numeric else sample_domain
     for policy in policies:
         for seed in SEEDS:
             rng = generator(seed)
@@ -230,7 +251,7 @@ def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iter
             sizes[::5] = values * rng.integers(1, 3, len(sizes[::5]))
             group = rng.permutation(np.repeat(np.arange(GROUPS), sizes))
             columns = tuple(
-                CodedColumn(sample_domain(name, values), _codes(rng, group, values, lost)) for name in model.attributes
+                CodedColumn(domain(name, values), _codes(rng, group, values, lost)) for name in model.attributes
             )
             yield Sample(group=group, columns=columns, missing=policy, rng=rng)
 
@@ -241,6 +262,12 @@ def sample_domain(name: str, values: int) -> Domain:
     threes, nines = [f"three {i // 3}" for i in range(values)], [f"nine {i // 9}" for i in range(values)]
     hierarchy = Hierarchy.from_levels(leaves, [leaves, threes, nines], ordered=True)
     return Domain(name, Scale.ORDINAL, pa.array(leaves), hierarchy)
+
+
+def sample_numbers(name: str, values: int) -> Domain:
+    """Make a domain of numbers that lie the farther apart the larger they are: 0, 0.5, 1.5, 3, 5 and so on."""
+    steps = np.arange(values)
+    return Domain(name, Scale.NUMERIC, pa.array(steps * (steps + 1) / 4))
 
 
 def _codes(rng: np.random.Generator, group: Labels, values: int, lost: float) -> npt.NDArray[np.unsignedinteger]:
@@ -272,6 +299,23 @@ def _filled(sample: Sample) -> Iterator[list[CodedColumn]]:
                 codes[gone[sample.group[gone] == number]] = np.bincount(known, minlength=values).argmax()
             columns.append(CodedColumn(column.domain, codes))
         yield columns
+
+
+def _spoils(model: PrivacyModel, sample: Sample, *, good: bool) -> bool:
+    """Tell whether the union of a good group and another one, which may have to be good, is bad."""
+    groups = sample.counted()
+    kept = model.kept_by(groups)
+    joining = kept if good else np.ones_like(kept)
+    first, second = np.nonzero(kept[:, None] & joining[None, :])
+    pairs = groups.take(np.stack([first, second], axis=1).ravel())
+    return not model.kept_by(pairs.merged(np.repeat(np.arange(len(first)), 2))).all()
+
+
+def _made_stricter(value: object, *, larger: bool) -> object:
+    if isinstance(value, Mapping):
+        return {key: _made_stricter(entry, larger=larger) for key, entry in value.items()}
+    assert isinstance(value, int | float)
+    return value + 1 if larger else value / 2
 
 
 def _unions(rng: np.random.Generator, groups: int) -> Labels:

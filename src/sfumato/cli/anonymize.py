@@ -79,14 +79,14 @@ def anonymize(
 
 def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: bool) -> None:
     """Refuse before the search what would be refused after it."""
+    from sfumato.data.atomic import refuse_occupied
     from sfumato.data.database import is_url
 
     if (to is None) != (to_table is None):
         raise InvalidParameterError("Give --to and --to-table together.")
     if to is not None and not is_url(to):
         raise InvalidParameterError("--to must be a database URL, as in sqlite:///release.db.")
-    if not replace and out.is_dir() and any(out.iterdir()):
-        raise WriteError(f"{out} already holds files; name another folder, or give --replace.")
+    refuse_occupied(out, replace=replace)
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:

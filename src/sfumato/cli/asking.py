@@ -70,7 +70,11 @@ def listed(text: str) -> list[str]:
     >>> listed('age, "last, first"')
     ['age', 'last, first']
     """
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    try:
+        cells = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise InvalidParameterError(f"{text!r} is no list; quote names that hold commas or line breaks.") from None
+    return [name.strip() for name in cells if name.strip()]
 
 
 def _content(asked: Asked) -> dict[str, Any]:
@@ -90,13 +94,21 @@ def _content(asked: Asked) -> dict[str, Any]:
         content["release"]["missing"] = asked.missing
     promised = [] if asked.k is None else [{"name": "k-anonymity", "k": asked.k}]
     promised += [_choice("model", text) for text in asked.model]
-    replaced = {_subject(entry) for entry in promised}
-    content["models"] = [m for m in content["models"] if _subject(m) not in replaced] + promised
+    content["models"] = _replaced(content["models"], promised)
     return content
 
 
-def _subject(model: Mapping[str, Any]) -> tuple[str, object]:
-    return model["name"], model.get("sensitive")
+def _replaced(models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Put what is promised anew in the places of models of the same name and attribute, the rest behind."""
+
+    def subject(model: Mapping[str, Any]) -> tuple[str, object, object]:
+        return model["name"], model.get("sensitive"), model.get("quasi")
+
+    found = [subject(model) for model in models]
+    result: list[Mapping[str, Any]] = []
+    for model in models:
+        result += [entry for entry in promised if subject(entry) == subject(model)] or [model]
+    return result + [entry for entry in promised if subject(entry) not in found]
 
 
 def _set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequence[str]]) -> None:
@@ -128,7 +140,7 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
-    """Read `name:key=value,...` as an entry of a recipe."""
+    """Read `name:key=value,...` as an entry of a recipe; the names of a list are joined by +."""
     from sfumato.catalogue import ALGORITHMS, MODELS
 
     name, _, settings = text.partition(":")
@@ -139,12 +151,15 @@ def _choice(what: str, text: str) -> dict[str, Any]:
         key, sign, value = setting.partition("=")
         if not sign:
             raise InvalidParameterError(f"--{what} must be NAME:KEY=VALUE,...; {setting!r} has no value.")
-        is_text = types.get(key, "").startswith(("str", "Literal"))
-        entry[key] = value if is_text else _plain(value)
+        entry[key] = _typed(value, types.get(key, ""))
     return entry
 
 
-def _plain(text: str) -> object:
+def _typed(text: str, declared: str) -> object:
+    if declared.startswith("Sequence"):
+        return text.split("+")
+    if declared.startswith(("str", "Literal")):
+        return text
     return {"true": True, "false": False}.get(text.lower(), _number(text))
 
 

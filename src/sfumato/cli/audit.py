@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.summary import audit_lines, level_lines
-from sfumato.exceptions import InvalidParameterError, ReadError
+from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,21 +32,50 @@ EXAMPLES = examples(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparing:
+    """What the published table is compared with."""
+
+    original: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The original table: is every published cell true?")
+    ] = None
+    original_table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which table, where the original is in a database.")
+    ] = None
+    correspondence: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Which original row each row was; else any will do.")
+    ] = None
+
+    def table(self) -> pa.Table | None:
+        """Read the original, if there is one."""
+        if self.original is not None:
+            return Reading(table=self.original_table).read(self.original)
+        if self.correspondence is not None or self.original_table is not None:
+            raise InvalidParameterError("--correspondence and --original-table need --original, too.")
+        return None
+
+    def rows(self) -> npt.NDArray[np.int64] | None:
+        """Read the numbers of the original rows: the only column of whole numbers of a file."""
+        import pyarrow as pa
+
+        from sfumato.data.read import read
+
+        if self.correspondence is None:
+            return None
+        columns = [column for column in read(self.correspondence).columns if pa.types.is_integer(column.type)]
+        if len(columns) != 1 or columns[0].null_count:
+            raise ReadError(f"{self.correspondence} is no correspondence; it needs one column of whole numbers.")
+        rows: npt.NDArray[np.int64] = columns[0].to_numpy()
+        return rows
+
+
 @spread
 def audit(
     *,
     file: Source,
     reading: Reading,
     asked: Asked,
-    original: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The original table: is every published cell true?")
-    ] = None,
-    original_table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which table, where the original is in a database.")
-    ] = None,
-    correspondence: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Which original row each row was; else any will do.")
-    ] = None,
+    comparing: Comparing,
     ignore_suppressed: Annotated[
         bool, typer.Option("--ignore-suppressed", help="Count rows that are * everywhere as left out.")
     ] = False,
@@ -61,18 +91,11 @@ def audit(
     from sfumato.cli.asking import ask_promise
 
     schema, models = ask_promise(asked)
-    if correspondence is not None and original is None:
-        raise InvalidParameterError("--correspondence needs --original, too.")
+    original, rows = comparing.table(), comparing.rows()
     shown = reading.read(file)
-    source = None if original is None else Reading(table=original_table).read(original)
     with progress("Judging"):
         found = audit_tables(
-            shown,
-            schema,
-            models,
-            original=source,
-            correspondence=None if correspondence is None else _rows(correspondence),
-            ignore_suppressed=ignore_suppressed,
+            shown, schema, models, original=original, correspondence=rows, ignore_suppressed=ignore_suppressed
         )
     if json:
         print_json(found.to_dict())
@@ -85,33 +108,17 @@ def audit(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _rows(path: Path) -> npt.NDArray[np.int64]:
-    """Read the numbers of the original rows: the only column of whole numbers of a file."""
-    import pyarrow as pa
-
-    from sfumato.data.read import read
-
-    table = read(path)
-    numbers = [column for column in table.columns if pa.types.is_integer(column.type) and not column.null_count]
-    if len(numbers) != 1:
-        raise ReadError(f"{path} is no correspondence: it needs one column of whole numbers, without gaps.")
-    rows: npt.NDArray[np.int64] = numbers[0].to_numpy()
-    return rows
-
-
 def _hint(found: Audit, shown: pa.Table, schema: Schema, models: tuple[PrivacyModel, ...]) -> None:
     """Say so when only records that are suppressed everywhere break the promise."""
     from sfumato.auditing.audit import audit_tables
-    from sfumato.exceptions import SfumatoError
 
     try:
         apart = audit_tables(shown, schema, models, ignore_suppressed=True)
-    except SfumatoError:
+    except SchemaError:  # nothing is left when the suppressed records are set aside
         return
-    broken = sum(verdict.holds for verdict in found.verdicts) < sum(verdict.holds for verdict in apart.verdicts)
-    if broken:
+    if sum(verdict.holds for verdict in apart.verdicts) > sum(verdict.holds for verdict in found.verdicts):
         typer.echo(
-            f"sfumato: {apart.set_aside:,} rows are * in every quasi-identifier and break a promise as a group; "
-            "if they are suppressed records, give --ignore-suppressed.",
+            f"sfumato: Rows that are * in every quasi-identifier ({apart.set_aside:,} of them) break a promise as a "
+            "group; if they are suppressed records, give --ignore-suppressed.",
             err=True,
         )

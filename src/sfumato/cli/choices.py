@@ -46,4 +46,4 @@ def _plain(summary: str) -> str:
     >>> _plain("Require at least $k$ records [1]_.")
     'Require at least k records.'
     """
-    return re.sub(r"\\ell\b", "l", re.sub(r"\s*\[\d+\]_|\$", "", summary))
+    return re.sub(r"\\ell\b", "l", re.sub(r"(,?\s*\[\d+\]_)+|\$", "", summary))

@@ -18,7 +18,6 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Repeat random choices; kept inside, never published.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
@@ -83,8 +82,8 @@ class Asked:
         list[str],
         typer.Option(
             metavar="NAME:KEY=VALUE,...",
-            help="Promise a model, as in distinct-l-diversity:l=3,sensitive=disease; "
-            "replaces the recipe's of that name and attribute. Repeatable.",
+            help="Promise a model, as in distinct-l-diversity:l=3,sensitive=disease or k-anonymity:k=9,quasi=age+zip; "
+            "replaces the recipe's of that name and attributes. Repeatable.",
         ),
     ] = field(default_factory=list)
 

@@ -52,7 +52,7 @@ def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(target))
     _refuse_missing_parent(target)
-    _refuse_occupied(target, replace=replace)
+    refuse_occupied(target, replace=replace)
     temporary = _beside(target)
     try:
         temporary.mkdir()
@@ -60,7 +60,7 @@ def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
         for path in temporary.rglob("*"):
             if path.is_file():
                 _sync(path)
-        _refuse_occupied(target, replace=replace)
+        refuse_occupied(target, replace=replace)
         _move_folder(temporary, target)
         _sync_folder(target.parent)
     except OSError as error:
@@ -78,7 +78,8 @@ def _refuse_missing_parent(target: Path) -> None:
         raise WriteError(f"The folder {target.parent} does not exist; make it first.")
 
 
-def _refuse_occupied(target: Path, *, replace: bool) -> None:
+def refuse_occupied(target: Path, *, replace: bool) -> None:
+    """Refuse a target that is a file or, unless it may be replaced, a folder that holds anything."""
     if target.exists() and not target.is_dir():
         raise WriteError(f"{target} is a file; name a folder.")
     if not replace and target.is_dir() and any(target.iterdir()):

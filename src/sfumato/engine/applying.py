@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,33 +17,42 @@ LARGEST_KEY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class CellTexts:
-    """One generalized column: the text of every distinct label (None for missing) and the label of every row."""
+    """One column as published: the text of every label (None for missing) and the label of every row.
+
+    `kind` is the type that the texts are read as: text, unless only values are published.
+    """
 
     texts: Sequence[str | None]
     codes: npt.NDArray[np.int32]
+    kind: pa.DataType = field(default_factory=pa.string)
 
     def array(self) -> pa.Array:
-        """Give the column as a dictionary of texts."""
+        """Give the column as a dictionary."""
         rank, shown = self._ranked
         lost = rank == len(shown)
         indices = pa.array(rank.astype(np.int32)[self.codes], mask=lost[self.codes] if lost.any() else None)
-        return pa.DictionaryArray.from_arrays(indices, pa.array(shown, pa.string()))
+        return pa.DictionaryArray.from_arrays(indices, shown)
 
     def ranks(self) -> tuple[Ranks, int]:
-        """Rank every row by its text; missing comes last."""
+        """Rank every row by its value; missing comes last."""
         rank, shown = self._ranked
         return rank[self.codes], len(shown) + 1
 
     @cached_property
-    def _ranked(self) -> tuple[Ranks, list[str]]:
+    def _ranked(self) -> tuple[Ranks, pa.Array]:
         """Rank every label among the distinct texts: labels with one text cannot be told apart."""
-        shown = sorted({text for text in self.texts if text is not None})
-        place = {text: rank for rank, text in enumerate(shown)}
-        return np.array([len(shown) if text is None else place[text] for text in self.texts], dtype=np.int64), shown
+        distinct = list({text: None for text in self.texts if text is not None})
+        values = pa.array(distinct, pa.string()).cast(self.kind)
+        order = pc.array_sort_indices(values)
+        place: dict[str | None, int] = {distinct[i]: rank for rank, i in enumerate(order.to_pylist())}
+        place[None] = len(distinct)
+        return np.array([place[text] for text in self.texts], dtype=np.int64), values.take(order)
 
 
 def column_ranks(column: pa.ChunkedArray) -> tuple[Ranks, int]:
     """Rank every row by its value; missing comes last."""
+    if not len(column):
+        return np.zeros(0, dtype=np.int64), 1
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     width = len(encoded.dictionary) + 1
     rank = np.empty(width, dtype=np.int64)

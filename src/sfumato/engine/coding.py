@@ -88,7 +88,9 @@ def _refuse_too_many(domain: Domain, rows: int) -> None:
 
 def _refuse_stars(domain: Domain) -> None:
     if pa.types.is_string(domain.values.type) and pc.index(domain.values, ROOT).as_py() >= 0:
-        raise SchemaError(f"Column {domain.name!r} holds {ROOT!r}, which stands for suppressed cells; replace or empty it.")
+        raise SchemaError(
+            f"Column {domain.name!r} holds {ROOT!r}, which stands for suppressed cells; replace or empty it."
+        )
 
 
 def _flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ from sfumato.engine.threads import worker_count
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Tree: TypeAlias = tuple[Ints, Ints, npt.NDArray[np.int32], npt.NDArray[np.int32]]
 PLAIN_PAIRS = 30_000_000  # below this many pairs, matrices are as fast and nothing needs compiling
 PAIRS_AT_ONCE = 4_000_000
 
@@ -28,6 +31,11 @@ class Boxes:
     high: npt.NDArray[np.int32]
     member_rows: Ints
     members: npt.NDArray[np.bool_]
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Ints, npt.NDArray[np.bool_]]:
+        """All of it, as compiled loops take it."""
+        return self.low, self.high, self.member_rows, self.members
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +74,19 @@ def match(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, conten
     return _match_in_tree(points, own_columns, boxes, contents)
 
 
+def match_any(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_]:
+    """Tell for every point whether any box contains it."""
+    count = len(boxes.low)
+    contents = Contents(
+        sizes=np.ones(count),
+        offsets=np.zeros(count + 1, dtype=np.int64),
+        columns=np.zeros(0, dtype=np.int64),
+        amounts=np.zeros(0),
+    )
+    nothing = np.zeros((0, points.shape[1]), dtype=np.int64)
+    return np.asarray(match(points, nothing, boxes, contents).records > 0)
+
+
 def _match_plainly(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
     count = points.shape[1]
     records, own = np.zeros(count), np.zeros((len(own_columns), count))
@@ -94,31 +115,58 @@ def _inside(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_
     return inside
 
 
+def weigh(points: npt.NDArray[np.int32], weights: Ints, boxes: Boxes) -> Ints:
+    """Sum for every box the weights of the points that it contains."""
+    count = points.shape[1]
+    totals = np.zeros(len(boxes.low), dtype=np.int64)
+    if count * len(boxes.low) <= PLAIN_PAIRS:
+        step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
+        for start in range(0, count, step):
+            totals += _inside(points[:, start : start + step], boxes) @ weights[start : start + step]
+        return totals
+    from sfumato.engine.kernels import containment as kernel
+
+    order, tree = _grown(points)
+    _over_boxes(
+        len(boxes.low),
+        lambda _, first, last: kernel.weigh_boxes(points, order, tree, boxes.arrays, weights, first, last, totals),
+    )
+    return totals
+
+
 def _match_in_tree(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
     from sfumato.engine.kernels import containment as kernel
 
-    count, workers = points.shape[1], worker_count()
+    order, tree = _grown(points)
+    held = (contents.sizes, contents.offsets, contents.columns, contents.amounts)
+    records = np.zeros((worker_count(), points.shape[1]))
+    own = np.zeros((worker_count(), len(own_columns), points.shape[1]))
+    _over_boxes(
+        len(boxes.low),
+        lambda worker, first, last: kernel.add_boxes(
+            points, order, tree, boxes.arrays, held, own_columns, first, last, records[worker], own[worker]
+        ),
+    )
+    return Matches(records.sum(axis=0), own.sum(axis=0))
+
+
+def _grown(points: npt.NDArray[np.int32]) -> tuple[Ints, Tree]:
+    """Order points in a tree of halves whose nodes know the range of their points."""
+    from sfumato.engine.kernels import containment as kernel
+
+    count = points.shape[1]
     depth = max(1, int(np.ceil(np.log2(max(2, count / kernel.LEAF_POINTS)))) + 1)
     nodes = 2 ** (depth + 1) - 1
     order = np.arange(count)
     starts, stops = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
     low, high = np.zeros((nodes, len(points)), dtype=np.int32), np.zeros((nodes, len(points)), dtype=np.int32)
-    scale = 1.0 / np.maximum(1, points.max(axis=1))
-    kernel.grow(points, order, scale, starts, stops, low, high)
-    tree = (starts, stops, low, high)
-    layout = (boxes.low, boxes.high, boxes.member_rows, boxes.members)
-    held = (contents.sizes, contents.offsets, contents.columns, contents.amounts)
-    records, own = np.zeros((workers, count)), np.zeros((workers, len(own_columns), count))
-    edges = np.linspace(0, len(boxes.low), workers + 1).astype(int)
+    kernel.grow(points, order, 1.0 / np.maximum(1, points.max(axis=1)), starts, stops, low, high)
+    return order, (starts, stops, low, high)
+
+
+def _over_boxes(boxes: int, work: Callable[[int, int, int], None]) -> None:
+    """Share the boxes among threads: `work(thread, first, last)`."""
+    workers = worker_count()
+    edges = np.linspace(0, boxes, workers + 1).astype(int).tolist()
     with ThreadPoolExecutor(workers) as pool:
-        jobs = [
-            pool.submit(
-                kernel.add_boxes,
-                points, order, tree, layout, held, own_columns,
-                edges[w], edges[w + 1], records[w], own[w],
-            )
-            for w in range(workers)
-        ]  # fmt: skip
-        for job in jobs:
-            job.result()
-    return Matches(records.sum(axis=0), own.sum(axis=0))
+        list(pool.map(work, range(workers), edges[:-1], edges[1:]))

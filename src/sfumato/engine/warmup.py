@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ import numpy as np
 
 from sfumato.engine.axes import Axes
 from sfumato.engine.compiled_cutter import PIECE_ROWS, CompiledCutter
+from sfumato.engine.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.engine.grouping import COMPILED_ROWS, group_keys
-from sfumato.engine.kernels import cutting, grouping
+from sfumato.engine.kernels import containment, cutting, grouping
 from sfumato.engine.partition import Records, Rule
 
 CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
@@ -35,6 +37,7 @@ def warm_up() -> Warmth:
     group_keys(np.arange(COMPILED_ROWS, dtype=np.int64))
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
+    _match_once()
     return Warmth(
         loops=len(list(_loops())),
         compiled=_compiled() - before,
@@ -59,6 +62,25 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
     cutter.number(halves, np.arange(halves.segments), 0, np.empty(rows, dtype=np.int32))
 
 
+def _match_once() -> None:
+    """Match so many points with as many boxes, each with its own, that no matrix of pairs is made."""
+    count = math.isqrt(PLAIN_PAIRS) + 1
+    codes = np.arange(count, dtype=np.int32)
+    boxes = Boxes(
+        low=codes[:, None],
+        high=codes[:, None],
+        member_rows=np.full((count, 1), -1, dtype=np.int64),
+        members=np.zeros(0, dtype=np.bool_),
+    )
+    contents = Contents(
+        sizes=np.ones(count),
+        offsets=np.arange(count + 1, dtype=np.int64),
+        columns=np.zeros(count, dtype=np.int64),
+        amounts=np.ones(count),
+    )
+    match(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
+
+
 def _one_axis() -> Axes:
     nothing = np.zeros(1, dtype=np.int64)
     return Axes(
@@ -73,7 +95,7 @@ def _one_axis() -> Axes:
 
 
 def _loops() -> Iterator[Any]:
-    for module in (cutting, grouping):
+    for module in (containment, cutting, grouping):
         yield from (value for value in vars(module).values() if hasattr(value, "signatures"))
 
 

@@ -42,18 +42,25 @@ def _attribute_penalty(measured: Measured, column: PublishedColumn) -> float:
 
 
 def _penalties(column: PublishedColumn) -> npt.NDArray[np.float64]:
-    coverage, domain = column.coverage, column.domain
-    counts = coverage.leaf_counts()
-    shares = np.where(counts > 1, counts / max(1, len(domain)), 0.0)
-    if domain.scale is not Scale.NUMERIC or not len(domain):
-        return shares
-    least, greatest = domain.positions[0], domain.positions[-1]
-    if least == greatest:
+    counts, domain = column.coverage.leaf_counts(), column.domain
+    if domain.scale is not Scale.NUMERIC:
+        return np.where(counts > 1, counts / max(1, len(domain)), 0.0)
+    if not len(domain) or domain.positions[0] == domain.positions[-1]:
         return np.zeros(len(counts))
-    penalties = np.where(counts == len(domain), 1.0, shares)
-    at = [number for number, label in enumerate(column.labels) if isinstance(label, Interval)]
-    intervals = [label for label in column.labels if isinstance(label, Interval)]
-    low = np.clip(bounds([interval.low for interval in intervals], domain), least, greatest)
-    high = np.clip(bounds([interval.high for interval in intervals], domain), least, greatest)
-    penalties[at] = (high - low) / (greatest - least)
-    return penalties
+    return np.asarray(_widths(column) / (domain.positions[-1] - domain.positions[0]))
+
+
+def _widths(column: PublishedColumn) -> npt.NDArray[np.float64]:
+    """Measure intervals from bound to bound within the domain, other labels from their least to their greatest leaf."""
+    coverage, places, last = column.coverage, column.domain.positions, len(column.domain) - 1
+    least, greatest = places[np.clip(coverage.low, 0, last)], places[np.clip(coverage.high, 0, last)]
+    widths = np.where(coverage.low <= coverage.high, greatest - least, 0.0)
+    for number, codes in coverage.members.items():
+        widths[number] = np.ptp(places[codes]) if len(codes) else 0.0
+    intervals = {number: label for number, label in enumerate(column.labels) if isinstance(label, Interval)}
+    low, high = (
+        np.clip(bounds(ends, column.domain), places[0], places[-1])
+        for ends in ([label.low for label in intervals.values()], [label.high for label in intervals.values()])
+    )
+    widths[list(intervals)] = np.nan_to_num(high - low)
+    return widths

@@ -24,6 +24,8 @@ class PrivacyModel(ABC):
     - `strict`: whether a level equal to the limit breaks the promise;
     - `monotone`: the union of good groups is good;
     - `extendable`: a good group stays good whatever records join it;
+    - `numeric`: the sensitive attribute must be numeric;
+    - `needs_population`: the model compares with the population that the records come from;
     - `stricter`: for every number among the parameters, whether a larger or a smaller one asks for more.
     """
 
@@ -33,6 +35,8 @@ class PrivacyModel(ABC):
     strict: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     extendable: ClassVar[bool] = False
+    numeric: ClassVar[bool] = False
+    needs_population: ClassVar[bool] = False
     stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
 
     @property
@@ -49,6 +53,11 @@ class PrivacyModel(ABC):
         """The sensitive attributes whose histograms the model reads."""
         sensitive = getattr(self, "sensitive", None)
         return (sensitive,) if isinstance(sensitive, str) else ()
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The quasi-identifiers that the groups are formed on; all of the schema's if empty."""
+        return ()
 
     @property
     def smallest_group(self) -> int:
@@ -69,5 +78,6 @@ class PrivacyModel(ABC):
         return float(level.min() if self.bound == "min" else level.max())
 
     def parameters(self) -> dict[str, object]:
-        """List the parameters that the model was made with."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
+        """List the parameters that the model was made with, without those that were not given."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
+        return {name: value for name, value in named.items() if value is not None}

@@ -72,4 +72,4 @@ class FrequencyLDiversity(PrivacyModel):
     def level(self, groups: Groups) -> Levels:
         """Divide the size of every group by its largest count; whole numbers, so one correct rounding."""
         counts = groups.histograms[self.sensitive].folded
-        return groups.sizes / np.maximum(counts.reduce(np.maximum, counts.counts), 1)
+        return counts.sizes / np.maximum(counts.reduce(np.maximum, counts.counts), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,6 +24,8 @@ class KAnonymity(PrivacyModel):
     Parameters
     ----------
     k : the least number of records in a group, a whole number of at least 1.
+    quasi : the quasi-identifiers that an adversary knows together, if not all: several models with different
+        sets can be promised at once, each with its own k.
 
     References
     ----------
@@ -43,9 +46,25 @@ class KAnonymity(PrivacyModel):
     stricter: ClassVar = {"k": "larger"}
 
     k: int
+    quasi: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        given = not isinstance(self.quasi, str) and all(isinstance(name, str) for name in self.quasi)
+        require(given, self, "quasi", "a list of column names", self.quasi)
+        object.__setattr__(self, "quasi", tuple(self.quasi))
+
+    def __repr__(self) -> str:
+        return f"KAnonymity({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The quasi-identifiers that groups are formed on; all if empty."""
+        return tuple(self.quasi)
+
+    def parameters(self) -> dict[str, object]:
+        """List the parameters that the model was made with; without a set of its own it has k only."""
+        return {"k": self.k, **({"quasi": list(self.quasi)} if self.quasi else {})}
 
     @property
     def limit(self) -> float:

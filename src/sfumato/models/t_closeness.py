@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
-from sfumato.exceptions import SchemaError
 from sfumato.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.earth_mover import over_line, over_tree
-from sfumato.validation import is_number, require
-
-DISTANCES = ("equal", "ordered", "hierarchical")
+from sfumato.models.distances import Distance, as_rows, distances_to_table, require_distance
+from sfumato.models.transport import Costs
+from sfumato.validation import require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,25 +20,36 @@ class TCloseness(PrivacyModel):
     The level is the earth mover's distance: the least mass times distance by which the table's
     distribution becomes the group's. Two values are apart
 
-    - `"equal"`: 1;
+    - `"equal"`: 1. `"variational"` is another name for it: with all values equally far apart the earth mover's
+      distance is the total variation distance $\frac12 \sum_v |q_v - p_v|$;
     - `"ordered"`: the difference of their ranks among all $m$ values of the domain, over $m - 1$;
-    - `"hierarchical"`: the height of their lowest common ancestor over the height of the hierarchy.
+    - `"hierarchical"`: the height of their lowest common ancestor over the height of the hierarchy;
+    - `"matrix"`: what `costs` says. Every distinct distribution is a linear program then, so large tables take
+      minutes to hours; where another distance says the same, choose that.
 
-    The distance is convex, so a union of groups has at most the largest distance of its parts: the model is
+    `"kl"` is no earth mover's distance but the Kullback-Leibler divergence $\sum_v q_v \ln(q_v / p_v)$ of the
+    group's shares $q$ from the table's $p$, in nats. It has no largest value.
+
+    All of them are convex, so a union of groups has at most the largest distance of its parts: the model is
     monotone while the table's distribution stays. It is not extendable. It says nothing about who is in the
     table, and a small $t$ leaves little to learn about how quasi-identifiers and sensitive values relate.
 
     A missing value that is a value of its own is at distance 1 from all others (in a hierarchy, right under
-    the root); for `"ordered"` the level is then an upper bound, $(1 - q) D + |q - p|$ but at most 1, with $q$
-    and $p$ the shares of missing values in group and table and $D$ the distance between the known ones.
-    Missing values that may be anything (policy matches-all) count as moved from end to end: the level is
-    $(1 - q) D + q$, and the table's distribution is that of its known values.
+    the root; beside a matrix, as far as any two values are); for `"ordered"` the level is then an upper bound,
+    $(1 - q) D + |q - p|$ but at most 1, with $q$ and $p$ the shares of missing values in group and table and $D$
+    the distance between the known ones. Missing values that may be anything (policy matches-all) count as moved
+    from end to end: the level is $(1 - q) D + q$ (with a matrix, $q$ times its largest entry), and the table's
+    distribution is that of its known values. For `"kl"` they are all taken to be the one value for which that
+    is worst. Divergences are rounded upwards.
 
     Parameters
     ----------
-    t : the largest distance, a number from 0 to 1.
+    t : the largest distance, a number from 0 to 1; for `"kl"` and `"matrix"` any number of at least 0.
     sensitive : the name of the sensitive attribute.
-    distance : `"equal"`, `"ordered"` (of a numeric or ordinal attribute) or `"hierarchical"`.
+    distance : `"equal"`, `"variational"`, `"ordered"` (of a numeric or ordinal attribute), `"hierarchical"`, `"kl"`
+        or `"matrix"`.
+    costs : for `"matrix"`, the distance of every value (row) from every value (column), in the order of the
+        domain: as in `Schema.orders` or the hierarchy, otherwise ascending.
 
     References
     ----------
@@ -67,12 +73,13 @@ class TCloseness(PrivacyModel):
 
     t: float
     sensitive: str
-    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+    distance: Distance = "equal"
+    costs: Costs | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        require(is_number(self.t) and 0 <= self.t <= 1, self, "t", "a number from 0 to 1", self.t)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        require(self.distance in DISTANCES, self, "distance", f"one of {', '.join(DISTANCES)}", self.distance)
+        require_distance(self, self.t, self.distance, self.costs)
+        object.__setattr__(self, "costs", as_rows(self.costs))
 
     @property
     def limit(self) -> float:
@@ -81,30 +88,4 @@ class TCloseness(PrivacyModel):
 
     def level(self, groups: Groups) -> Levels:
         """Compute the distance of every group from the table; a true fraction is rounded once."""
-        histogram, totals = groups.histograms[self.sensitive], groups.totals[self.sensitive]
-        if self.distance == "ordered":
-            return over_line(histogram, totals, self._ranks(groups))
-        if self.distance == "hierarchical":
-            return over_tree(histogram, totals, self._nodes(groups))
-        return over_tree(histogram, totals, [np.arange(histogram.width)])
-
-    def _ranks(self, groups: Groups) -> int:
-        domain = groups.domains.get(self.sensitive)
-        if domain is None:
-            return groups.histograms[self.sensitive].width
-        if not domain.scale.ordered:
-            raise SchemaError(
-                f"Column {self.sensitive!r} is {domain.scale} and has no order for TCloseness; give one in "
-                "Schema.orders, or use another distance."
-            )
-        return len(domain)
-
-    def _nodes(self, groups: Groups) -> list[npt.NDArray[np.integer]]:
-        domain, width = groups.domains.get(self.sensitive), groups.histograms[self.sensitive].width
-        if domain is None or domain.hierarchy is None:
-            raise SchemaError(
-                f"Column {self.sensitive!r} has no hierarchy for TCloseness; give one in Schema.hierarchies, "
-                "or use another distance."
-            )
-        below_root = domain.hierarchy.levels[:-1]
-        return [np.append(nodes, nodes.max(initial=-1) + 1)[:width] for nodes in below_root]
+        return distances_to_table(self, groups, self.sensitive, self.distance, self.costs)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import lcm
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
+from sfumato.data.inference import typed
+from sfumato.data.values import coded
 from sfumato.engine.coding import CodedColumn, code_column
 from sfumato.engine.domain import Domain
-from sfumato.groups import Groups
-from sfumato.publication import SUPPRESSED_TEXT
-from sfumato.published.table import PublishedTable
+from sfumato.engine.grouping import group_columns
+from sfumato.engine.histograms import sparse_counts
+from sfumato.groups import Groups, Histogram
+from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
+from sfumato.published.table import PublishedTable, bucket_numbers
+
+LARGEST_SCALE = 2**31
 
 
 def count_groups(
@@ -22,6 +31,8 @@ def count_groups(
     """Count the groups of a table; `domains` are those of the original's sensitive attributes, where it is known.
 
     A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
+    Where an attribute is published in buckets, a group's histogram holds what an adversary expects there: every
+    record of the group has each value of its bucket with the share that the value has in the bucket.
     """
     columns, starred = [], False
     for name in schema.sensitive:
@@ -30,13 +41,45 @@ def count_groups(
         columns.append(code_column(name, column, schema) if known is None else CodedColumn(known, known.encode(column)))
         starred |= has_stars
     missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
-    return Groups.from_rows(table.grouped.labels, len(table.grouped), columns, missing)
+    group, groups = table.grouped.labels, len(table.grouped)
+    linked = Groups.from_rows(group, groups, columns, missing)
+    histograms = dict(linked.histograms)
+    for column in columns:
+        buckets = bucket_numbers(shown, column.name)
+        if buckets is not None:
+            expected = _expected(group, groups, buckets, column)
+            histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
+    return Groups(linked.sizes, histograms, linked.totals, linked.domains)
+
+
+def _expected(
+    group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], column: CodedColumn
+) -> Histogram:
+    """Count expected values per group, as whole multiples; a cell outside any bucket is linked to its record."""
+    alone = bucket == NOT_PUBLISHED
+    bucket = np.where(alone, bucket.max(initial=-1) + 1 + np.cumsum(alone), bucket)
+    buckets = int(bucket.max()) + 1
+    sizes = np.bincount(bucket, minlength=buckets)
+    width = len(column.domain) + 1
+    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width)
+    pairs = group_columns([group, bucket], [groups, buckets])
+    pair_group, pair_bucket = np.divmod(pairs.keys, buckets)
+    spread = np.diff(offsets)[pair_bucket]
+    first = np.repeat(offsets[pair_bucket] - np.cumsum(spread) + spread, spread)
+    entry = first + np.arange(int(spread.sum()))
+    scale = min(lcm(*np.unique(sizes[sizes > 0]).tolist()), LARGEST_SCALE)
+    amounts = -(-np.repeat(pairs.counts, spread) * counts[entry] * scale // np.repeat(sizes[pair_bucket], spread))
+    return Histogram.of_entries(np.repeat(pair_group, spread), codes[entry], amounts, groups=groups, width=width)
 
 
 def _without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
+    """Take suppressed cells for missing ones; what is left may have been numbers or dates."""
     if not pa.types.is_string(column.type):
         return column, False
-    stars = pc.equal(column, SUPPRESSED_TEXT)
+    distinct, codes = coded(column)
+    stars = pc.match_substring_regex(distinct, rf"\A\s*[{SUPPRESSED_TEXT}]+\s*\z")
     if not pc.any(stars).as_py():
-        return column, False
-    return pc.if_else(stars, pa.scalar(None, pa.string()), column), True
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, distinct)]), False
+    known = pc.invert(stars)
+    places = pc.if_else(known, pc.subtract(pc.cumulative_sum(known.cast(pa.int32())), 1), None)
+    return typed(distinct.filter(known), places.take(codes), missing=()), True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from sfumato.data.values import texts
 from sfumato.engine.domain import Domain
 from sfumato.engine.grouping import Grouped, first_rows, group_columns
 from sfumato.exceptions import SchemaError
-from sfumato.publication import SUPPRESSED_TEXT, Label
+from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Label
 from sfumato.published.coverage import Coverage, cover
 from sfumato.published.domains import domain_from_labels
 from sfumato.published.labels import parse_label
@@ -41,7 +41,9 @@ class PublishedColumn:
     @cached_property
     def domain(self) -> Domain:
         """The values that the attribute can take: the original's, or as far as the texts show them."""
-        return self.original or domain_from_labels(self.name, self.texts, self.schema)
+        if self.original is not None:
+            return self.original
+        return domain_from_labels(self.name, self.texts, self.schema)
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
@@ -78,17 +80,15 @@ class PublishedTable:
         """Read a table; `domains` are those of the original where it is known."""
         refuse_unreadable(table, schema)
         columns = tuple(
-            PublishedColumn(name, *_coded(table[name]), schema, (domains or {}).get(name)) for name in schema.quasi
+            PublishedColumn(name, *_coded(_linked(table, name)), schema, (domains or {}).get(name))
+            for name in schema.quasi
         )
-        if not columns:
-            grouped = Grouped(
-                np.zeros(table.num_rows, dtype=np.int32),
-                np.zeros(1, dtype=np.int64),
-                np.array([table.num_rows]),
-            )
-        else:
-            grouped = group_columns([column.codes for column in columns], [len(column.texts) for column in columns])
-        return cls(table.num_rows, columns, grouped)
+        return cls(table.num_rows, columns, _grouped(columns, table.num_rows))
+
+    def on(self, names: Collection[str]) -> PublishedTable:
+        """Look at some of the quasi-identifiers only."""
+        columns = tuple(column for column in self.columns if column.name in names)
+        return PublishedTable(self.rows, columns, _grouped(columns, self.rows))
 
     @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:
@@ -101,7 +101,7 @@ class PublishedTable:
 
 
 def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
-    """Refuse a published table that lacks columns, is empty, or holds identifiers or buckets."""
+    """Refuse a published table that lacks columns, is empty, or holds identifiers."""
     columns = table.column_names
     for name in (*schema.quasi, *schema.sensitive):
         if name not in columns:
@@ -109,11 +109,31 @@ def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
     for name in schema.identifier:
         if name in columns:
             raise SchemaError(f"The published table still has the identifier {name!r}; drop that column.")
-    buckets = [name for name in columns if name.startswith(BUCKET_PREFIX)]
-    if buckets:
-        raise SchemaError(f"The published table has buckets ({buckets[0]!r}); only generalized tables can be judged.")
     if table.num_rows == 0:
         raise SchemaError("The published table has no rows; there is nothing to judge.")
+
+
+def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
+    """Give the bucket of every record's cell of an attribute, `NOT_PUBLISHED` outside any; None without buckets."""
+    if BUCKET_PREFIX + name not in table.column_names:
+        return None
+    _, codes = _coded(table[BUCKET_PREFIX + name])
+    lost = table[BUCKET_PREFIX + name].is_null().combine_chunks().to_numpy(zero_copy_only=False)
+    return np.where(lost, NOT_PUBLISHED, codes.astype(np.int64))
+
+
+def _linked(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Give a column in which a cell that stands in a bucket, and so may be another record's, says nothing."""
+    buckets = bucket_numbers(table, name)
+    if buckets is None:
+        return table[name]
+    return pa.chunked_array([pc.if_else(pa.array(buckets != NOT_PUBLISHED), SUPPRESSED_TEXT, texts(table[name]))])
+
+
+def _grouped(columns: Sequence[PublishedColumn], rows: int) -> Grouped:
+    if not columns:
+        return Grouped(np.zeros(rows, dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([rows]))
+    return group_columns([column.codes for column in columns], [len(column.texts) for column in columns])
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:

@@ -101,9 +101,7 @@ def journalist(sizes: Sizes, population: Sizes, *, threshold: float = DEFAULT_TH
     return _measured("journalist", sizes, 1 / population, threshold, float(average))
 
 
-def marketer(
-    sizes: Sizes, population: Sizes | None = None, *, threshold: float = DEFAULT_THRESHOLD
-) -> AttackerRisk:
+def marketer(sizes: Sizes, population: Sizes | None = None, *, threshold: float = DEFAULT_THRESHOLD) -> AttackerRisk:
     r"""Measure the share of records that an adversary matches who matches all of them: $\frac{1}{n} \sum_j f_j / F_j$.
 
     Without a population the table is taken for it, which is the worst case.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,18 @@ from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.engine.grouping import Grouped, first_rows, group_columns
 from sfumato.exceptions import SchemaError
-from sfumato.published.table import PublishedColumn, PublishedTable
-from sfumato.validation import did_you_mean
+from sfumato.published.table import BUCKET_PREFIX, PublishedColumn, PublishedTable
+from sfumato.validation import did_you_mean, is_whole, require
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Cells(NamedTuple):
+    """The codes of some classes in every column, and which of these cells are missing ones that may be anything."""
+
+    codes: Sequence[npt.NDArray[np.integer]]
+    lost: Sequence[Flags]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +58,8 @@ class Classes:
             raise SchemaError("The schema names no quasi-identifier; risk is measured by what an adversary may know.")
         if not table.num_rows:
             raise SchemaError(f"The {what} has no rows; there is nobody at risk.")
-        shown = PublishedTable.read(table.select(list(schema.quasi)), Schema(quasi=schema.quasi))
+        buckets = [BUCKET_PREFIX + name for name in schema.quasi if BUCKET_PREFIX + name in table.column_names]
+        shown = PublishedTable.read(table.select([*schema.quasi, *buckets]), Schema(quasi=schema.quasi))
         stars = np.logical_and.reduce([column.starred() for column in shown.columns])
         rows = np.flatnonzero(~stars)
         if not len(rows):
@@ -107,7 +115,16 @@ class Classes:
         """
         if self.missing is Missing.OWN_VALUE or not any(flags.any() for flags in self.lost):
             return self.sizes
-        return _matching(self.cells, self.lost, self.cells, self.lost, self.sizes, self.widths)
+        mine = Cells(self.cells, self.lost)
+        return _matching(mine, mine, self.sizes, self.widths)
+
+    def united(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
+        """Unite classes that agree on some columns; give every class's union, and how many records each union has."""
+        grouped = group_columns([self.cells[j] for j in columns], [self.widths[j] for j in columns])
+        if len(self.sizes) == self.records:
+            return grouped.labels, grouped.counts
+        sizes = np.bincount(grouped.labels, weights=self.sizes, minlength=len(grouped))
+        return grouped.labels, sizes.astype(np.int64)
 
     def counted_in(self, population: Classes) -> Counts:
         """Count the records of a population that have, or under matches-all may have, the cells of every class.
@@ -116,20 +133,18 @@ class Classes:
         """
         cells, lost, widths = [], [], []
         for column, codes in zip(population.columns, population.cells, strict=True):
-            mine = self.columns[self.names.index(column.name)].texts
-            place = {text: code for code, text in enumerate(mine)}
-            missing = place.setdefault(None, len(mine))
+            known = self.columns[self.names.index(column.name)].texts
+            place = {text: code for code, text in enumerate(known)}
+            missing = place.setdefault(None, len(known))
             elsewhere = len(place)
             codes_of = np.array([place.get(text, elsewhere) for text in column.texts])
             cells.append(codes_of[codes])
             lost.append(cells[-1] == missing)
             widths.append(elsewhere + 1)
+        mine, others = Cells(self.cells, self.lost), Cells(cells, lost)
         if self.missing is Missing.OWN_VALUE:
-            lost = [np.zeros_like(flags) for flags in lost]
-            own = [np.zeros_like(flags) for flags in self.lost]
-        else:
-            own = self.lost
-        return _matching(self.cells, own, cells, lost, population.sizes, widths)
+            mine, others = _told_apart(mine), _told_apart(others)
+        return _matching(mine, others, population.sizes, widths)
 
 
 def refuse_columns(table: pa.Table, names: Sequence[str], *, what: str = "table") -> None:
@@ -139,36 +154,38 @@ def refuse_columns(table: pa.Table, names: Sequence[str], *, what: str = "table"
             raise SchemaError(f"The {what} lacks column {name!r}{did_you_mean(name, table.column_names) or '.'}")
 
 
-def _matching(
-    mine: Sequence[npt.NDArray[np.integer]],
-    mine_lost: Sequence[Flags],
-    others: Sequence[npt.NDArray[np.integer]],
-    others_lost: Sequence[Flags],
-    weights: Counts,
-    widths: Sequence[int],
-) -> Counts:
+def check_largest(largest: int) -> None:
+    """Refuse a largest number of columns to take together that is none."""
+    require(is_whole(largest) and largest >= 1, "assess_risk", "max_subset", "a whole number of at least 1", largest)
+
+
+def _told_apart(cells: Cells) -> Cells:
+    return Cells(cells.codes, [np.zeros_like(flags) for flags in cells.lost])
+
+
+def _matching(mine: Cells, others: Cells, weights: Counts, widths: Sequence[int]) -> Counts:
     """Sum the weights of all others that agree with each of mine wherever neither misses a cell.
 
     Both are taken by their pattern of missing cells, so there are as many groupings as pairs of patterns.
     """
-    totals = np.zeros(len(mine[0]), dtype=np.int64)
-    for here, mine_misses in _patterns(mine_lost):
-        for there, others_miss in _patterns(others_lost):
-            shared = np.flatnonzero(~mine_misses & ~others_miss)
-            if not len(shared):
+    totals = np.zeros(len(mine.codes[0]), dtype=np.int64)
+    for here, mine_misses in patterns_of(mine.lost):
+        for there, others_miss in patterns_of(others.lost):
+            shared: list[int] = np.flatnonzero(~mine_misses & ~others_miss).tolist()
+            if not shared:
                 totals[here] += weights[there].sum()
                 continue
-            both = [np.concatenate([mine[j][here], others[j][there]]) for j in shared]
+            both = [np.concatenate([mine.codes[j][here], others.codes[j][there]]) for j in shared]
             labels = group_columns(both, [widths[j] for j in shared]).labels
             summed = np.bincount(labels[len(here) :], weights=weights[there], minlength=int(labels.max()) + 1)
             totals[here] += summed[labels[: len(here)]].astype(np.int64)
     return totals
 
 
-def _patterns(lost: Sequence[Flags]) -> list[tuple[npt.NDArray[np.intp], Flags]]:
+def patterns_of(lost: Sequence[Flags]) -> list[tuple[npt.NDArray[np.intp], Flags]]:
     """Give the rows of every pattern of missing cells, with the pattern."""
-    flags = np.column_stack(lost)
-    if not flags.any():
-        return [(np.arange(len(flags)), np.zeros(flags.shape[1], dtype=np.bool_))]
-    patterns, pattern_of = np.unique(flags, axis=0, return_inverse=True)
-    return [(np.flatnonzero(pattern_of.ravel() == number), pattern) for number, pattern in enumerate(patterns)]
+    if not any(flags.any() for flags in lost):
+        return [(np.arange(len(lost[0])), np.zeros(len(lost), dtype=np.bool_))]
+    grouped = group_columns([flags.view(np.uint8) for flags in lost], [2] * len(lost))
+    found = np.column_stack([flags[first_rows(grouped)] for flags in lost])
+    return [(np.flatnonzero(grouped.labels == number), pattern) for number, pattern in enumerate(found)]

@@ -7,6 +7,7 @@ import numpy as np
 from sfumato.engine.kernels.compiling import Array, compiled
 
 LEAF_POINTS = 32
+APART, CUT, INSIDE = 0, 1, 2  # how a node lies to a box
 
 
 @compiled
@@ -44,20 +45,18 @@ def grow(points: Array, order: Array, scale: Array, starts: Array, stops: Array,
 
 @compiled
 def relation(low: Array, high: Array, box_low: Array, box_high: Array) -> int:
-    """Tell whether a box misses a node (0), cuts it (1) or contains it (2)."""
-    inside = 2
+    """Tell whether a node lies apart from a box, is cut by it, or lies inside."""
+    how = INSIDE
     for j in range(len(low)):
         if high[j] < box_low[j] or low[j] > box_high[j]:
-            return 0
+            return APART
         if low[j] < box_low[j] or high[j] > box_high[j]:
-            inside = 1
-    return inside
+            how = CUT
+    return how
 
 
 @compiled
-def contains(
-    point: int, points: Array, box_low: Array, box_high: Array, member_rows: Array, members: Array
-) -> bool:
+def contains(point: int, points: Array, box_low: Array, box_high: Array, member_rows: Array, members: Array) -> bool:
     """Tell whether a box contains a point: on every axis in its range and, where members are listed, one of them."""
     for j in range(points.shape[0]):
         code = points[j, point]
@@ -82,6 +81,28 @@ def amount(column: int, columns: Array, amounts: Array, start: int, stop: int) -
 
 
 @compiled
+def next_node(
+    stack: Array, depth: int, tree: tuple[Array, Array, Array, Array], low: Array, high: Array
+) -> tuple[int, int, int]:
+    """Walk on to a node whose points a box contains or may contain: node, relation and what is left of the stack.
+
+    The node is -1 when no such node is left.
+    """
+    starts, stops, node_low, node_high = tree
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        how = relation(node_low[node], node_high[node], low, high)
+        child = 2 * node + 1
+        if how == CUT and child < len(starts) and stops[child] > starts[child]:
+            stack[depth], stack[depth + 1] = child, child + 1
+            depth += 2
+        elif how != APART:
+            return node, how, depth
+    return -1, 0, 0
+
+
+@compiled
 def add_boxes(
     points: Array,
     order: Array,
@@ -95,31 +116,47 @@ def add_boxes(
     own: Array,
 ) -> None:
     """Add to every point the size of each of the boxes first..last that contains it, and its own value's amount."""
-    starts, stops, low, high = tree
+    starts, stops = tree[0], tree[1]
+    low, high, member_rows, members = boxes
     sizes, offsets, columns, amounts = contents
-    box_low, box_high, member_rows, members = boxes
-    stack = np.empty(128, dtype=np.int64)
+    stack = np.zeros(128, dtype=np.int64)
     for box in range(first, last):
         listed = member_rows[box].max() >= 0
-        depth = 1
         stack[0] = 0
-        while depth > 0:
-            depth -= 1
-            node = stack[depth]
-            how = relation(low[node], high[node], box_low[box], box_high[box])
-            if how == 0:
-                continue
-            child = 2 * node + 1
-            if how == 1 and child < len(starts) and stops[child] > starts[child]:
-                stack[depth], stack[depth + 1] = child, child + 1
-                depth += 2
-                continue
+        node, how, depth = next_node(stack, 1, tree, low[box], high[box])
+        while node >= 0:
             for i in range(starts[node], stops[node]):
                 point = order[i]
-                if (how == 1 or listed) and not contains(
-                    point, points, box_low[box], box_high[box], member_rows[box], members
-                ):
-                    continue
-                records[point] += sizes[box]
-                for a in range(own_columns.shape[0]):
-                    own[a, point] += amount(own_columns[a, point], columns, amounts, offsets[box], offsets[box + 1])
+                sure = how == INSIDE and not listed
+                if sure or contains(point, points, low[box], high[box], member_rows[box], members):
+                    records[point] += sizes[box]
+                    for a in range(own_columns.shape[0]):
+                        own[a, point] += amount(own_columns[a, point], columns, amounts, offsets[box], offsets[box + 1])
+            node, how, depth = next_node(stack, depth, tree, low[box], high[box])
+
+
+@compiled
+def weigh_boxes(
+    points: Array,
+    order: Array,
+    tree: tuple[Array, Array, Array, Array],
+    boxes: tuple[Array, Array, Array, Array],
+    weights: Array,
+    first: int,
+    last: int,
+    totals: Array,
+) -> None:
+    """Sum the weights of the points that each of the boxes first..last contains."""
+    starts, stops = tree[0], tree[1]
+    low, high, member_rows, members = boxes
+    stack = np.zeros(128, dtype=np.int64)
+    for box in range(first, last):
+        listed = member_rows[box].max() >= 0
+        stack[0] = 0
+        node, how, depth = next_node(stack, 1, tree, low[box], high[box])
+        while node >= 0:
+            for i in range(starts[node], stops[node]):
+                sure = how == INSIDE and not listed
+                if sure or contains(order[i], points, low[box], high[box], member_rows[box], members):
+                    totals[box] += weights[order[i]]
+            node, how, depth = next_node(stack, depth, tree, low[box], high[box])

@@ -1,0 +1,206 @@
+# ruff: noqa: D401 - the first line of a check is its law
+"""Laws that every measure keeps.
+
+`check_measure(MyMeasure())` runs them all on a measure of your own. Each check generalizes small tables from fixed
+seeds and raises `AssertionError` where its law is broken.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isclose, isfinite
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attributes.schema import Schema
+from sfumato.engine.coding import CodedColumn, code
+from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
+from sfumato.measures.base import Measure, Measured
+from sfumato.publication import SUPPRESSED_TEXT, ValueSet
+from sfumato.published.table import PublishedTable
+from sfumato.randomness import generator
+
+Rows = npt.NDArray[np.intp]
+SEEDS = range(5)
+ROWS = 40
+TOLERANCE = 1e-9
+JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}})
+GRADES = OrderedGroups({"low": ["none", "school"], "high": ["degree", "doctor"]})
+ZIPS = ("53703", "53706", "53715", "90210", "90211")
+COLORS = ("blue", "brown", "green", "grey")
+SCHEMA = Schema(
+    quasi=["age", "zip", "job", "grade", "eyes"],
+    hierarchies={"age": Intervals(5, 10, 20), "zip": Prefixes(), "job": JOBS, "grade": GRADES},
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Sample:
+    """Records that can be published on any level of generalization."""
+
+    columns: tuple[CodedColumn, ...]
+    rng: np.random.Generator
+
+    @property
+    def heights(self) -> list[int]:
+        """The highest level of every attribute, where all its cells are suppressed."""
+        return [2 if c.domain.hierarchy is None else c.domain.hierarchy.height for c in self.columns]
+
+    def at(self, levels: Sequence[int], rows: Rows | slice = slice(None), *, known: bool = True) -> Measured:
+        """Publish some of the records at some levels and leave out the others; the original is known or not."""
+        texts = {
+            column.name: pa.array(_texts(column, level), pa.string()).take(pa.array(np.arange(ROWS)[rows]))
+            for column, level in zip(self.columns, levels, strict=True)
+        }
+        domains = {column.name: column.domain for column in self.columns} if known else None
+        table = PublishedTable.read(pa.table(texts), SCHEMA, domains)
+        return Measured(table, ROWS - table.rows if known else 0)
+
+    def climbs(self) -> Iterator[list[int]]:
+        """Go from exact values to full suppression, one attribute and one level at a time."""
+        levels = [0] * len(self.columns)
+        steps = [j for j, height in enumerate(self.heights) for _ in range(height)]
+        yield list(levels)
+        for j in self.rng.permutation(steps).tolist():
+            levels[j] += 1
+            yield list(levels)
+
+
+def check_measure(measure: Measure) -> None:
+    """Run every check on one measure."""
+    for check in MEASURE_CHECKS:
+        check(measure)
+
+
+def check_facts_are_stated(measure: Measure) -> None:
+    """A measure says its name and its source."""
+    assert measure.name == measure.name.lower().replace(" ", "-")
+    assert measure.reference
+
+
+def check_value_is_a_number(measure: Measure) -> None:
+    """A measure is a finite number that is not negative, whatever is published."""
+    for sample in samples():
+        for levels in sample.climbs():
+            value = measure.compute(sample.at(levels))
+            assert isinstance(value, float)
+            assert isfinite(value)
+            assert value >= 0
+
+
+def check_coarser_is_never_better(measure: Measure) -> None:
+    """Publishing an attribute one level higher never lowers a measure."""
+    for sample in samples():
+        values = [measure.compute(sample.at(levels)) for levels in sample.climbs()]
+        assert all(_at_most(finer, coarser) for finer, coarser in pairwise(values))
+
+
+def check_nothing_beats_the_original_or_is_worse_than_nothing(measure: Measure) -> None:
+    """Every release lies between exact values, which are best, and full suppression of all cells, which is worst."""
+    for sample in samples():
+        best, worst = (measure.compute(sample.at(ends)) for ends in ([0] * len(sample.columns), sample.heights))
+        for levels in sample.climbs():
+            value = measure.compute(sample.at(levels))
+            assert _at_most(best, value)
+            assert _at_most(value, worst)
+
+
+def check_leaving_out_groups_is_never_better(measure: Measure) -> None:
+    """Leaving out one group of records more never lowers a measure."""
+    for sample in samples():
+        for levels in sample.climbs():
+            whole = sample.at(levels)
+            order = sample.rng.permutation(len(whole.table.grouped))
+            values = [measure.compute(whole)]
+            for left in range(1, len(order), 1 + len(order) // 4):
+                kept = np.flatnonzero(np.isin(whole.table.grouped.labels, order[left:]))
+                values.append(measure.compute(sample.at(levels, kept)))
+            assert all(_at_most(more, fewer) for more, fewer in pairwise(values))
+
+
+def check_order_of_rows_is_ignored(measure: Measure) -> None:
+    """The same rows in another order measure the same."""
+    for sample in samples():
+        for levels in sample.climbs():
+            shuffled = sample.at(levels, sample.rng.permutation(ROWS))
+            assert isclose(measure.compute(shuffled), measure.compute(sample.at(levels)), rel_tol=TOLERANCE)
+
+
+def check_original_is_not_needed(measure: Measure) -> None:
+    """A table whose original is unknown is measured in the domains that its labels speak of."""
+    for sample in samples():
+        for levels in sample.climbs():
+            value = measure.compute(sample.at(levels, known=False))
+            assert isfinite(value)
+            assert value >= 0
+
+
+def check_measuring_changes_nothing(measure: Measure) -> None:
+    """Measuring the same table twice gives the same number."""
+    for sample in samples():
+        for levels in sample.climbs():
+            measured = sample.at(levels)
+            assert measure.compute(measured) == measure.compute(measured)
+
+
+def check_measure_can_be_stored(measure: Measure) -> None:
+    """A measure equals what its pickle gives back."""
+    copy = pickle.loads(pickle.dumps(measure))  # noqa: S301 - made here
+    assert copy == measure
+    assert hash(copy) == hash(measure)
+
+
+MEASURE_CHECKS: tuple[Callable[[Measure], None], ...] = (
+    check_facts_are_stated,
+    check_value_is_a_number,
+    check_coarser_is_never_better,
+    check_nothing_beats_the_original_or_is_worse_than_nothing,
+    check_leaving_out_groups_is_never_better,
+    check_order_of_rows_is_ignored,
+    check_original_is_not_needed,
+    check_measuring_changes_nothing,
+    check_measure_can_be_stored,
+)
+
+
+def samples() -> Iterator[Sample]:
+    """Draw records of all scales, in some samples with missing values."""
+    for seed in SEEDS:
+        rng = generator(seed)
+        ages = [20 + int(age) for age in rng.integers(0, 25, ROWS)]
+        cells = {
+            "age": pa.array(ages),
+            "zip": pa.array([ZIPS[i] for i in rng.integers(0, len(ZIPS), ROWS)]),
+            "job": pa.array([str(JOBS.hierarchy.leaves[i]) for i in rng.integers(0, 5, ROWS)]),
+            "grade": pa.array([str(GRADES.hierarchy.leaves[i]) for i in rng.integers(0, 4, ROWS)]),
+            "eyes": pa.array([COLORS[i] for i in rng.integers(0, len(COLORS), ROWS)]),
+        }
+        if seed % 2:
+            lost = rng.random((len(cells), ROWS)) < 1 / 10
+            cells = {
+                name: pa.array(column.to_pylist(), column.type, mask=mask)
+                for (name, column), mask in zip(cells.items(), lost, strict=True)
+            }
+        yield Sample(columns=code(pa.table(cells), SCHEMA).quasi, rng=rng)
+
+
+def _texts(column: CodedColumn, level: int) -> list[str | None]:
+    """Publish a column on a level; missing cells stay missing until everything is suppressed."""
+    domain, hierarchy = column.domain, column.domain.hierarchy
+    if hierarchy is None:
+        pairs = [ValueSet(domain.texts[i - i % 2 : i - i % 2 + 2]).text for i in range(len(domain))]
+        texts: list[str] = [domain.texts, pairs, [SUPPRESSED_TEXT] * len(domain)][level]  # type: ignore[assignment]  # texts all
+        top = 2
+    else:
+        texts, top = [hierarchy.labels[level][node] for node in hierarchy.levels[level]], hierarchy.height
+    shown: list[str | None] = [*texts, SUPPRESSED_TEXT if level == top else None]
+    return [shown[code_] for code_ in column.codes.tolist()]
+
+
+def _at_most(less: float, more: float) -> bool:
+    return less <= more or isclose(less, more, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

@@ -1,0 +1,180 @@
+"""Small tables, schemas and promises that the checks of algorithms ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.attributes.missing import Missing
+from sfumato.attributes.schema import Schema
+from sfumato.groups import Groups
+from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.models.t_closeness import TCloseness
+from sfumato.randomness import generator
+
+ROWS = 60
+LOST = 0.08
+JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}})
+DISEASES = Taxonomy({"lung": ["flu", "cold"], "gut": ["ulcer", "gastritis", "colitis"]})
+GRADES = ("none", "school", "degree")
+S = "disease"
+
+PROMISES: tuple[tuple[PrivacyModel, ...], ...] = (
+    (KAnonymity(k=3),),
+    (KAnonymity(k=2), DistinctLDiversity(l=2, sensitive=S)),
+    (FrequencyLDiversity(l=2, sensitive=S),),
+    (EntropyLDiversity(l=1.9, sensitive=S),),
+    (RecursiveLDiversity(c=2, l=2, sensitive=S),),
+    (TCloseness(t=0.3, sensitive=S), TCloseness(t=0.3, sensitive=S, distance="hierarchical")),
+    (
+        KAnonymity(k=3),
+        DistinctLDiversity(l=2, sensitive=S),
+        FrequencyLDiversity(l=1.5, sensitive=S),
+        EntropyLDiversity(l=1.5, sensitive=S),
+        RecursiveLDiversity(c=3, l=2, sensitive=S),
+        TCloseness(t=0.4, sensitive=S),
+        TCloseness(t=0.4, sensitive="grade", distance="ordered"),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Request:
+    """A table to publish, its schema, what is promised, and which share of records may be left out."""
+
+    table: pa.Table
+    schema: Schema
+    models: Sequence[PrivacyModel]
+    max_suppressed: float = 0.0
+
+    @property
+    def most_suppressed(self) -> int:
+        """How many records may be left out."""
+        return int(self.max_suppressed * self.table.num_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FewerThan(PrivacyModel):
+    """Require fewer than $k$ records in every group: unions of good groups may be bad."""
+
+    name = "fewer-than"
+    reference = "a law that no publication wants"
+    bound = "max"
+    strict = True
+    monotone = False
+    stricter: ClassVar = {"k": "smaller"}
+
+    k: int
+
+    @property
+    def limit(self) -> float:
+        """The size that no group may have."""
+        return self.k
+
+    def level(self, groups: Groups) -> Levels:
+        """Give the size of every group."""
+        return groups.sizes.astype(np.float64)
+
+
+def requests() -> Iterator[Request]:
+    """Ask for every promise on tables of all scales, with and without missing values, under both policies."""
+    for number, models in enumerate(PROMISES):
+        for missing in Missing:
+            table = draw_table(number, lost=0.0 if number == 0 else LOST)
+            schema = replace(full_schema(missing), **_roles(models))
+            yield Request(table=table, schema=schema, models=models, max_suppressed=0.1 * (number % 2))
+
+
+def odd_requests() -> Iterator[Request]:
+    """Ask for tables at the edges of what tables can be."""
+    table, schema = draw_table(1, lost=LOST), full_schema(Missing.OWN_VALUE)
+    one, three = KAnonymity(k=1), (KAnonymity(k=3), DistinctLDiversity(l=1, sensitive=S))
+    lost = {name: pa.nulls(ROWS, pa.string()) for name in ("age", "zip", "job", "color")}
+    constant = {name: table[name].drop_null().take([0] * ROWS) for name in ("age", "job", "color", S)}
+    odd = {name: f"{name} - of 'ünï\"cöde', 名" for name in ("age", "job", "color", S, "note")}
+    for missing in Missing:
+        policy = replace(schema, missing=missing)
+        yield Request(table=table.slice(0, 1), schema=policy, models=[one])
+        yield Request(table=table.slice(0, 3), schema=policy, models=three)
+        yield Request(table=table.take([0] * ROWS), schema=policy, models=three)
+        yield Request(table=_with(table, lost), schema=policy, models=three)
+        yield Request(table=_with(table, constant), schema=policy, models=three)
+        yield Request(table=table, schema=Schema(sensitive=[S], missing=missing), models=three)
+        yield Request(table=table, schema=Schema(insensitive=["note"], missing=missing), models=[one])
+    named = table.rename_columns([odd.get(name, name) for name in table.column_names])
+    names = Schema(quasi=[odd["age"], odd["job"], odd["color"]], sensitive=[odd[S]], insensitive=[odd["note"]])
+    yield Request(table=named, schema=names, models=[KAnonymity(k=2), DistinctLDiversity(l=2, sensitive=odd[S])])
+
+
+def unservable() -> Iterator[Request]:
+    """Ask for what most algorithms cannot do: single sensitive cells, and promises that unions break."""
+    table, flags = draw_table(1, lost=0.0), pa.array(np.arange(ROWS) % 2 == 0)
+    flagged = replace(full_schema(Missing.OWN_VALUE), flags={"age": "age__sensitive"})
+    yield Request(table=table.append_column("age__sensitive", flags), schema=flagged, models=[KAnonymity(k=2)])
+    yield Request(table=table, schema=full_schema(Missing.OWN_VALUE), models=[FewerThan(k=ROWS // 2)])
+
+
+def full_schema(missing: Missing) -> Schema:
+    """Give the schema of the tables that are drawn: quasi-identifiers of every scale."""
+    return Schema(
+        identifier=["name"],
+        quasi=["age", "born", "zip", "job", "grade", "color"],
+        sensitive=[S],
+        insensitive=["note"],
+        hierarchies={"born": Intervals("month", "year"), "zip": Prefixes(), "job": JOBS, S: DISEASES},
+        orders={"grade": GRADES},
+        missing=missing,
+    )
+
+
+def draw_table(seed: int, *, lost: float) -> pa.Table:
+    """Draw a table with attributes of every scale; a share of its cells is missing."""
+    rng = generator(seed)
+    cells = {
+        "age": pa.array(rng.integers(18, 60, ROWS)),
+        "born": pa.array([date(1980, 1, 1) + timedelta(days=int(d)) for d in rng.integers(0, 90, ROWS)]),
+        "zip": _picked(rng, ["53715", "53703", "53706", "90210", "90211"]),
+        "job": _picked(rng, JOBS.hierarchy.leaves),
+        "grade": _picked(rng, GRADES),
+        "color": _picked(rng, ["red", "green", "blue", "black"]),
+        S: _picked(rng, DISEASES.hierarchy.leaves),
+    }
+    missing = {name: pa.array(rng.random(ROWS) < lost) for name in cells}
+    shown = {name: _without(values, missing[name]) for name, values in cells.items()}
+    names = pa.array([f"person {number}" for number in range(ROWS)])
+    return pa.table({"name": names, **shown, "note": pa.array([f"note {i % 7}" for i in range(ROWS)])})
+
+
+def _roles(models: Sequence[PrivacyModel]) -> dict[str, tuple[str, ...]]:
+    """Make sensitive what the models protect, and quasi-identifying what is left."""
+    protected = {S, *(name for model in models for name in model.attributes)}
+    quasi = tuple(name for name in full_schema(Missing.OWN_VALUE).quasi if name not in protected)
+    return {"quasi": quasi, "sensitive": tuple(sorted(protected))}
+
+
+def _picked(rng: np.random.Generator, values: Sequence[object]) -> pa.Array:
+    return pa.array([str(values[i]) for i in np.minimum(rng.geometric(0.35, ROWS) - 1, len(values) - 1)])
+
+
+def _without(values: pa.Array, missing: pa.Array) -> pa.Array:
+    return pa.array(
+        [None if gone else value for value, gone in zip(values.to_pylist(), missing.to_pylist(), strict=True)],
+        values.type,
+    )
+
+
+def _with(table: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
+    for name, values in columns.items():
+        table = table.set_column(table.column_names.index(name), name, values)
+    return table

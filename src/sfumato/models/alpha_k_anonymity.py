@@ -1,0 +1,75 @@
+"""(alpha,k)-anonymity: every group holds at least k records, and no sensitive value more than alpha of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.models.base import PrivacyModel
+from sfumato.models.confidence_bounding import ConfidenceBounding
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.validation import is_number, is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaKAnonymity(Conjunction):
+    r"""Require at least $k$ records in every group, and at most a share $\alpha$ of each sensitive value [1]_.
+
+    An adversary who knows a person's group then guesses a protected value with a chance of at most $\alpha$.
+    With `values` given, only these are protected (simple $(\alpha, k)$-anonymity); otherwise every value is
+    (general). It is `KAnonymity` and `ConfidenceBounding` at once: monotone, but not extendable, because records
+    of one value can join. It does not stop an adversary from learning that a value has become more likely than
+    it is in the table; see `BetaLikeness`.
+
+    Missing values that may be anything (policy matches-all) are all taken to be one protected value. A protected
+    value that the table lacks is no error, so check the spelling.
+
+    Parameters
+    ----------
+    alpha : the largest share of a protected value, a number above 0 and at most 1.
+    k : the least number of records in a group.
+    sensitive : the name of the sensitive attribute.
+    values : the texts of the protected values, or one of them; all values if not given.
+
+    References
+    ----------
+    .. [1] Wong, Li, Fu, Wang, "(alpha,k)-anonymity: an enhanced k-anonymity model for privacy preserving data
+       publishing", KDD 2006. https://doi.org/10.1145/1150402.1150499
+
+    Examples
+    --------
+    >>> from sfumato.groups import Groups
+    >>> groups = Groups.from_counts(disease=[[2, 1, 1], [3, 1, 0], [1, 1, 0]])
+    >>> AlphaKAnonymity(alpha=0.5, k=3, sensitive="disease").kept_by(groups)
+    array([ True, False, False])
+    """
+
+    name = "alpha-k-anonymity"
+    reference = "Wong, Li, Fu, Wang 2006, https://doi.org/10.1145/1150402.1150499"
+    monotone = True
+    stricter: ClassVar = {"alpha": "smaller", "k": "larger"}
+
+    alpha: float
+    k: int
+    sensitive: str
+    values: Sequence[str] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        expected = "a number above 0 and at most 1"
+        require(is_number(self.alpha) and 0 < self.alpha <= 1, self, "alpha", expected, self.alpha)
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        if self.values is not None:
+            values = (self.values,) if isinstance(self.values, str) else self.values
+            if not values or not all(isinstance(value, str) for value in values):
+                raise InvalidParameterError("AlphaKAnonymity.values must be a list of at least one value's text.")
+            object.__setattr__(self, "values", tuple(values))
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """The number of records, and the share of every protected value."""
+        bounds = self.alpha if self.values is None else dict.fromkeys(self.values, self.alpha)
+        return KAnonymity(k=self.k), ConfidenceBounding(bounds=bounds, sensitive=self.sensitive)

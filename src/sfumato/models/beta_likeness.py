@@ -1,0 +1,101 @@
+"""Beta-likeness: no sensitive value is much more frequent in a group than in the whole table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Counts, Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.gains import relative_gains
+from sfumato.validation import is_number, require
+
+ROUNDED_DOWN = 1 - 1e-15
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetaLikeness(PrivacyModel):
+    r"""Bound the relative gain in every group over the table's share of each sensitive value by $\beta$ [1]_.
+
+    With $q$ the share of a value in a group and $p$ its share in the table, every value with $q > p$ must satisfy
+
+    $$\frac{q - p}{p} \le \beta ,$$
+
+    so a rare value stays rare: an adversary who finds a person's group cannot become more than $1 + \beta$ times
+    as sure of it. If `enhanced`, the gain must also be at most $-\ln p$, which keeps frequent values from reaching
+    certainty; the gain of such a value then counts $\beta / (-\ln p)$ times. The level is the largest gain.
+
+    The gain is convex, so a union of groups has at most the largest gain of its parts: the model is monotone
+    while the table's distribution stays. It is not extendable. It does not stop an adversary from learning that a
+    value has become *less* likely; see `DeltaDisclosure`.
+
+    Missing values that may be anything (policy matches-all) are all taken to be the one value of the table for
+    which that is worst, and the table's distribution is that of its known values. What is within rounding of
+    $-\ln p$ is refused.
+
+    Parameters
+    ----------
+    beta : the largest gain, a number above 0.
+    sensitive : the name of the sensitive attribute.
+    enhanced : whether to bound the gain of frequent values by $-\ln p$, too.
+
+    References
+    ----------
+    .. [1] Cao, Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5(11), 2012, pages 1388-1399.
+
+    Examples
+    --------
+    >>> groups = Groups.from_counts(disease=[[4, 0], [2, 2]])
+    >>> BetaLikeness(beta=0.2, sensitive="disease").level(groups).round(3)
+    array([0.333, 1.   ])
+    """
+
+    name = "beta-likeness"
+    reference = "Cao, Karras 2012, PVLDB 5(11), pages 1388-1399"
+    bound = "max"
+    monotone = True
+    stricter: ClassVar = {"beta": "smaller"}
+
+    beta: float
+    sensitive: str
+    enhanced: bool = False
+
+    def __post_init__(self) -> None:
+        require(is_number(self.beta) and self.beta > 0, self, "beta", "a number above 0", self.beta)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        require(isinstance(self.enhanced, bool), self, "enhanced", "true or false", self.enhanced)
+
+    @property
+    def limit(self) -> float:
+        """The largest gain."""
+        return self.beta
+
+    def level(self, groups: Groups) -> Levels:
+        """Compute the largest gain of every group."""
+        counts, totals = groups.histograms[self.sensitive], groups.totals[self.sensitive]
+        rows, sizes, table = counts.rows, counts.sizes, int(totals.sum())
+        shares = self._shares_of_beta(totals)
+        gains = relative_gains(counts.counts + counts.missing[rows], sizes[rows], totals[counts.codes], table)
+        level = counts.reduce(np.maximum, np.maximum(gains, 0) / shares[counts.codes])
+        lost = np.flatnonzero(counts.missing)
+        for expected, share in _worst_values(totals, shares) if len(lost) else ():
+            unseen = relative_gains(counts.missing[lost], sizes[lost], np.full(len(lost), expected), table)
+            level[lost] = np.maximum(level[lost], unseen / share)
+        return level
+
+    def _shares_of_beta(self, totals: Counts) -> Levels:
+        """Give the bound of every value as a share of beta: 1 unless the enhanced bound is tighter."""
+        shares = np.ones(len(totals))
+        occurs = np.flatnonzero((totals > 0) & (totals < totals.sum()) & self.enhanced)
+        information = np.log1p((totals.sum() - totals[occurs]) / totals[occurs]) * ROUNDED_DOWN
+        shares[occurs] = np.minimum(1, information / self.beta)
+        return shares
+
+
+def _worst_values(totals: Counts, shares: Levels) -> set[tuple[int, float]]:
+    """List totals and bounds among which missing cells find the worst value: the rarest, or a tightly bound one."""
+    rarest = totals == totals.min(initial=totals.sum(), where=totals > 0)
+    worst = np.flatnonzero((totals > 0) & (rarest | (shares < 1)))
+    return set(zip(totals[worst].tolist(), shares[worst].tolist(), strict=True)) or {(0, 1.0)}

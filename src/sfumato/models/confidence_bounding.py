@@ -1,0 +1,101 @@
+"""Confidence bounding: no sensitive value holds more of a group than its own bound allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.known_values import domain_of, require_mapping
+from sfumato.validation import is_number, require
+
+ROUNDING = 1e-9  # 1/49 is a little less than a 49th
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ConfidenceBounding(PrivacyModel):
+    r"""Bound the share of each sensitive value in every group by a number of its own [1]_.
+
+    An adversary who knows a person's group then concludes that the person has value $s$ with a confidence of
+    at most $h(s)$. With one number for all values the level is the largest share and the limit that number, as
+    in `FrequencyLDiversity` with its inverse. With a number per value the level is the largest of the shares,
+    each divided by its bound, and the limit is 1; values without a bound are not protected.
+
+    Shares in a union of groups are at most the largest of its parts, so the model is monotone. It is not
+    extendable: records of one value can join. It does not stop an adversary from learning that a value has
+    become more likely than it is in the table; see `BetaLikeness`.
+
+    Missing values that may be anything (policy matches-all) are all taken to be the one value for which that is
+    worst. A value that the table lacks is no error, so check the spelling of values.
+
+    Parameters
+    ----------
+    bounds : the largest share, a number above 0 and at most 1: one for all values, or one per value, by the
+        value's text.
+    sensitive : the name of the sensitive attribute.
+
+    References
+    ----------
+    .. [1] Wang, Fung, Yu, "Handicapping attacker's confidence: an alternative to k-anonymization", Knowledge and
+       Information Systems 11(3), 2007, pages 345-368; first in ICDM 2005.
+
+    Examples
+    --------
+    >>> groups = Groups.from_counts(disease=[[2, 1, 1], [3, 1, 1]])
+    >>> ConfidenceBounding(bounds=0.5, sensitive="disease").kept_by(groups)
+    array([ True, False])
+    """
+
+    name = "confidence-bounding"
+    reference = "Wang, Fung, Yu 2007, Knowledge and Information Systems 11(3)"
+    bound = "max"
+    monotone = True
+    stricter: ClassVar = {"bounds": "smaller"}
+
+    bounds: float | Mapping[str, float] = field(hash=False)
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bounds, Mapping):
+            require_mapping(self, "bounds", self.bounds, "numbers above 0 and at most 1", _is_share)
+            object.__setattr__(self, "bounds", dict(self.bounds))
+        else:
+            expected = "a number above 0 and at most 1, or one such number per value"
+            require(_is_share(self.bounds), self, "bounds", expected, self.bounds)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+
+    def __repr__(self) -> str:
+        bounds = f"<{len(self.bounds)} values>" if isinstance(self.bounds, Mapping) else self.bounds
+        return f"ConfidenceBounding(bounds={bounds}, sensitive={self.sensitive!r})"
+
+    @property
+    def limit(self) -> float:
+        """The largest share; 1 where every value has its own."""
+        return 1 if isinstance(self.bounds, Mapping) else self.bounds
+
+    @property
+    def smallest_group(self) -> int:
+        """A value that occurs holds at least one record."""
+        return 1 if isinstance(self.bounds, Mapping) else math.ceil(1 / self.bounds - ROUNDING)
+
+    def level(self, groups: Groups) -> Levels:
+        """Compute the largest share, or the largest quotient of a share and its bound, of every group."""
+        counts = groups.histograms[self.sensitive]
+        rows, sizes = counts.rows, np.maximum(counts.sizes, 1)
+        shares = (counts.counts + counts.missing[rows]) / sizes[rows]
+        unseen = counts.missing / sizes
+        if isinstance(self.bounds, Mapping):
+            texts = domain_of(self, groups, self.sensitive).texts
+            bounds = np.full(counts.width, np.inf)
+            bounds[: len(texts)] = [self.bounds.get(text, np.inf) for text in texts]
+            shares, unseen = shares / bounds[counts.codes], unseen / min(self.bounds.values())
+        return np.maximum(counts.reduce(np.maximum, shares), unseen)
+
+
+def _is_share(value: object) -> bool:
+    return is_number(value) and 0 < value <= 1  # type: ignore[operator]  # a number

@@ -1,0 +1,62 @@
+"""A model that is several simpler models at once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+
+JUST_BELOW = np.nextafter(1.0, 0.0)
+
+
+class Conjunction(PrivacyModel):
+    """A promise that holds where all its parts hold.
+
+    The level of a group is the least of its parts' levels, each divided by what the part asks for: level over
+    limit where the part is bounded below, limit over level where it is bounded above (infinite for level 0).
+    So 1 is asked for, and a level of 0.5 means that some part reaches half of its limit or passes it twofold.
+    """
+
+    bound = "min"
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """The models that must hold together."""
+
+    @property
+    def limit(self) -> float:
+        """Every part reaches what it asks for."""
+        return 1
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The sensitive attributes of all parts."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.attributes))
+
+    @property
+    def smallest_group(self) -> int:
+        """The largest of the parts' sizes."""
+        return max(part.smallest_group for part in self.parts)
+
+    def level(self, groups: Groups) -> Levels:
+        """Compute the least level over the parts, as shares of their limits."""
+        return np.asarray(np.minimum.reduce([_share(part, groups) for part in self.parts]))
+
+    def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
+        """Tell for every group whether it keeps all parts."""
+        return np.asarray(np.logical_and.reduce([part.kept_by(groups) for part in self.parts]))
+
+
+def _share(part: PrivacyModel, groups: Groups) -> Levels:
+    """Divide the level by the limit, or the limit by the level: at least 1 exactly where the part is kept."""
+    level = part.level(groups)
+    limit = np.full_like(level, part.limit)
+    good, bad = (level, limit) if part.bound == "min" else (limit, level)
+    share = np.full_like(level, np.inf)
+    np.divide(good, bad, out=share, where=bad > 0)
+    return np.where(share == 1, JUST_BELOW, share) if part.strict else share

@@ -1,0 +1,112 @@
+"""Delta-disclosure privacy: no sensitive value is much more or much less frequent in a group than in the table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Counts, Groups, Histogram
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.gains import relative_gains
+from sfumato.validation import is_number, require
+
+DOUBT = 1e-14
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaDisclosure(PrivacyModel):
+    r"""Bound the logarithm of how a value's share changes from the table to a group by $\delta$ [1]_.
+
+    With $q$ the share of a value in a group and $p$ its share in the table, every value of the table must satisfy
+
+    $$\left| \log_2 \frac{q}{p} \right| < \delta ,$$
+
+    so an adversary who finds a person's group gains less than $\delta$ bits about each value, for or against it. A
+    value that is absent from a group breaks the promise, because the adversary can rule it out. The shares that
+    keep the promise are an interval, so the model is monotone while the table's distribution stays. It is not
+    extendable.
+
+    With `present_only`, values absent from a group are not looked at, as ARX does. This is weaker, and **not
+    monotone**: a value that is absent from one group may be too rare in a union.
+
+    Missing values that may be anything (policy matches-all) are taken to be present where that is worst and
+    absent where that is worst; the table's distribution is that of its known values. A level within rounding of
+    $\delta$ is refused.
+
+    Parameters
+    ----------
+    delta : what the logarithm must stay below, a number above 0.
+    sensitive : the name of the sensitive attribute.
+    present_only : whether values that are absent from a group are left out.
+
+    References
+    ----------
+    .. [1] Brickell, Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data
+       publishing", KDD 2008. https://doi.org/10.1145/1401890.1401904
+
+    Examples
+    --------
+    >>> groups = Groups.from_counts(disease=[[3, 3], [2, 4], [1, 0]])
+    >>> DeltaDisclosure(delta=1, sensitive="disease").level(groups).round(2)
+    array([0.12, 0.47,  inf])
+    >>> DeltaDisclosure(delta=1.5, sensitive="disease", present_only=True).kept_by(groups)
+    array([ True,  True,  True])
+    """
+
+    name = "delta-disclosure"
+    reference = "Brickell, Shmatikov 2008, https://doi.org/10.1145/1401890.1401904"
+    bound = "max"
+    strict = True
+    stricter: ClassVar = {"delta": "smaller"}
+
+    delta: float
+    sensitive: str
+    present_only: bool = False
+
+    def __post_init__(self) -> None:
+        require(is_number(self.delta) and self.delta > 0, self, "delta", "a number above 0", self.delta)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        require(isinstance(self.present_only, bool), self, "present_only", "true or false", self.present_only)
+
+    @property
+    def monotone(self) -> bool:  # type: ignore[override]  # only one of the two readings is
+        """Whether unions of good groups are good: not if absent values are left out."""
+        return not self.present_only
+
+    @property
+    def limit(self) -> float:
+        """What the logarithm must stay below."""
+        return self.delta
+
+    def level(self, groups: Groups) -> Levels:
+        """Compute the largest logarithm of every group, with either sign."""
+        counts, totals = groups.histograms[self.sensitive], groups.totals[self.sensitive]
+        rows, table = counts.rows, int(totals.sum())
+        sizes, expected = counts.sizes[rows], totals[counts.codes]
+        level = counts.reduce(np.maximum, _bits(counts.counts, sizes, expected, table))
+        if counts.missing.any():
+            more = _bits(counts.counts + counts.missing[rows], sizes, expected, table)
+            level = np.maximum(level, counts.reduce(np.maximum, more))
+        if self.present_only:
+            level = np.maximum(level, _unseen(counts, totals))
+        else:
+            present = counts.reduce(np.add, (expected > 0).astype(np.int64))
+            level[present < np.count_nonzero(totals)] = np.inf
+        return np.where(np.abs(level - self.delta) <= DOUBT * self.delta, self.delta, level)
+
+
+def _unseen(counts: Histogram, totals: Counts) -> Levels:
+    """Bound the logarithm of a value that one missing cell or all of them hold, in groups with missing cells."""
+    table, lost, sizes = int(totals.sum()), counts.missing > 0, counts.sizes
+    rarest, commonest = totals.min(initial=table, where=totals > 0), totals.max(initial=0)
+    one = _bits(np.ones_like(sizes), np.maximum(sizes, 1), np.full_like(sizes, commonest), table)
+    all_ = _bits(counts.missing, np.maximum(sizes, 1), np.full_like(sizes, rarest), table)
+    return np.where(lost, np.maximum(one, all_), 0)
+
+
+def _bits(counts: Counts, sizes: Counts, expected: Counts, table: int) -> Levels:
+    with np.errstate(divide="ignore"):
+        return np.abs(np.log1p(relative_gains(counts, sizes, expected, table))) / math.log(2)

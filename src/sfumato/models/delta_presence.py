@@ -1,0 +1,108 @@
+"""delta-presence: nobody can be told to be in the table, or not to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.exceptions import SchemaError
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.validation import is_number, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaPresence(Conjunction):
+    r"""Require that nobody of the population is in the table with a chance outside two bounds [1]_.
+
+    A group of $f$ records that covers $F$ persons of the population tells each of them to be in the table with
+    $f / F$, which must lie in $[\delta_{min}, \delta_{max}]$. Persons whom no group covers are surely not in it,
+    which breaks any positive $\delta_{min}$. The union of two good groups is good, as its ratio lies between theirs.
+    It needs a population table that contains every record, and says nothing about sensitive values.
+
+    Parameters
+    ----------
+    delta_min, delta_max : the least and highest probability of presence, 0 <= delta_min <= delta_max <= 1.
+
+    References
+    ----------
+    .. [1] Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007.
+       https://doi.org/10.1145/1247480.1247554
+
+    Examples
+    --------
+    >>> groups = Groups(np.array([1, 3]), population=np.array([4, 4]))
+    >>> DeltaPresence(delta_min=0.1, delta_max=0.5).kept_by(groups)
+    array([ True, False])
+    """
+
+    name = "delta-presence"
+    reference = "Nergiz, Atzori, Clifton 2007, https://doi.org/10.1145/1247480.1247554"
+    monotone = True
+    extendable = False
+    needs_population = True
+    stricter = {"delta_min": "larger", "delta_max": "smaller"}  # noqa: RUF012 - read only
+
+    delta_min: float
+    delta_max: float
+
+    def __post_init__(self) -> None:
+        require(is_number(self.delta_min) and self.delta_min >= 0, self, "delta_min", "at least 0", self.delta_min)
+        good = is_number(self.delta_max) and self.delta_min <= self.delta_max <= 1
+        require(good, self, "delta_max", f"between delta_min ({self.delta_min:g}) and 1", self.delta_max)
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """No presence below the least probability, none above the highest."""
+        return LeastPresence(limit_=self.delta_min), HighestPresence(limit_=self.delta_max)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastPresence(PrivacyModel):
+    """The half of delta-presence that keeps absence uncertain."""
+
+    name = "least-presence"
+    reference = DeltaPresence.reference
+    bound = "min"
+    stricter = {"limit_": "larger"}  # noqa: RUF012 - read only
+
+    limit_: float
+
+    @property
+    def limit(self) -> float:
+        """The least probability of presence."""
+        return self.limit_
+
+    def level(self, groups: Groups) -> Levels:
+        """Divide records by persons; certain absence of anybody is everybody's level."""
+        return np.zeros(len(groups)) if groups.uncovered else presence(groups)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HighestPresence(PrivacyModel):
+    """The half of delta-presence that keeps presence uncertain."""
+
+    name = "highest-presence"
+    reference = DeltaPresence.reference
+    bound = "max"
+    stricter = {"limit_": "smaller"}  # noqa: RUF012 - read only
+
+    limit_: float
+
+    @property
+    def limit(self) -> float:
+        """The highest probability of presence."""
+        return self.limit_
+
+    def level(self, groups: Groups) -> Levels:
+        """Divide records by persons."""
+        return presence(groups)
+
+
+def presence(groups: Groups) -> Levels:
+    """Divide the records of every group by the persons whom it covers."""
+    if groups.population is None:
+        raise SchemaError("DeltaPresence needs a population: give the audit a population table.")
+    return groups.sizes / np.maximum(groups.population, 1)

@@ -1,0 +1,60 @@
+"""Distinct categories: every group shows values of at least l categories. A part of other models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.known_values import categories_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistinctCategories(PrivacyModel):
+    r"""Require sensitive values of at least $\ell$ categories in every group [1]_.
+
+    A missing value belongs to no category: it adds none where one is known, whatever the policy.
+
+    Parameters
+    ----------
+    l : the least number of categories in a group.
+    sensitive : the name of the sensitive attribute.
+    categories : the category of every value that occurs.
+
+    References
+    ----------
+    .. [1] Sun, Wang, Li, Truta, "Enhanced p-sensitive k-anonymity models for privacy preserving data
+       publishing", Transactions on Data Privacy 1(2), 2008.
+    """
+
+    name = "distinct-categories"
+    reference = "Sun, Wang, Li, Truta 2008, Transactions on Data Privacy 1(2)"
+    bound = "min"
+    monotone = True
+    extendable = True
+    stricter: ClassVar = {"l": "larger"}
+
+    l: int
+    sensitive: str
+    categories: Mapping[str, str | int] = field(repr=False, hash=False)
+
+    @property
+    def limit(self) -> float:
+        """The least number of categories."""
+        return self.l
+
+    @property
+    def smallest_group(self) -> int:
+        """A group has at most as many categories as records."""
+        return self.l
+
+    def level(self, groups: Groups) -> Levels:
+        """Count the categories of every group."""
+        nodes = categories_of(self, groups, self.sensitive, self.categories)
+        coarse = groups.histograms[self.sensitive].coarsened(nodes)
+        named = coarse.codes < len(set(self.categories.values()))
+        return np.maximum(coarse.reduce(np.add, named.astype(np.float64)), groups.sizes > 0)

@@ -1,0 +1,84 @@
+"""(H,p,k)-anonymity: every group holds at least k records, p sensitive values and H sensitivity levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.distinct_categories import DistinctCategories
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.known_values import require_mapping
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class HPKAnonymity(Conjunction):
+    r"""Require at least $k$ records, $p$ sensitive values and $H$ levels of sensitivity in every group [1]_.
+
+    Every value has a level, such as high, medium and low, so that no group shows that all its members have
+    something serious. With $H = 1$ it is `PSensitiveKAnonymity`, with $p = H = 1$ `KAnonymity`. Records, values
+    and levels only join when groups are merged or grow, so the model is monotone and extendable. It does not
+    stop one level from being nearly everybody's; see `AlphaKAnonymity`.
+
+    A missing value has no level: it adds none where one is known, whatever the policy.
+
+    Parameters
+    ----------
+    h : the least number of different levels in a group, a whole number from 1 to p.
+    p : the least number of different values in a group, a whole number from 1 to k.
+    k : the least number of records in a group.
+    sensitive : the name of the sensitive attribute.
+    levels : the level of every value that occurs, a text or a whole number, by the value's text.
+
+    References
+    ----------
+    .. [1] Shi, Zhang, Dong, "Data anonymity method based on sensitive hierarchical information entropy",
+       Computer Applications and Software 41(5), 2024. https://doi.org/10.3969/j.issn.1000-386x.2024.05.046
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sfumato.attributes.scales import Scale
+    >>> from sfumato.engine.domain import Domain
+    >>> from sfumato.groups import Groups
+    >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cancer", "flu"]))
+    >>> groups = Groups.from_counts(disease=[[1, 1, 0], [1, 0, 1]], domains={"disease": disease})
+    >>> levels = {"HIV": "high", "cancer": "high", "flu": "low"}
+    >>> HPKAnonymity(h=2, p=2, k=2, sensitive="disease", levels=levels).kept_by(groups)
+    array([False,  True])
+    """
+
+    name = "hpk-anonymity"
+    reference = "Shi, Zhang, Dong 2024, https://doi.org/10.3969/j.issn.1000-386x.2024.05.046"
+    monotone = True
+    extendable = True
+    stricter: ClassVar = {"h": "larger", "p": "larger", "k": "larger"}
+
+    h: int
+    p: int
+    k: int
+    sensitive: str
+    levels: Mapping[str, str | int] = field(repr=False, hash=False)
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        up_to_k, up_to_p = f"a whole number from 1 to k = {self.k}", f"a whole number from 1 to p = {self.p}"
+        require(is_whole(self.p) and 1 <= self.p <= self.k, self, "p", up_to_k, self.p)
+        require(is_whole(self.h) and 1 <= self.h <= self.p, self, "h", up_to_p, self.h)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        kinds = "levels, which are texts or whole numbers"
+        require_mapping(self, "levels", self.levels, kinds, lambda e: isinstance(e, str) or is_whole(e))
+        object.__setattr__(self, "levels", dict(self.levels))
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """The number of records, of different values, and of different levels."""
+        return (
+            KAnonymity(k=self.k),
+            DistinctLDiversity(l=self.p, sensitive=self.sensitive),
+            DistinctCategories(l=self.h, sensitive=self.sensitive, categories=self.levels),
+        )

@@ -1,0 +1,82 @@
+"""k-map: every group stands for at least k persons of the population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.exceptions import SchemaError
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.validation import is_number, is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMap(PrivacyModel):
+    r"""Require every group to cover at least $k$ persons of the population that the records are drawn from [1]_.
+
+    It is for samples: an adversary who does not know who was sampled must choose among all persons whose
+    quasi-identifiers a group covers. With a population table these are counted. Without one, and with the sampled
+    share of the population given, they are estimated: a group of $f$ records is good if so many records would be
+    unlikely (probability `alpha`, Poisson) in a sample of fewer than $k$ persons. A group covers no fewer persons
+    when it grows, so the model is monotone and extendable. It does not protect those who are known to be in the
+    sample; see `KAnonymity`.
+
+    Parameters
+    ----------
+    k : the least number of persons, a whole number of at least 1.
+    fraction : the sampled share of the population, in (0, 1], where no population table is given to the audit.
+    alpha : the probability of error of the estimate, in (0, 1).
+
+    References
+    ----------
+    .. [1] El Emam, Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008.
+       https://doi.org/10.1197/jamia.M2716
+
+    Examples
+    --------
+    >>> KMap(k=5).kept_by(Groups(np.array([1, 2]), population=np.array([4, 9])))
+    array([False,  True])
+    >>> KMap(k=5, fraction=0.1).kept_by(Groups(np.array([2, 3])))
+    array([False,  True])
+    """
+
+    name = "k-map"
+    reference = "El Emam, Dankar 2008, https://doi.org/10.1197/jamia.M2716"
+    bound = "min"
+    monotone = True
+    extendable = True
+    needs_population = True
+    stricter = {"k": "larger", "fraction": "larger", "alpha": "smaller"}  # noqa: RUF012 - read only
+
+    k: int
+    fraction: float | None = None
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        share = self.fraction is None or (is_number(self.fraction) and 0 < self.fraction <= 1)
+        require(share, self, "fraction", "a share in (0, 1]", self.fraction)
+        require(is_number(self.alpha) and 0 < self.alpha < 1, self, "alpha", "a probability in (0, 1)", self.alpha)
+
+    @property
+    def limit(self) -> float:
+        """The least number of persons."""
+        return self.k
+
+    def level(self, groups: Groups) -> Levels:
+        """Count the persons whom every group covers, or the most that its size makes likely."""
+        if groups.population is not None:
+            return groups.population.astype(np.float64)
+        if self.fraction is None:
+            raise SchemaError("KMap needs a population: give the audit a population table, or the model a fraction.")
+        from scipy.special import gammainccinv
+
+        # f records are likely enough for every mean m with P(Poisson(m) <= f - 1) >= 1 - alpha, and P = Q(f, m)
+        return np.asarray(gammainccinv(groups.sizes, 1 - self.alpha) / self.fraction)
+
+    def parameters(self) -> dict[str, object]:
+        """List the parameters that the model was made with, without those left open."""
+        estimate = {} if self.fraction is None else {"fraction": self.fraction, "alpha": self.alpha}
+        return {"k": self.k, **estimate}

@@ -1,0 +1,64 @@
+"""What models ask about the values of an attribute: which they are, what they belong to, where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attributes.scales import Scale
+from sfumato.engine.domain import Domain
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+
+
+def require_mapping(
+    owner: PrivacyModel, parameter: str, value: object, entries: str, fits: Callable[[object], bool]
+) -> None:
+    """Refuse what is no mapping from texts to fitting entries; say what it must be, not what it holds."""
+    if not (isinstance(value, Mapping) and value and all(isinstance(v, str) and fits(e) for v, e in value.items())):
+        raise InvalidParameterError(
+            f"{type(owner).__name__}.{parameter} must be a mapping from texts of values to {entries}."
+        )
+
+
+def domain_of(owner: PrivacyModel, groups: Groups, name: str) -> Domain:
+    """Give the values of an attribute."""
+    domain = groups.domains.get(name)
+    if domain is None:
+        raise SchemaError(f"{type(owner).__name__} must know the values of column {name!r}; count it with its domain.")
+    return domain
+
+
+def categories_of(
+    owner: PrivacyModel, groups: Groups, name: str, categories: Mapping[str, str | int]
+) -> npt.NDArray[np.int64]:
+    """Give every value the number of its category; a missing value has the number after the last one."""
+    domain, histogram = domain_of(owner, groups, name), groups.histograms[name]
+    numbers = {category: number for number, category in enumerate(dict.fromkeys(categories.values()))}
+    unknown, missing = -1, len(numbers)
+    numbered = [numbers[categories[text]] if text in categories else unknown for text in domain.texts]
+    nodes = np.full(histogram.width, missing, dtype=np.int64)
+    nodes[: len(domain)] = numbered
+    occurs = np.zeros(histogram.width, dtype=np.bool_)
+    occurs[histogram.codes] = True
+    uncovered = int((occurs & (nodes == unknown)).sum())
+    if uncovered:
+        raise SchemaError(
+            f"Column {name!r} has {uncovered} distinct values for which the model names no category or level; "
+            "add them to its mapping."
+        )
+    return np.where(nodes == unknown, missing, nodes)
+
+
+def numbers_of(owner: PrivacyModel, groups: Groups, name: str) -> Levels:
+    """Give the numbers that the values of an attribute are, ascending; dates are in days, moments in microseconds."""
+    domain = domain_of(owner, groups, name)
+    if domain.scale is not Scale.NUMERIC:
+        raise SchemaError(
+            f"Column {name!r} is {domain.scale} and {type(owner).__name__} needs numbers; "
+            "make it numeric, or choose another model."
+        )
+    return domain.positions

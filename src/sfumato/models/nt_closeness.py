@@ -1,0 +1,84 @@
+"""(n,t)-closeness: a small group is distributed nearly as some large set of records around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.groups import Groups
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.distances import Distance, as_rows, distances_to_table, require_distance
+from sfumato.models.transport import Costs
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class NTCloseness(PrivacyModel):
+    r"""Require every group to be within $t$ of a set of at least $n$ records that contains it [1]_.
+
+    What an adversary may learn about $n$ or more people at once is no breach; what a smaller group tells beyond
+    that is. The original definition looks for a *natural superset* of every group, reached by widening the ranges
+    of its quasi-identifiers. Groups are judged here by their counts alone, which tell two such sets: the group
+    itself, if it has at least $n$ records (its level is 0), and the whole table, if that has at least $n$ (the
+    level is the distance of `TCloseness`; without $n$ records it is infinite). Other supersets are not looked
+    for, so a group that is refused here may keep the original definition; one that is accepted does keep it.
+
+    Groups of $n$ records stay good whatever joins them, and unions of smaller good groups are as close to the
+    table as these: the model is monotone while the table's distribution stays. It is not extendable, because a
+    small group can be spoiled. It says nothing about who is in the table.
+
+    Missing values are treated as in `TCloseness`.
+
+    Parameters
+    ----------
+    n : the number of records about whom something may be learned, a whole number of at least 1.
+    t : the largest distance, a number from 0 to 1; for `"kl"` and `"matrix"` any number of at least 0.
+    sensitive : the name of the sensitive attribute.
+    distance : as in `TCloseness`.
+    costs : as in `TCloseness`.
+
+    References
+    ----------
+    .. [1] Li, Li, Venkatasubramanian, "Closeness: a new privacy measure for data publishing", IEEE TKDE 22(7), 2010.
+       https://doi.org/10.1109/TKDE.2009.139
+
+    Examples
+    --------
+    >>> groups = Groups.from_counts(disease=[[1, 0], [3, 0], [0, 2]])
+    >>> NTCloseness(n=3, t=0.4, sensitive="disease").level(groups).round(3)
+    array([0.333, 0.   , 0.667])
+    """
+
+    name = "nt-closeness"
+    reference = "Li, Li, Venkatasubramanian 2010, https://doi.org/10.1109/TKDE.2009.139"
+    bound = "max"
+    monotone = True
+    stricter: ClassVar = {"n": "larger", "t": "smaller"}
+
+    n: int
+    t: float
+    sensitive: str
+    distance: Distance = "equal"
+    costs: Costs | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.n) and self.n >= 1, self, "n", "a whole number of at least 1", self.n)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        require_distance(self, self.t, self.distance, self.costs)
+        object.__setattr__(self, "costs", as_rows(self.costs))
+
+    @property
+    def limit(self) -> float:
+        """The largest distance."""
+        return self.t
+
+    def level(self, groups: Groups) -> Levels:
+        """Compute the distance of every group from the table; 0 for large groups."""
+        level = np.full(len(groups), np.inf)
+        small = np.flatnonzero(groups.sizes < self.n)
+        if len(small) and groups.totals[self.sensitive].sum() >= self.n:
+            level[small] = distances_to_table(self, groups.take(small), self.sensitive, self.distance, self.costs)
+        level[groups.sizes >= self.n] = 0
+        return level

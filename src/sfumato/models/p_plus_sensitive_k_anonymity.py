@@ -1,0 +1,76 @@
+"""p+-sensitive k-anonymity: every group holds at least k records and values of p different categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.distinct_categories import DistinctCategories
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.known_values import require_mapping
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPlusSensitiveKAnonymity(Conjunction):
+    r"""Require at least $k$ records and sensitive values of $p$ different categories in every group [1]_.
+
+    A group of three cancers has three values and still tells that everybody in it has cancer; with cancers in
+    one category it counts as one. Records and categories only join when groups are merged or grow, so the
+    model is monotone and extendable. It does not stop one category from being nearly everybody's; see
+    `AlphaKAnonymity`.
+
+    A missing value belongs to no category: it adds none where one is known, whatever the policy.
+
+    Parameters
+    ----------
+    p : the least number of different categories in a group, a whole number from 1 to k.
+    k : the least number of records in a group.
+    sensitive : the name of the sensitive attribute.
+    categories : the category of every value that occurs, by the value's text.
+
+    References
+    ----------
+    .. [1] Sun, Wang, Li, Truta, "Enhanced p-sensitive k-anonymity models for privacy preserving data
+       publishing", Transactions on Data Privacy 1(2), 2008, pages 53-66.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sfumato.attributes.scales import Scale
+    >>> from sfumato.engine.domain import Domain
+    >>> from sfumato.groups import Groups
+    >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cancer", "flu"]))
+    >>> groups = Groups.from_counts(disease=[[1, 1, 0], [1, 0, 1]], domains={"disease": disease})
+    >>> severe = {"HIV": "severe", "cancer": "severe", "flu": "mild"}
+    >>> PPlusSensitiveKAnonymity(p=2, k=2, sensitive="disease", categories=severe).kept_by(groups)
+    array([False,  True])
+    """
+
+    name = "p-plus-sensitive-k-anonymity"
+    reference = "Sun, Wang, Li, Truta 2008, Transactions on Data Privacy 1(2)"
+    monotone = True
+    extendable = True
+    stricter: ClassVar = {"p": "larger", "k": "larger"}
+
+    p: int
+    k: int
+    sensitive: str
+    categories: Mapping[str, str] = field(repr=False, hash=False)
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        expected = f"a whole number from 1 to k = {self.k}"
+        require(is_whole(self.p) and 1 <= self.p <= self.k, self, "p", expected, self.p)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+        require_mapping(self, "categories", self.categories, "names of categories", lambda e: isinstance(e, str))
+        object.__setattr__(self, "categories", dict(self.categories))
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """The number of records, and of different categories."""
+        categories = DistinctCategories(l=self.p, sensitive=self.sensitive, categories=self.categories)
+        return KAnonymity(k=self.k), categories

@@ -1,0 +1,63 @@
+"""p-sensitive k-anonymity: every group holds at least k records and p different sensitive values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class PSensitiveKAnonymity(Conjunction):
+    r"""Require at least $k$ records and $p$ different sensitive values in every group [1]_.
+
+    It is `KAnonymity` and `DistinctLDiversity` at once. Records and values only join when groups are merged or
+    grow, so the model is monotone and extendable. It does not stop values from being alike in meaning (see
+    `PPlusSensitiveKAnonymity`) nor very unequal in number (see `AlphaKAnonymity`).
+
+    A missing value that may be anything (policy matches-all) adds no value to a group where one is known.
+
+    Parameters
+    ----------
+    p : the least number of different values in a group, a whole number from 1 to k.
+    k : the least number of records in a group.
+    sensitive : the name of the sensitive attribute.
+
+    References
+    ----------
+    .. [1] Truta, Vinay, "Privacy protection: p-sensitive k-anonymity property", ICDE Workshops 2006.
+       https://doi.org/10.1109/ICDEW.2006.116
+
+    Examples
+    --------
+    >>> from sfumato.groups import Groups
+    >>> groups = Groups.from_counts(disease=[[3, 0], [2, 1], [1, 1]])
+    >>> PSensitiveKAnonymity(p=2, k=3, sensitive="disease").kept_by(groups)
+    array([False,  True, False])
+    """
+
+    name = "p-sensitive-k-anonymity"
+    reference = "Truta, Vinay 2006, https://doi.org/10.1109/ICDEW.2006.116"
+    monotone = True
+    extendable = True
+    stricter: ClassVar = {"p": "larger", "k": "larger"}
+
+    p: int
+    k: int
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        expected = f"a whole number from 1 to k = {self.k}"
+        require(is_whole(self.p) and 1 <= self.p <= self.k, self, "p", expected, self.p)
+        require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """The number of records, and of different values."""
+        return KAnonymity(k=self.k), DistinctLDiversity(l=self.p, sensitive=self.sensitive)

@@ -1,0 +1,30 @@
+"""Several requirements at once: which of them the others imply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfumato.models.base import PrivacyModel
+from sfumato.models.k_anonymity import KAnonymity
+
+
+def without_implied(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
+    """Leave out every k-anonymity that another one implies: on fewer quasi-identifiers, with no larger k.
+
+    Groups on fewer quasi-identifiers are unions of groups on more, so they are at least as large.
+
+    >>> without_implied([KAnonymity(k=5, quasi=["age", "zip"]), KAnonymity(k=3, quasi=["age"])])
+    (KAnonymity(k=5, quasi=['age', 'zip']),)
+    """
+    kept: list[PrivacyModel] = []
+    for place, model in enumerate(models):
+        others = [*kept, *models[place + 1 :]]
+        if not isinstance(model, KAnonymity) or not any(_implies(other, model) for other in others):
+            kept.append(model)
+    return tuple(kept)
+
+
+def _implies(strong: PrivacyModel, weak: KAnonymity) -> bool:
+    if not isinstance(strong, KAnonymity) or strong.k < weak.k:
+        return False
+    return not strong.scope or (bool(weak.scope) and set(weak.scope) <= set(strong.scope))

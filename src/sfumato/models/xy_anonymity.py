@@ -1,0 +1,77 @@
+"""(X,Y)-anonymity and (X,Y)-privacy: every X is linked to many different Y, and to none too surely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.validation import is_number, is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class XYAnonymity(Conjunction):
+    r"""Require every combination of the attributes X to be linked to at least $k$ different values of Y [1]_.
+
+    It is for tables with several records per person: with the person's number as Y, groups hold $k$ persons and
+    not just $k$ records. With a highest confidence $h$ it is (X,Y)-privacy: no value of Y holds more than a share
+    $h$ of the records of any X. The count of different values is extendable, the share is not.
+
+    Parameters
+    ----------
+    k : the least number of different values of y, a whole number of at least 1.
+    y : name of the attribute Y; its role must be sensitive.
+    x : the quasi-identifiers X; all if empty.
+    h : the highest share of a value of y, in (0, 1], if bounded.
+
+    References
+    ----------
+    .. [1] Wang, Fung, "Anonymizing sequential releases", KDD 2006. https://doi.org/10.1145/1150402.1150449
+
+    Examples
+    --------
+    >>> from sfumato.groups import Groups
+    >>> XYAnonymity(k=2, y="person").kept_by(Groups.from_counts(person=[[3, 0], [3, 1]]))
+    array([False,  True])
+    >>> XYAnonymity(k=2, y="person", h=0.5).kept_by(Groups.from_counts(person=[[2, 2], [3, 1]]))
+    array([ True, False])
+    """
+
+    name = "xy-anonymity"
+    reference = "Wang, Fung 2006, https://doi.org/10.1145/1150402.1150449"
+    monotone = True
+    extendable = False
+    stricter = {"k": "larger", "h": "smaller"}  # noqa: RUF012 - read only
+
+    k: int
+    y: str
+    x: Sequence[str] = ()
+    h: float | None = None
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(isinstance(self.y, str), self, "y", "the name of an attribute", self.y)
+        given = not isinstance(self.x, str) and all(isinstance(name, str) for name in self.x)
+        require(given, self, "x", "a list of column names", self.x)
+        bounded = self.h is None or (is_number(self.h) and 0 < self.h <= 1)
+        require(bounded, self, "h", "a share in (0, 1]", self.h)
+        object.__setattr__(self, "x", tuple(self.x))
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The attributes X that groups are formed on."""
+        return tuple(self.x)
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """Different values of Y and, if asked for, no share above h."""
+        different = DistinctLDiversity(l=self.k, sensitive=self.y)
+        return (different,) if self.h is None else (different, FrequencyLDiversity(l=1 / self.h, sensitive=self.y))
+
+    def parameters(self) -> dict[str, object]:
+        """List the parameters that the model was made with, without those left open."""
+        optional = {"x": list(self.x)} if self.x else {}
+        return {"k": self.k, "y": self.y, **optional, **({} if self.h is None else {"h": self.h})}

@@ -1,0 +1,307 @@
+"""Assess the risk of a table, raw or published: how easily its records are matched with persons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attributes.schema import Schema
+from sfumato.data.frames import to_arrow
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.risk.attackers import (
+    DEFAULT_THRESHOLD,
+    AttackerRisk,
+    Sizes,
+    journalist,
+    least_size,
+    marketer,
+    prosecutor,
+)
+from sfumato.risk.classes import Classes, check_largest, refuse_columns
+from sfumato.risk.findings import Judgment
+from sfumato.risk.individual import IndividualRisk, check_weights, household_risk, individual_risk
+from sfumato.risk.persons import Persons, count_persons
+from sfumato.risk.population import KMapTest, PopulationUniques, counted_uniques, k_map_test, population_uniques
+from sfumato.risk.separation import Separation, separations
+from sfumato.risk.suda import SpecialUniques, special_uniques
+from sfumato.risk.summary import html_summary, text_summary
+from sfumato.validation import is_whole
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+RISKIEST = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiskyRecord:
+    """One of the records at highest risk: its row, how many records it can be taken for, and its SUDA score."""
+
+    row: int
+    candidates: int
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Risk:
+    """How easily the records of one table are matched with persons.
+
+    Parameters
+    ----------
+    records, suppressed : how many records there are, and how many more are suppressed, which nobody can match.
+    quasi : the quasi-identifiers that an adversary is taken to know.
+    threshold : the chance that a record should not pass.
+    least_class : the smallest class whose records do not pass it.
+    unique_records : how many records can be taken for no other.
+    basis : what is known of the population: nothing, counted, weights or size.
+    prosecutor, marketer : the risk by these adversaries; without a population, the table is taken for it.
+    journalist : the risk by this adversary; None without a population.
+    population_uniques : how many persons are unique in the population; None without a population.
+    k_map : which classes can be said to have enough persons; None unless the population is known by its size.
+    individual : the risk of single records; without a population, the table is taken for it.
+    special_uniques : records that few attributes single out.
+    separations : how far subsets of the quasi-identifiers tell records apart, the most separating first.
+    riskiest : records at highest risk, as row numbers counted from 0.
+    record_risks : the prosecutor's chance for every row of the table; 0 for a suppressed one.
+    classes, table, schema : what was assessed.
+    """
+
+    records: int
+    suppressed: int
+    quasi: tuple[str, ...]
+    threshold: float
+    least_class: int
+    unique_records: int
+    basis: str
+    prosecutor: AttackerRisk
+    journalist: AttackerRisk | None
+    marketer: AttackerRisk
+    population_uniques: PopulationUniques | None
+    k_map: KMapTest | None
+    individual: IndividualRisk
+    special_uniques: SpecialUniques
+    separations: tuple[Separation, ...]
+    riskiest: tuple[RiskyRecord, ...]
+    record_risks: Floats
+    classes: Classes
+    table: pa.Table
+    schema: Schema
+
+    @property
+    def holds(self) -> bool:
+        """Whether no record passes the threshold, by the journalist if the population was counted."""
+        judged = self.journalist if self.basis == "counted" else self.prosecutor
+        return judged is not None and judged.records_above == 0
+
+    def judge(self, preset: str) -> Judgment:
+        """Judge the table by a rule: ema, hipaa or wp216."""
+        from sfumato.risk.presets import judge
+
+        return judge(self, preset)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the assessment as plain values: counts, shares, risks, column names and row numbers."""
+        parts = {
+            "prosecutor": self.prosecutor,
+            "journalist": self.journalist,
+            "marketer": self.marketer,
+            "population_uniques": self.population_uniques,
+            "k_map": self.k_map,
+            "individual": self.individual,
+            "special_uniques": self.special_uniques,
+        }
+        return {
+            "holds": self.holds,
+            "records": self.records,
+            "suppressed": self.suppressed,
+            "quasi": list(self.quasi),
+            "threshold": self.threshold,
+            "least_class": self.least_class,
+            "classes": len(self.classes.sizes),
+            "smallest_class": int(self.classes.candidates.min()),
+            "unique_records": self.unique_records,
+            "basis": self.basis,
+            **{name: None if part is None else part.to_dict() for name, part in parts.items()},
+            "separations": [each.to_dict() for each in self.separations],
+            "riskiest": [asdict(each) for each in self.riskiest],
+        }
+
+    def __repr__(self) -> str:
+        return text_summary(self)
+
+    def _repr_html_(self) -> str:
+        return html_summary(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What is known of the population: how many persons, and how many every class of the table has."""
+
+    basis: str
+    size: float
+    sizes: Sizes
+    counted: Persons | None = None
+
+
+def assess_risk(
+    data: object,
+    schema: Schema,
+    *,
+    population: object | None = None,
+    weights: str | None = None,
+    household: str | None = None,
+    threshold: float = DEFAULT_THRESHOLD,
+    max_subset: int = 3,
+) -> Risk:
+    """Assess how easily the records of a table are matched with persons by their quasi-identifiers.
+
+    The table may be raw or published: records with equal cells form a class. A row is taken for a person. Rows whose
+    quasi-identifiers are all `*` are suppressed, and left out. Missing cells are told apart from all values, or match
+    every value, as the schema says; estimates and subsets tell them apart always.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; it is not changed.
+    schema : the roles of its columns; only quasi-identifiers are needed.
+    population : the table of the whole population, raw or recoded as `data` is, or how many persons it has.
+    weights : the column that says how many persons of the population each record stands for.
+    household : the column that says which household each record belongs to.
+    threshold : the chance that a record should not pass. The default is 1/11, which EMA and Health Canada write as
+        0.09; 0.09 itself asks for classes of 12.
+    max_subset : how many quasi-identifiers are taken together at most to look for special uniques and separation.
+        With d of them, time grows with the number of subsets up to this size.
+
+    Raises
+    ------
+    SchemaError
+        When the table lacks a column, has no rows, or has no row that is not suppressed.
+    InvalidParameterError
+        When a parameter is out of range, or the population is smaller than the table.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [30, 30, 40], "zip": ["53715", "53715", "53703"]})
+    >>> risk = assess_risk(table, Schema(quasi=["age", "zip"]), population=30)
+    >>> risk.prosecutor.highest, risk.unique_records, [record.row for record in risk.riskiest]
+    (1.0, 1, [2, 0, 1])
+    """
+    least = least_size(threshold)
+    check_largest(max_subset)
+    table, _ = to_arrow(data)
+    refuse_columns(table, schema.sensitive)
+    classes = Classes.read(table, schema)
+    known = _population(table, classes, schema, population, weights)
+    fraction = None if known is None else classes.records / known.size
+    special = special_uniques(classes, max_subset, fraction)
+    sizes, candidates = classes.sizes, classes.candidates
+    return Risk(
+        records=classes.records,
+        suppressed=classes.suppressed,
+        quasi=classes.names,
+        threshold=threshold,
+        least_class=least,
+        unique_records=int(np.count_nonzero(candidates == 1)),
+        basis="nothing" if known is None else known.basis,
+        prosecutor=prosecutor(sizes, threshold=threshold, candidates=candidates),
+        journalist=None if known is None else journalist(sizes, known.sizes, threshold=threshold),
+        marketer=marketer(sizes, candidates if known is None else known.sizes, threshold=threshold),
+        population_uniques=None if known is None else _uniques(classes, known),
+        k_map=None if known is None or known.counted else k_map_test(sizes, least, classes.records / known.size),
+        individual=_individual(table, classes, known, household, threshold),
+        special_uniques=special,
+        separations=separations(classes, max_subset),
+        riskiest=_riskiest(classes, special),
+        record_risks=_by_row(classes, table.num_rows),
+        classes=classes,
+        table=table,
+        schema=schema,
+    )
+
+
+def _population(
+    table: pa.Table, classes: Classes, schema: Schema, population: object | None, weights: str | None
+) -> Population | None:
+    """Find out how many persons of the population have the cells of every class."""
+    if weights is not None and population is not None:
+        raise InvalidParameterError("Give a population or weights, not both: weights tell the population.")
+    if weights is not None:
+        numbers = _numbers(table, weights)[classes.rows]
+        check_weights(weights, numbers)
+        sizes = np.bincount(classes.grouped.labels, weights=numbers)
+        return Population("weights", float(numbers.sum()), sizes)
+    if population is None:
+        return None
+    if isinstance(population, bool | int | float):
+        if not is_whole(population) or population < classes.records:
+            raise InvalidParameterError(
+                f"The population must be at least as large as the table's {classes.records:,} records; "
+                f"got {population!r}."
+            )
+        return Population("size", float(population), classes.sizes * (population / classes.records))
+    persons = count_persons(classes, to_arrow(population)[0], schema)
+    return Population("counted", float(persons.size), persons.by_class, persons)
+
+
+def _uniques(classes: Classes, known: Population) -> PopulationUniques:
+    if known.counted is not None:
+        return counted_uniques(classes.sizes, known.counted)
+    return population_uniques(classes.sizes, known.size)
+
+
+def _individual(
+    table: pa.Table, classes: Classes, known: Population | None, household: str | None, threshold: float
+) -> IndividualRisk:
+    if known is None:
+        by_class = 1 / classes.candidates
+    else:
+        by_class = 1 / known.sizes if known.counted else individual_risk(classes.sizes, known.sizes)
+    risks = by_class[classes.grouped.labels]
+    households = None if household is None else household_risk(risks, _codes(table, household)[classes.rows])
+    return IndividualRisk(
+        expected=float(risks.sum()),
+        highest=float(risks.max()),
+        average=float(risks.mean()),
+        records_above=int(np.count_nonzero(risks > threshold)),
+        household_highest=None if households is None else float(households.max()),
+        household_average=None if households is None else float(households.mean()),
+    )
+
+
+def _numbers(table: pa.Table, name: str) -> Floats:
+    refuse_columns(table, [name])
+    column = table[name]
+    if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
+        raise SchemaError(f"Column {name!r} holds no numbers, so it cannot be the sampling weights.")
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy())
+
+
+def _codes(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    refuse_columns(table, [name])
+    column = table[name]
+    if column.null_count:
+        raise SchemaError(f"Column {name!r} lacks a household in {column.null_count:,} rows; give every record one.")
+    return np.asarray(column.dictionary_encode().unify_dictionaries().combine_chunks().indices, dtype=np.int64)
+
+
+def _riskiest(classes: Classes, special: SpecialUniques) -> tuple[RiskyRecord, ...]:
+    """Find the records that can be taken for the fewest, and among these the ones that are most special."""
+    candidates = classes.candidates[classes.grouped.labels]
+    most = min(RISKIEST, len(candidates))
+    near = np.flatnonzero(candidates <= np.partition(candidates, most - 1)[most - 1])
+    order = near[np.lexsort((-special.scores[near], candidates[near]))][:most]
+    return tuple(_risky(classes.rows, candidates, special.scores, order))
+
+
+def _risky(
+    rows: npt.NDArray[np.intp], candidates: npt.NDArray[np.int64], scores: Floats, order: npt.NDArray[np.intp]
+) -> Sequence[RiskyRecord]:
+    return [RiskyRecord(row=int(rows[i]), candidates=int(candidates[i]), score=float(scores[i])) for i in order]
+
+
+def _by_row(classes: Classes, rows: int) -> Floats:
+    risks = np.zeros(rows)
+    risks[classes.rows] = (1 / classes.candidates)[classes.grouped.labels]
+    return risks

@@ -1,0 +1,286 @@
+r"""Estimators of how many persons are unique in a population, from the classes of a sample.
+
+Of $n$ sampled records, $c_i$ classes have $i$ records, $u = \sum_i c_i$ classes in all; the population has $N$
+persons, $f = n / N$. Each function gives a number, or None where its equations have no solution in range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, lgamma, log
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.validation import is_number, is_whole, require
+
+Floats = npt.NDArray[np.float64]
+RESIDUAL = 1e-6  # per record: what is left of an equation that counts as solved
+LARGEST_LOGIT = 16.0
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """How many classes of every size a sample has, and how large the population is."""
+
+    sizes: Floats
+    counts: Floats
+    population: float
+
+    @classmethod
+    def of(cls, sizes: npt.NDArray[np.integer], population: float) -> Sample:
+        """Count the classes of every size.
+
+        >>> sample = Sample.of(np.array([1, 1, 1, 1, 2, 2, 4]), 120)
+        >>> sample.records, sample.classes, sample.fraction
+        (12, 7, 0.1)
+        """
+        require(len(sizes) > 0, "Sample", "sizes", "a list of at least one class", list(sizes))
+        require(is_number(population), "Sample", "population", "a number of persons", population)
+        if population < sizes.sum():
+            raise InvalidParameterError(
+                f"The population of {population:,.15g} is smaller than its sample of {int(sizes.sum()):,} records."
+            )
+        distinct, counts = np.unique(sizes, return_counts=True)
+        return cls(distinct.astype(np.float64), counts.astype(np.float64), float(population))
+
+    @property
+    def records(self) -> int:
+        """The number of records, n."""
+        return int((self.sizes * self.counts).sum())
+
+    @property
+    def classes(self) -> int:
+        """The number of classes, u."""
+        return int(self.counts.sum())
+
+    @property
+    def fraction(self) -> float:
+        """The sampling fraction, f."""
+        return self.records / self.population
+
+    @property
+    def uniques(self) -> int:
+        """The number of records that are unique in the sample."""
+        return self.having(1)
+
+    def having(self, size: int) -> int:
+        """Count the classes of one size."""
+        return int(self.counts[self.sizes == size].sum())
+
+
+def zayatz(sample: Sample) -> float:
+    r"""Estimate population uniques by Zayatz [1]_: $c_1 P / f$ with the chance $P$ that a sample unique is one.
+
+    The classes of the population are taken to be sized as those of the sample, so that, with the hypergeometric
+    chance $h(1; N, i, n)$ that one of $i$ persons is sampled,
+    $P = c_1\,h(1; N, 1, n) / \sum_i c_i\,h(1; N, i, n)$.
+
+    References
+    ----------
+    .. [1] Zayatz, "Estimation of the percent of unique population elements on a microdata file using the sample",
+       US Bureau of the Census, 1991.
+    """
+    weighted = sample.counts * _one_of(sample)
+    return sample.uniques / sample.fraction * float(weighted[sample.sizes == 1].sum() / weighted.sum())
+
+
+def _one_of(sample: Sample) -> Floats:
+    r"""Give $h(1; N, i, n)$ for every size $i$: exactly one of a class of that size is sampled."""
+    population, records = sample.population, sample.records
+    steps = np.arange(1, int(sample.sizes[-1]))
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(population - records - steps + 1, 0)) - np.log(population - steps)
+    others_stay_out = np.exp(np.concatenate([[0.0], np.cumsum(logs)]))
+    return np.asarray(sample.sizes * sample.fraction * others_stay_out[sample.sizes.astype(np.int64) - 1])
+
+
+def pitman(sample: Sample) -> float | None:
+    r"""Estimate population uniques by Pitman's sampling formula [1]_.
+
+    The estimate is $\Gamma(\theta+1) / \Gamma(\theta+\alpha) \cdot N^\alpha$, where $\theta > -\alpha$ and
+    $0 \le \alpha < 1$ have the greatest likelihood:
+
+    $$\sum_{i=1}^{u-1} \frac{1}{\theta+i\alpha} = \sum_{i=1}^{n-1} \frac{1}{\theta+i}, \qquad
+    \sum_{i=1}^{u-1} \frac{i}{\theta+i\alpha} = \sum_{j \ge 2} c_j \sum_{i=1}^{j-1} \frac{1}{i-\alpha} .$$
+
+    The sums are written with digamma functions. Where the likelihood falls in $\alpha$ from 0 on, $\alpha$ is 0
+    (Ewens' formula), and the estimate is $\theta$.
+
+    References
+    ----------
+    .. [1] Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment", Journal of
+       Official Statistics 17(4), 2001.
+    """
+    from scipy.special import digamma
+
+    records, classes = sample.records, sample.classes
+
+    def equations(point: Floats) -> Floats:
+        theta, alpha = _pitman_parameters(point)
+        start = theta / alpha
+        table = (digamma(classes + start) - digamma(1 + start)) / alpha
+        everybody = digamma(records + theta) - digamma(1 + theta)
+        within = sample.counts @ (digamma(sample.sizes - alpha) - digamma(1 - alpha))
+        return np.array([table - everybody, (classes - 1 - theta * table) / alpha - within])
+
+    if classes in {1, records}:
+        return None  # the likelihood has no maximum
+    found = _solve(equations, _pitman_starts(sample), ([-30.0, -LARGEST_LOGIT], [50.0, LARGEST_LOGIT]), records)
+    if found is None:
+        return _ewens(sample)
+    theta, alpha = _pitman_parameters(found)
+    return exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(sample.population))
+
+
+def _ewens(sample: Sample) -> float | None:
+    """Give theta for alpha 0, or None if the likelihood does not fall in alpha there."""
+    from scipy.optimize import brentq
+    from scipy.special import digamma
+
+    records, classes = sample.records, sample.classes
+
+    def surplus(theta: float) -> float:
+        return float(1 + theta * (digamma(records + theta) - digamma(1 + theta)) - classes)
+
+    least, most = 1e-12, float(records) ** 2
+    if not surplus(least) < 0 < surplus(most):
+        return None
+    theta = float(brentq(surplus, least, most))
+    slope = classes * (classes - 1) / (2 * theta) - sample.counts @ (digamma(sample.sizes) - digamma(1))
+    return theta if slope < 0 else None
+
+
+def _pitman_parameters(point: Floats) -> tuple[float, float]:
+    alpha = float(1 / (1 + np.exp(-point[1])))
+    return float(np.exp(point[0])) - alpha, alpha
+
+
+def _pitman_starts(sample: Sample) -> list[tuple[float, float]]:
+    """Start where moments of the first two counts lead, if they lead anywhere, and at seven other places."""
+    places = [(classes, alpha) for alpha in (0.1, 0.5, 0.9) for classes in (0.1, 1.0)]
+    starts = [(log(share * sample.classes + 1), log(alpha / (1 - alpha))) for share, alpha in places]
+    starts.append((log(sample.records), 0.0))
+    n, u, ones, twos = sample.records, sample.classes, sample.uniques, sample.having(2)
+    if twos:
+        c = ones * (ones - 1) / twos
+        below = 2 * ones * u + ones * c - n * c
+        theta = (n * u * c - ones * (n - 1) * (2 * u + c)) / below if below else -1.0
+        alpha = (theta * (ones - n) + (n - 1) * ones) / (n * u)
+        if 0 < alpha < 1 and theta + alpha > 0:
+            starts.insert(0, (log(theta + alpha), log(alpha / (1 - alpha))))
+    return starts
+
+
+def snb(sample: Sample) -> float | None:
+    r"""Estimate population uniques by the slide negative binomial model [1]_: $K b^a$.
+
+    The $K$ classes of the population have one person more than a negative binomial number with parameters
+    $a > 0$ and $0 < b < 1$. $K$ is estimated by Haas and Stokes [2]_, $a$ and $b$ such that the expected numbers of
+    sample classes of one and of two records are those that were found; see `snb_expectations`.
+
+    References
+    ----------
+    .. [1] Chen and Keller-McNulty, "Estimation of identification disclosure risk in microdata", Journal of Official
+       Statistics 14(1), 1998.
+    .. [2] Haas and Stokes, "Estimating the number of classes in a finite population", JASA 93(444), 1998 (Sh3).
+       https://doi.org/10.1080/01621459.1998.10473807
+    """
+    if sample.fraction == 1:
+        return float(sample.uniques)
+    classes = _haas_stokes(sample)
+    if classes is None:
+        return None
+    ones, twos = sample.uniques, sample.having(2)
+
+    def equations(point: Floats) -> Floats:
+        a, b = _snb_parameters(point)
+        first, second = snb_expectations(classes, a, b, sample.fraction)
+        return np.array([first - ones, second - twos])
+
+    starts = [(a, b) for a in (-2.0, 0.0, 2.0) for b in (-2.0, 0.0, 2.0)]
+    found = _solve(equations, starts, ([-12.0, -LARGEST_LOGIT], [12.0, LARGEST_LOGIT]), sample.records)
+    if found is None:
+        return None
+    a, b = _snb_parameters(found)
+    return float(classes * b**a)
+
+
+def snb_expectations(classes: float, a: float, b: float, fraction: float) -> tuple[float, float]:
+    r"""Give the expected numbers of sample classes of one and of two records in the slide negative binomial model.
+
+    With $d = (1-f)(1-b)$ they are $K f \bigl(\frac{b}{1-d}\bigr)^a \bigl(1 + \frac{a d}{1-d}\bigr)$ and
+    $K a\,b^a f^2 (1-b) \frac{2 - (1-a) d}{2 (1-d)^{a+2}}$.
+
+    >>> [round(number, 2) for number in snb_expectations(2e5, 0.7, 0.3, 0.3)]
+    [69217.49, 21670.02]
+    """
+    d = (1 - fraction) * (1 - b)
+    scale = classes * exp(a * (log(b) - log(1 - d)))
+    first = scale * fraction * (1 + a * d / (1 - d))
+    second = scale * a * fraction**2 * (1 - b) * (2 - (1 - a) * d) / (2 * (1 - d) ** 2)
+    return first, second
+
+
+def _snb_parameters(point: Floats) -> tuple[float, float]:
+    return float(np.exp(point[0])), float(1 / (1 + np.exp(-point[1])))
+
+
+def _haas_stokes(sample: Sample) -> float | None:
+    f, i, c = sample.fraction, sample.sizes, sample.counts
+    seen_once = float((i * f * (1 - f) ** (i - 1)) @ c)
+    spread = float(((1 - f**2) ** i - (1 - f) ** i) @ c)
+    if seen_once <= 0 or spread <= 0:
+        return None  # all classes are so large that their chance to stay out of the sample is zero
+    skew = float((i * f**2 * (1 - f**2) ** (i - 1)) @ c) / spread
+    return sample.classes + sample.uniques * skew * (float((1 - f) ** i @ c) / seen_once) ** 2
+
+
+def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
+    r"""Tell from how many records on a class of the sample has at least k persons in the population.
+
+    The number of sampled records of a class of $k$ persons is taken to be Poisson with mean $f k$. If a class has
+    more than $c^*$ records, the smallest number whose distribution function reaches $1 - \alpha$, then fewer than
+    $k$ persons are rejected at the level $\alpha$. A class of $k$ records needs no test.
+
+    Parameters
+    ----------
+    k : how many persons of the population shall have the cells of every class.
+    fraction : the sampling fraction, in (0, 1].
+    alpha : the chance of an error that is accepted, in (0, 1).
+
+    Examples
+    --------
+    >>> poisson_least_size(5, 0.1)
+    3
+    """
+    require(is_whole(k) and k >= 1, "poisson_least_size", "k", "a whole number of at least 1", k)
+    check_fraction("poisson_least_size", fraction)
+    require(is_number(alpha) and 0 < alpha < 1, "poisson_least_size", "alpha", "a chance in (0, 1)", alpha)
+    from scipy.stats import poisson
+
+    return min(int(poisson.ppf(1 - alpha, fraction * k)) + 1, k)
+
+
+def check_fraction(owner: str, fraction: float) -> None:
+    """Refuse a sampling fraction that is none."""
+    require(is_number(fraction) and 0 < fraction <= 1, owner, "fraction", "a sampling fraction in (0, 1]", fraction)
+
+
+def _solve(
+    equations: Callable[[Floats], Floats],
+    starts: Sequence[tuple[float, float]],
+    bounds: tuple[list[float], list[float]],
+    records: int,
+) -> Floats | None:
+    """Solve two equations by bounded least squares from several starts; None if no start leads to a solution."""
+    from scipy.optimize import least_squares
+
+    for start in starts:
+        inside = np.clip(start, np.array(bounds[0]) + 1, np.array(bounds[1]) - 1)
+        found = least_squares(equations, inside, bounds=bounds, xtol=1e-12, ftol=1e-12, gtol=1e-12)
+        if np.abs(found.fun).max() < RESIDUAL * records:
+            return np.asarray(found.x)
+    return None

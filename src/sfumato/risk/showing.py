@@ -1,0 +1,45 @@
+"""Tables of figures as text and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+LEAST, MOST = 0.0001, 0.999
+
+
+def text_table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> str:
+    """Set rows of cells in columns, two spaces apart.
+
+    >>> print(text_table([["records", "8"], ["classes", "3"]]))
+      records  8
+      classes  3
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(" " * indent + line.rstrip() for line in lines)
+
+
+def html_table(caption: str, rows: Sequence[Sequence[str]], *, note: str = "") -> str:
+    """Set rows of cells in an HTML table; the first row is its head.
+
+    >>> html_table("Risk", [["figure"], ["8 < 9"]])
+    '<table><caption>Risk</caption><tr><th>figure</th></tr><tr><td>8 &lt; 9</td></tr></table>'
+    """
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:])
+    below = f"<p>{escape(note)}</p>" if note else ""
+    return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>{below}"
+
+
+def share(number: float | None) -> str:
+    """Write a share or chance as a percentage that is 0 or 100 only if it is exactly so; nothing where there is none.
+
+    >>> share(0.25), share(1 / 11), share(0.00001), share(0.99999), share(None)
+    ('25%', '9.09%', '<0.01%', '>99.9%', '')
+    """
+    if number is None:
+        return ""
+    if 0 < number < LEAST:
+        return f"<{LEAST:.2%}"
+    return f">{MOST:.1%}" if MOST < number < 1 else f"{number * 100:.3g}%"

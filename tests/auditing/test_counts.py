@@ -1,0 +1,98 @@
+"""Models that look at some quasi-identifiers only, and models that compare with a population."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.models.requirements import without_implied
+
+SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["person"])
+TABLE = pa.table({
+    "age": ["[1, 2]", "[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"],
+    "sex": ["f", "f", "m", "m", "m"],
+    "person": ["a", "a", "b", "c", "d"],
+})  # fmt: skip
+
+
+def test_each_set_of_quasi_identifiers_has_its_own_k():
+    models = [sf.KAnonymity(k=2, quasi=["age"]), sf.KAnonymity(k=3, quasi=["sex"]), sf.KAnonymity(k=2)]
+    verdicts = sf.audit(TABLE, SCHEMA, models).verdicts
+    assert [(verdict.level, verdict.holds, verdict.records) for verdict in verdicts] == [
+        (2, True, 0),
+        (2, False, 2),
+        (1, False, 1),
+    ]
+
+
+def test_a_set_that_is_not_quasi_identifying_is_refused():
+    with pytest.raises(sf.SchemaError, match="'agee', which is not a quasi-identifier; did you mean 'age'"):
+        sf.audit(TABLE, SCHEMA, [sf.KAnonymity(k=2, quasi=["agee"])])
+
+
+def test_implied_requirements_are_recognized():
+    both = sf.KAnonymity(k=5, quasi=["age", "sex"])
+    weaker, other = sf.KAnonymity(k=3, quasi=["age"]), sf.KAnonymity(k=7, quasi=["sex"])
+    assert without_implied([weaker, both, other]) == (both, other)
+    assert without_implied([both, sf.KAnonymity(k=5)]) == (sf.KAnonymity(k=5),)
+    assert without_implied([both, both]) == (both,)
+
+
+def test_search_serves_several_sets():
+    table = sf.generate(400, seed=1)
+    models = [sf.KAnonymity(k=4, quasi=["age", "sex"]), sf.KAnonymity(k=9, quasi=["zip"])]
+    assert sf.anonymize(table, sf.Schema(quasi=["age", "sex", "zip"]), models).audit.holds
+
+
+def test_persons_are_counted_and_not_records():
+    assert sf.audit(TABLE, SCHEMA, [sf.XYAnonymity(k=2, y="person", x=["age"])]).holds
+    assert not sf.audit(TABLE, SCHEMA, [sf.XYAnonymity(k=2, y="person")]).holds
+    assert not sf.audit(TABLE, SCHEMA, [sf.XYAnonymity(k=2, y="person", x=["age"], h=0.5)]).holds
+
+
+POPULATION = pa.table({"age": [1, 1, 2, 2, 3, 3, 3, 4, 4], "sex": ["f", "f", "f", "m", "m", "m", "m", "m", "m"]})
+
+
+def test_persons_of_the_population_are_counted_by_containment():
+    audit = sf.audit(TABLE, SCHEMA, [sf.KMap(k=1), sf.KMap(k=2)], population=POPULATION)
+    groups = audit.groups
+    assert sorted(zip(groups.sizes.tolist(), groups.population.tolist(), strict=True)) == [(1, 1), (2, 3), (2, 5)]
+    assert [verdict.holds for verdict in audit.verdicts] == [True, False]
+
+
+def test_presence_is_bounded_on_both_sides():
+    presence = {"highest": sf.DeltaPresence(delta_min=0, delta_max=0.9), "both": sf.DeltaPresence(delta_min=0.4, delta_max=1)}
+    verdicts = sf.audit(TABLE, SCHEMA, list(presence.values()), population=POPULATION).verdicts
+    assert [verdict.holds for verdict in verdicts] == [False, True]
+    assert [verdict.records for verdict in verdicts] == [1, 0]
+
+
+def test_certain_absence_breaks_a_positive_least_presence():
+    larger = pa.concat_tables([POPULATION, pa.table({"age": [9], "sex": ["f"]})])
+    assert not sf.audit(TABLE, SCHEMA, [sf.DeltaPresence(delta_min=0.4, delta_max=1)], population=larger).holds
+    assert sf.audit(TABLE, SCHEMA, [sf.DeltaPresence(delta_min=0, delta_max=1)], population=larger).holds
+
+
+@pytest.mark.parametrize(
+    ("model", "population", "sentence"),
+    [
+        (sf.KMap(k=2), None, "KMap needs a population"),
+        (sf.DeltaPresence(delta_min=0, delta_max=1), None, "DeltaPresence needs a population"),
+        (sf.KMap(k=2), POPULATION.slice(0, 3), "The population has 3 rows and the published table 5"),
+        (sf.KMap(k=2), POPULATION.drop_columns(["age"]), "Schema names 'age', which the table lacks"),
+    ],
+)
+def test_a_wrong_population_is_refused_in_one_sentence(model, population, sentence):
+    with pytest.raises(sf.SchemaError, match=sentence):
+        sf.audit(TABLE, SCHEMA, [model], population=population)
+
+
+def test_a_search_without_a_population_is_refused():
+    with pytest.raises(sf.UnsupportedModelError, match="population"):
+        sf.anonymize(sf.generate(50), sf.Schema(quasi=["age"]), [sf.KMap(k=2)])
+
+
+def test_estimate_from_a_fraction_serves_a_search():
+    release = sf.anonymize(sf.generate(300), sf.Schema(quasi=["age", "sex"]), [sf.KMap(k=20, fraction=0.1)])
+    assert release.audit.holds

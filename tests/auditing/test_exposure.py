@@ -1,0 +1,161 @@
+"""Exposure against its definition, pair by pair, and against tables whose exposures are known by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.engine import containment
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+PAPER = sf.Schema(quasi=["age", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "categorical"},
+                  hierarchies={"zip": sf.Prefixes()})  # fmt: skip
+
+
+def golden(name: str, **types: pa.DataType) -> pa.Table:
+    table = sf.read(GOLDEN / f"{name}.csv")
+    for column, kind in types.items():
+        table = table.set_column(table.column_names.index(column), column, table[column].cast(kind))
+    return table
+
+
+def covers(cell: object, value: object) -> bool:
+    """Tell whether a cell of the tables made here covers a value."""
+    if cell is None or value is None:
+        return cell is None and value is None or cell == "*"
+    if cell == "*" or str(cell) == str(value):
+        return True
+    if cell.startswith("["):
+        low, high = (float(bound) for bound in cell[1:-1].split(","))
+        return low <= value <= high
+    return cell.startswith("{") and str(value) in cell[1:-1].split(", ")
+
+
+def slow_exposure(published: list[dict], original: list[dict], quasi: list[str]) -> list[tuple[Fraction, Fraction]]:
+    result = []
+    for person in original:
+        found = [row["disease"] for row in published if all(covers(row[q], person[q]) for q in quasi)]
+        share = Fraction(Counter(found)[person["disease"]], len(found)) if found else Fraction(0)
+        result.append((Fraction(1, len(found)) if found else Fraction(0), share))
+    return result
+
+
+@st.composite
+def original_and_published(draw: st.DrawFn) -> tuple[pa.Table, pa.Table]:
+    rows = draw(st.integers(2, 12))
+    ages = draw(st.lists(st.integers(0, 5), min_size=rows, max_size=rows))
+    jobs = draw(st.lists(st.sampled_from(["a", "b", "c"]), min_size=rows, max_size=rows))
+    ills = draw(st.lists(st.sampled_from(["x", "y", "z"]), min_size=rows, max_size=rows))
+    kept = draw(st.integers(1, rows))
+    lows = draw(st.lists(st.integers(0, 3), min_size=kept, max_size=kept))
+    spans = draw(st.lists(st.integers(0, 3), min_size=kept, max_size=kept))
+    sets = draw(st.lists(st.sampled_from(["a", "b", "{a, b}", "{a, c}", "*"]), min_size=kept, max_size=kept))
+    original = pa.table({"age": ages, "job": jobs, "disease": ills})
+    published = pa.table(
+        {"age": [f"[{a}, {a + b}]" for a, b in zip(lows, spans, strict=True)], "job": sets, "disease": ills[:kept]}
+    )
+    return original, published
+
+
+@pytest.mark.parametrize("pairs", [10**9, 0], ids=["plain", "tree"])
+@given(tables=original_and_published())
+def test_exposure_equals_the_definition_pair_by_pair(pairs, tables):
+    original, published = tables
+    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"])
+    slow = slow_exposure(published.to_pylist(), original.to_pylist(), ["age", "job"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containment, "PLAIN_PAIRS", pairs)
+        found = sf.exposure(published, schema, original=original)
+    assert found.identity.by_record == pytest.approx([float(identity) for identity, _ in slow])
+    assert found.values["disease"].by_record == pytest.approx([float(value) for _, value in slow])
+
+
+def test_tree_and_plain_agree_on_a_larger_table(monkeypatch):
+    table = sf.generate(2000, seed=3, missing=0.1)
+    schema = sf.Schema(quasi=["age", "sex", "zip", "job"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes()})
+    release = sf.anonymize(table, schema, [sf.KAnonymity(k=5)])
+    plain = sf.exposure(release.frame, schema, original=table)
+    monkeypatch.setattr(containment, "PLAIN_PAIRS", 0)
+    tree = sf.exposure(release.frame, schema, original=table)
+    assert np.array_equal(plain.identity.by_record, tree.identity.by_record)
+    assert plain.values["disease"].by_record == pytest.approx(tree.values["disease"].by_record, rel=1e-12)
+    assert plain.identity.maximum <= 1 / 5
+
+
+def test_overlapping_groups_of_the_paper_share_the_exposure():
+    found = sf.exposure(golden("maa_slie_3"), PAPER, original=golden("maa_slie_1", zip=pa.string()))
+    assert found.identity.by_record.tolist() == [1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 4, 1 / 2, 1 / 4, 1 / 2]
+    assert found.values["disease"].by_record.tolist() == [1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 4, 1 / 2, 1 / 4, 1 / 2]
+    assert found.identity.riskiest(2) == [0, 1]
+
+
+def test_homogeneous_group_of_the_thesis_is_exposed():
+    schema = sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "numeric"})
+    found = sf.exposure(golden("thesis_3_3").drop_columns(["id", "group"]), schema, original=golden("thesis_3_2"))
+    assert found.identity.by_record == pytest.approx([1 / 3] * 3 + [1 / 2] * 2 + [1 / 3] * 3)
+    assert found.values["disease"].by_record == pytest.approx([1 / 3] * 3 + [1.0] * 2 + [1 / 3] * 3)
+    assert found.values["disease"].histogram()["1"] == 2
+
+
+def cross_buckets() -> tuple[pa.Table, sf.Schema]:
+    table = golden("thesis_3_6").drop_columns(["id"]).rename_columns(
+        ["_group", "_bucket_disease", "age", "sex", "zip", "disease"]
+    )
+    scales = {"age": "numeric", "zip": "numeric"}
+    return table, sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"], scales=scales)
+
+
+def test_cross_buckets_of_the_thesis_expose_a_half_and_a_quarter():
+    table, schema = cross_buckets()
+    known = sf.exposure(table, schema, original=golden("thesis_3_2"))
+    everybody = sf.exposure(table, schema)
+    for found in (known, everybody):
+        assert found.identity.by_record.tolist() == [1 / 2] * 8
+        assert found.values["disease"].by_record == pytest.approx([1 / 4] * 8)
+
+
+def test_cross_buckets_of_the_thesis_are_2_4_anonymous():
+    table, schema = cross_buckets()
+    assert sf.audit(table, schema, [sf.KLAnonymity(k=2, l=4, sensitive="disease")]).holds
+    assert not sf.audit(table, schema, [sf.KLAnonymity(k=3, l=4, sensitive="disease")]).holds
+    assert not sf.audit(table, schema, [sf.KLAnonymity(k=2, l=4.001, sensitive="disease")]).holds
+    assert sf.audit(table, schema).level("frequency-l-diversity") == 4
+
+
+def test_values_in_buckets_are_not_linked_to_their_rows():
+    table, schema = cross_buckets()
+    linked = table.drop_columns(["_bucket_disease"])
+    assert sf.audit(linked, schema).level("frequency-l-diversity") == 2
+
+
+def test_missing_sensitive_values_never_lower_the_exposure():
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
+    full = pa.table({"age": [1, 1, 1], "disease": ["x", "y", "y"]})
+    lost = pa.table({"age": [1, 1, 1], "disease": ["x", "y", None]})
+    for original in (None, full):
+        before, after = (sf.exposure(shown, schema, original=original).values["disease"] for shown in (full, lost))
+        assert (after.by_record[:2] >= before.by_record[:2]).all()
+
+
+def test_a_suppressed_person_whom_no_group_covers_is_not_exposed():
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    original = pa.table({"age": [1, 1, 9], "disease": ["x", "y", "x"]})
+    found = sf.exposure(original.slice(0, 2), schema, original=original)
+    assert found.identity.by_record.tolist() == [1 / 2, 1 / 2, 0]
+
+
+def test_figures_and_looks_tell_no_cell_value():
+    found = sf.exposure(golden("maa_slie_3"), PAPER, original=golden("maa_slie_1", zip=pa.string()))
+    assert found.to_dict()["identity"]["maximum"] == 1 / 2
+    assert found.identity.quantile(0.5) == 1 / 2
+    shown = repr(found) + found._repr_html_()
+    assert "HIV" not in shown
+    assert "identity" in shown

@@ -1,0 +1,133 @@
+# ruff: noqa: D101, D102 - the name of a wrong measure says what is wrong with it
+"""Each check of the measure suite is seen to fail on a measure that breaks its law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from sfumato.checks import measures as suite
+from sfumato.measures import AverageClassSize, Discernibility, Loss, Measured, SuppressedShare
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutSource(Loss):
+    reference = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shouting(Loss):
+    name = "Loss"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotANumber(Loss):
+    def compute(self, measured: Measured) -> float:
+        return float("nan") if len(measured.table.grouped) == 1 else super().compute(measured)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Negative(Loss):
+    def compute(self, measured: Measured) -> float:
+        return super().compute(measured) - 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberOfGroups(Loss):
+    def compute(self, measured: Measured) -> float:
+        return float(len(measured.table.grouped))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlyPartlyGeneralized(Loss):
+    """Half a loss is worst."""
+
+    def compute(self, measured: Measured) -> float:
+        loss = super().compute(measured)
+        return loss * (1 - loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppressedRecordsAreNobody(Loss):
+    def compute(self, measured: Measured) -> float:
+        return super().compute(Measured(measured.table, 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppressedRecordsAreOneGroup(Discernibility):
+    def compute(self, measured: Measured) -> float:
+        return super().compute(Measured(measured.table, 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstRow(AverageClassSize):
+    def compute(self, measured: Measured) -> float:
+        return float(measured.table.grouped.counts[measured.table.grouped.labels[0]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareOfKnownValues(Loss):
+    """A domain that labels tell is not as large as the original's."""
+
+    def compute(self, measured: Measured) -> float:
+        return 1.0 / min(len(column.domain) for column in measured.table.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlyWithOriginal(Loss):
+    def compute(self, measured: Measured) -> float:
+        known = all(column.original is not None for column in measured.table.columns)
+        return super().compute(measured) if known else float("inf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting(Loss):
+    calls: list[int] = field(default_factory=list, compare=False)
+
+    def compute(self, measured: Measured) -> float:
+        self.calls.append(1)
+        return super().compute(measured) + len(self.calls)
+
+
+class WithoutEquality(SuppressedShare):
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+BROKEN = [
+    (suite.check_facts_are_stated, WithoutSource()),
+    (suite.check_facts_are_stated, Shouting()),
+    (suite.check_value_is_a_number, NotANumber()),
+    (suite.check_value_is_a_number, Negative()),
+    (suite.check_coarser_is_never_better, NumberOfGroups()),
+    (suite.check_coarser_is_never_better, OnlyPartlyGeneralized()),
+    (suite.check_nothing_beats_the_original_or_is_worse_than_nothing, OnlyPartlyGeneralized()),
+    (suite.check_leaving_out_groups_is_never_better, SuppressedRecordsAreNobody()),
+    (suite.check_leaving_out_groups_is_never_better, SuppressedRecordsAreOneGroup()),
+    (suite.check_order_of_rows_is_ignored, FirstRow()),
+    (suite.check_original_is_not_needed, OnlyWithOriginal()),
+    (suite.check_measuring_changes_nothing, Counting()),
+    (suite.check_measure_can_be_stored, WithoutEquality()),
+]
+
+
+@pytest.mark.parametrize(("check", "measure"), BROKEN, ids=lambda case: getattr(case, "__name__", repr(case)))
+def test_check_fails_on_a_wrong_measure(check, measure):
+    with pytest.raises(AssertionError):
+        check(measure)
+
+
+def test_a_measure_that_crashes_on_an_empty_domain_is_found():
+    with pytest.raises(ZeroDivisionError):
+        suite.check_original_is_not_needed(ShareOfKnownValues())
+
+
+def test_every_check_has_been_seen_to_fail():
+    assert {check for check, _ in BROKEN} == set(suite.MEASURE_CHECKS)
+
+
+def test_the_whole_suite_runs_on_one_measure():
+    suite.check_measure(Loss())
+    with pytest.raises(AssertionError):
+        suite.check_measure(NumberOfGroups())

@@ -1,0 +1,39 @@
+"""Every measure keeps every law of the suite."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato import measures
+from sfumato.catalogue import MEASURES
+from sfumato.checks.measures import MEASURE_CHECKS, ROWS, samples
+
+ALL = tuple(MEASURES.values())
+
+
+@pytest.mark.parametrize("check", MEASURE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("measure", ALL, ids=repr)
+def test_measure_keeps_the_law(measure, check):
+    check(measure)
+
+
+@pytest.mark.parametrize("name", ["loss", "ncp"])
+def test_shares_reach_from_exact_values_to_full_suppression(name):
+    for sample in samples():
+        exact, nothing = ([0] * len(sample.columns), sample.heights)
+        assert MEASURES[name].compute(sample.at(exact)) == pytest.approx(0)
+        assert MEASURES[name].compute(sample.at(nothing)) == pytest.approx(1)
+
+
+def test_counts_reach_from_exact_values_to_full_suppression():
+    for sample in samples():
+        nothing = sample.at(sample.heights)
+        assert MEASURES["discernibility"].compute(nothing) == ROWS**2
+        assert MEASURES["average-class-size"].compute(nothing) == ROWS
+        assert MEASURES["suppressed-share"].compute(nothing) == 0
+
+
+def test_every_public_measure_is_checked():
+    classes = {type(measure).__name__ for measure in ALL}
+    assert classes == set(measures.__all__) - {"Measure", "Measured"}
+    assert all(name == measure.name for name, measure in MEASURES.items())
