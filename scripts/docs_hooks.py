@@ -21,6 +21,7 @@ STYLE_SHEET = "page.css"
 STAGES = {
     "data": "Read and write",
     "inspection": "Inspect",
+    "risk": "Assess risk",
     "attributes": "Describe",
     "hierarchies": "Generalize",
     "models": "Promise",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 Rows = list[int]
 Good = "Callable[[Rows], bool]"
-LOST = 2.0  # wider than anything, so that missing values are parted from others first
 
 
 @dataclass(frozen=True)
@@ -30,25 +29,26 @@ class Search:
     rides: bool = False
 
     def partition(self, rows: Rows) -> list[Rows]:
-        """Cut rows at the widest attribute that leaves two good halves, and again; else they are a group."""
-        widest_first = sorted(self.columns, key=lambda column: -self.width(column, rows))
-        for column in widest_first:
-            if self.width(column, rows) > 0:
-                left, right = self.halves(column, rows)
+        """Cut rows in the widest way that leaves two good halves, and again; else they are a group."""
+        ways = [(column, parting) for parting in (True, False) for column in self.columns]
+        for column, parting in sorted(ways, key=lambda way: -self.width(*way, rows)):
+            if self.width(column, parting, rows) > 0:
+                left, right = self.parted(column, rows) if parting else self.halves(column, rows)
                 if self.good(left) and self.good(right):
                     return self.partition(left) + self.partition(right)
         return [rows]
 
-    def width(self, column: CodedColumn, rows: Rows) -> float:
+    def width(self, column: CodedColumn, parting: bool, rows: Rows) -> float:
         """Give the range of values over the domain's, or the share of leaves under their common ancestor."""
         domain, known = column.domain, self.known(column, rows)
-        if not known:
+        mixed = 0 < len(known) < len(rows) and not self.rides
+        if parting:
+            return 3.0 if mixed else 0.0
+        if not known or min(known) == max(known):
             return 0.0
-        if len(known) < len(rows) and not self.rides:
-            return LOST
         low, high = min(known), max(known)
-        if low == high:
-            return 0.0
+        if mixed:
+            return 2.0
         if is_tree(domain):
             level = common_level(domain, known)
             nodes = domain.hierarchy.levels[level].tolist()
@@ -56,13 +56,15 @@ class Search:
         first, last = domain.positions[0], domain.positions[-1]
         return (domain.positions[high] - first) / (last - first) - (domain.positions[low] - first) / (last - first)
 
+    def parted(self, column: CodedColumn, rows: Rows) -> tuple[Rows, Rows]:
+        """Part the rows that have a value from those that miss it."""
+        lost = [row for row in rows if column.codes[row] == column.domain.missing]
+        return [row for row in rows if row not in lost], lost
+
     def halves(self, column: CodedColumn, rows: Rows) -> tuple[Rows, Rows]:
         """Cut where the smaller half is largest, at the lower code if several cuts are equally good."""
         domain, known = column.domain, self.known(column, rows)
-        lost = [row for row in rows if column.codes[row] == domain.missing]
-        if lost and not self.rides:
-            return [row for row in rows if row not in lost], lost
-        if not self.strict and not lost and not is_tree(domain):
+        if not self.strict and len(known) == len(rows) and not is_tree(domain):
             ordered = sorted(rows, key=lambda row: column.codes[row])
             left = set(ordered[: len(rows) // 2])
             return [row for row in rows if row in left], [row for row in rows if row not in left]

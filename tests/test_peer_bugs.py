@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -85,6 +84,9 @@ def test_three_equally_frequent_values_have_an_entropy_of_three():
     frame = pd.DataFrame({"age": [30] * 3, "sex": ["F"] * 3, "zip": ["1"] * 3, "disease": ["a", "b", "c"]})
     assert sf.audit(frame, SCHEMA).level("entropy-l-diversity") == 3
     assert sf.audit(frame, SCHEMA, [EntropyLDiversity(l=3, sensitive="disease")]).holds
+    for values in range(2, 30):
+        even = pd.DataFrame({"age": 1, "sex": "F", "zip": "1", "disease": [f"d{i}" for i in range(values)]})
+        assert sf.audit(even, SCHEMA).level("entropy-l-diversity") == values
     nine = pd.concat([frame] * 3)
     assert sf.audit(nine, SCHEMA, [EntropyLDiversity(l=3, sensitive="disease")]).holds
 
@@ -165,6 +167,7 @@ class LeavesOut(Mondrian):
     """Leave out the first four records."""
 
     def search(self, task: Task) -> Publication:
+        """Find what to publish, without the first four records."""
         everything = np.zeros(task.table.rows, dtype=np.int32)
         everything[:4] = NOT_PUBLISHED
         stars = Recoded((Suppressed(),), np.zeros(1, dtype=np.int32))
@@ -181,11 +184,3 @@ def test_suppressed_rows_are_not_a_class():
     assert release.measures["suppressed-share"] == pytest.approx(0.1)
     with pytest.raises(sf.BrokenPromiseError):
         sf.anonymize(people(), SCHEMA, [KAnonymity(k=37)], LeavesOut(), max_suppressed=0.1)
-
-
-def test_entropy_is_not_truncated_by_floats():
-    for values in range(2, 30):
-        frame = pd.DataFrame({"age": 1, "sex": "F", "zip": "1", "disease": [f"d{i}" for i in range(values)]})
-        level = sf.audit(frame, SCHEMA).level("entropy-l-diversity")
-        assert level == values
-        assert not math.isclose(level, values - 1)

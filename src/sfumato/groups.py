@@ -58,6 +58,13 @@ class Histogram:
             result[filled] = function.reduceat(values, self.offsets[filled])
         return result
 
+    def counts_of(self, groups: npt.NDArray[np.integer], codes: npt.NDArray[np.integer]) -> Counts:
+        """Look up how often a group has a value, for pairs of group and value."""
+        keys = np.append(self.rows * self.width + self.codes, np.iinfo(np.int64).max)
+        wanted = groups.astype(np.int64) * self.width + codes
+        place = np.searchsorted(keys, wanted)
+        return np.where(keys[place] == wanted, np.append(self.counts, 0)[place], 0)
+
     @cached_property
     def folded(self) -> Histogram:
         """The histogram in the worst case: each group's missing cells hold its most frequent value.

@@ -96,7 +96,7 @@ class Suppressed:
 Label: TypeAlias = Exact | Interval | Node | ValueSet | Centre | MissingCell | Suppressed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recoded:
     """One attribute as published: a label for every group."""
 
@@ -104,7 +104,7 @@ class Recoded:
     by_group: npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Publication:
     """What is published about every record.
 

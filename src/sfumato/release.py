@@ -166,7 +166,6 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)
     searched = table if order is None else table.take(pa.array(order))
     coded = code(searched, schema)
-    refuse_impossible(coded, models, Missing(schema.missing))
     recipe = replace(
         recipe,
         seed=draw_seed() if recipe.seed is None else recipe.seed,
@@ -201,15 +200,16 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
 
 
-def refuse_impossible(coded: CodedTable, models: Sequence[PrivacyModel], missing: Missing) -> None:
+def refuse_impossible(task: Task) -> None:
     """Refuse monotone models that not even a single group of all records keeps."""
-    whole = Groups.from_rows(np.zeros(coded.rows, dtype=np.int32), 1, coded.sensitive, missing)
-    for model in models:
+    rows = task.table.rows
+    whole = Groups.from_rows(np.zeros(rows, dtype=np.int32), 1, task.table.sensitive, task.missing)
+    for model in task.models:
         if model.monotone and not model.kept_by(whole)[0]:
             level = model.worst(model.level(whole))
             needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
             raise InfeasibleError(
-                f"No release of these {coded.rows:,} rows can keep {model!r}: "
+                f"No release of these {rows:,} rows can keep {model!r}: "
                 f"a single group of all records reaches {level:g}, {needed}."
             )
 
@@ -256,6 +256,7 @@ def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publicatio
     refusal = recipe.algorithm.refusal(task)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
+    refuse_impossible(task)
     publication = recipe.algorithm.search(task)
     if publication.suppressed == coded.rows:
         raise InfeasibleError(f"{type(recipe.algorithm).__name__} would suppress all records; ask for less.")

@@ -36,17 +36,13 @@ PROMISES = st.sampled_from(
 
 
 def search(coded, models, missing=Missing.OWN_VALUE, **how):
-    task = Task(
-        table=coded, models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0)
-    )
+    task = Task(table=coded, models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0))
     return Mondrian(**how).search(task)
 
 
 def leaf_of_rows(coded, models):
     """Give the leaf of every row: groups before those that are published alike are united."""
-    task = Task(
-        table=coded, models=models, most_suppressed=0, missing=Missing.OWN_VALUE, rng=np.random.default_rng(0)
-    )
+    task = Task(table=coded, models=models, most_suppressed=0, missing=Missing.OWN_VALUE, rng=np.random.default_rng(0))
     descent = _Descent(task, strict=False)
     descent.run()
     return descent.groups()
@@ -160,7 +156,9 @@ def test_a_taxonomy_is_cut_between_children_of_the_common_ancestor():
     jobs = Taxonomy({"office": ["clerk", "lawyer", "judge"], "field": ["farmer"]})
     table = pa.table({"job": ["clerk"] * 3 + ["lawyer"] * 3 + ["farmer"] * 2})
     coded = code(table, Schema(quasi=["job"], hierarchies={"job": jobs}))
-    assert published_texts(search(coded, [KAnonymity(k=2)]), 8) == [("clerk",)] * 3 + [("lawyer",)] * 3 + [("farmer",)] * 2
+    assert (
+        published_texts(search(coded, [KAnonymity(k=2)]), 8) == [("clerk",)] * 3 + [("lawyer",)] * 3 + [("farmer",)] * 2
+    )
     assert published_texts(search(coded, [KAnonymity(k=3)]), 8) == [("*",)] * 8
     assert published_texts(search(coded, [KAnonymity(k=3)], publish="sets"), 8) == [("{clerk, lawyer, farmer}",)] * 8
 

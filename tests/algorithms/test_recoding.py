@@ -114,9 +114,7 @@ def test_missing_cells_are_kept_apart_in_their_groups():
     }
     group, kept = keep_missing(np.zeros(4, dtype=np.int32), recoded, both)
     assert len(set(group.tolist())) == 4
-    shown = [
-        tuple(tuple(r.labels)[r.by_group[g]] for r in (kept["q"], kept["z"])) for g in group.tolist()
-    ]
+    shown = [tuple(tuple(r.labels)[r.by_group[g]] for r in (kept["q"], kept["z"])) for g in group.tolist()]
     assert shown == [
         (Interval(1, 3), Exact("a")),
         (MissingCell(), Exact("a")),

@@ -136,10 +136,28 @@ def test_unknown_sensitive_cells_are_one_value_in_the_worst_case():
 
 
 def test_a_promise_about_a_column_that_is_not_sensitive_is_refused():
-    with pytest.raises(SchemaError, match="DistinctLDiversity protects 'disese', which is not sensitive; did you mean"):
+    with pytest.raises(
+        SchemaError, match="DistinctLDiversity names 'disese', whose role is not sensitive; did you mean"
+    ):
         sf.audit(TABLE, SCHEMA, [DistinctLDiversity(l=2, sensitive="disese")])
-    with pytest.raises(SchemaError, match="protects 'age', which is not sensitive; give it the role sensitive"):
+    with pytest.raises(SchemaError, match="names 'age', whose role is not sensitive; give it the role sensitive"):
         sf.audit(TABLE, SCHEMA).judge(DistinctLDiversity(l=2, sensitive="age"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "models", "sentence"),
+    [
+        ({"quasi": ["age"]}, [], "audit.schema must be an sf.Schema; got {'quasi': ['age']}."),
+        (TABLE, [], "audit.schema must be an sf.Schema; got Table."),
+        (SCHEMA, KAnonymity(k=2), "audit.models must be a list of models; got KAnonymity."),
+        (SCHEMA, ["k-anonymity"], "audit.models must be a list of models; got ['k-anonymity']."),
+        (SCHEMA, [KAnonymity], "audit.models must be a list of models; got [<class "),
+    ],
+)
+def test_what_is_no_schema_or_no_model_is_refused(schema, models, sentence):
+    with pytest.raises(InvalidParameterError) as refusal:
+        sf.audit(TABLE, schema, models)
+    assert str(refusal.value).startswith(sentence)
 
 
 def test_one_more_model_is_judged_on_the_same_groups():

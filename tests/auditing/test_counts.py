@@ -27,7 +27,7 @@ def test_each_set_of_quasi_identifiers_has_its_own_k():
 
 
 def test_a_set_that_is_not_quasi_identifying_is_refused():
-    with pytest.raises(sf.SchemaError, match="'agee', which is not a quasi-identifier; did you mean 'age'"):
+    with pytest.raises(sf.SchemaError, match="'agee', whose role is not quasi; did you mean 'age'"):
         sf.audit(TABLE, SCHEMA, [sf.KAnonymity(k=2, quasi=["agee"])])
 
 
@@ -62,7 +62,10 @@ def test_persons_of_the_population_are_counted_by_containment():
 
 
 def test_presence_is_bounded_on_both_sides():
-    presence = {"highest": sf.DeltaPresence(delta_min=0, delta_max=0.9), "both": sf.DeltaPresence(delta_min=0.4, delta_max=1)}
+    presence = {
+        "highest": sf.DeltaPresence(delta_min=0, delta_max=0.9),
+        "both": sf.DeltaPresence(delta_min=0.4, delta_max=1),
+    }
     verdicts = sf.audit(TABLE, SCHEMA, list(presence.values()), population=POPULATION).verdicts
     assert [verdict.holds for verdict in verdicts] == [False, True]
     assert [verdict.records for verdict in verdicts] == [1, 0]

@@ -30,7 +30,7 @@ def golden(name: str, **types: pa.DataType) -> pa.Table:
 def covers(cell: object, value: object) -> bool:
     """Tell whether a cell of the tables made here covers a value."""
     if cell is None or value is None:
-        return cell is None and value is None or cell == "*"
+        return (cell is None and value is None) or cell == "*"
     if cell == "*" or str(cell) == str(value):
         return True
     if cell.startswith("["):
@@ -106,8 +106,10 @@ def test_homogeneous_group_of_the_thesis_is_exposed():
 
 
 def cross_buckets() -> tuple[pa.Table, sf.Schema]:
-    table = golden("thesis_3_6").drop_columns(["id"]).rename_columns(
-        ["_group", "_bucket_disease", "age", "sex", "zip", "disease"]
+    table = (
+        golden("thesis_3_6")
+        .drop_columns(["id"])
+        .rename_columns(["_group", "_bucket_disease", "age", "sex", "zip", "disease"])
     )
     scales = {"age": "numeric", "zip": "numeric"}
     return table, sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"], scales=scales)

@@ -144,7 +144,7 @@ class Backwards(Mondrian):
 
 @dataclass(frozen=True, kw_only=True)
 class Overconfident(Mondrian):
-    def refusal(self, task: Task) -> str | None:
+    def refusal(self, task: Task) -> str | None:  # noqa: ARG002 - it looks at nothing
         return None
 
 

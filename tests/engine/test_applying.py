@@ -14,7 +14,9 @@ from sfumato.engine import applying
 from sfumato.engine.applying import CellTexts, column_ranks, order_rows
 from strategies import tables
 
-TEXTS = st.lists(st.none() | st.sampled_from(["", "*", "[1, 2]", "b", "é", "\U0001f600"]), min_size=1, max_size=6, unique=True)
+TEXTS = st.lists(
+    st.none() | st.sampled_from(["", "*", "[1, 2]", "b", "é", "\U0001f600"]), min_size=1, max_size=6, unique=True
+)
 
 
 def rows_of(table):
@@ -71,7 +73,7 @@ def test_labels_that_are_published_alike_cannot_be_told_by_their_place():
         (pa.float64(), ["1e-05", "-2", "0.5"], [-2.0, 1e-05, 0.5]),
         (pa.bool_(), ["true", "false"], [False, True]),
         (pa.date32(), ["2000-02-01", "1999-12-31"], [date(1999, 12, 31), date(2000, 2, 1)]),
-        (pa.timestamp("us"), ["2000-01-01T10:00:00"], [datetime(2000, 1, 1, 10)]),
+        (pa.timestamp("us"), ["2000-01-01T10:00:00"], [datetime(2000, 1, 1, 10)]),  # noqa: DTZ001 - naive, as tables are
         (pa.string(), ["b", "a", None], ["a", "b", None]),
     ],
 )

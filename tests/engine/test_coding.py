@@ -51,11 +51,22 @@ def test_too_many_nominal_values_are_refused_for_quasi_identifiers_only(monkeypa
     assert code(TABLE, Schema(quasi=["age"], sensitive=["sex", "disease"])).rows == 3
 
 
+@pytest.mark.parametrize("star", ["*", "**", " * "])
+@pytest.mark.parametrize("name", ["sex", "disease"])
+def test_cells_that_look_suppressed_are_refused(name, star):
+    cells = pa.array([star, *TABLE[name].to_pylist()[1:]])
+    starred = TABLE.set_column(TABLE.column_names.index(name), name, cells)
+    with pytest.raises(SchemaError, match=f"'{name}' holds cells of nothing but"):
+        code(starred, SCHEMA)
+    masked = TABLE.set_column(TABLE.column_names.index(name), name, pa.array(["53*", "*a", "a*"]))
+    assert code(masked, SCHEMA).rows == 3
+
+
 def test_frames_of_every_kind_and_index_are_coded_alike():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     frame = TABLE.to_pandas()
     frame["sex"] = pandas.Categorical(frame["sex"], categories=["X", "M", "F"])
-    filtered = pandas.concat([frame, frame.iloc[[0]]])[lambda rows: [True, True, True, False]]
+    filtered = pandas.concat([frame, frame.iloc[[0]]])[[True, True, True, False]]
     duplicated = frame.set_axis([7, 7, 7], axis=0)
     expected = code(TABLE, SCHEMA)
     for kind in (frame, filtered, duplicated, polars.from_arrow(TABLE), TABLE.to_batches()[0]):

@@ -45,7 +45,8 @@ def assert_groups(grouped, rows, keys=None):
     assert first_rows(grouped).tolist() == [found[label][0] for label in range(len(found))]
 
 
-def test_keys_of_a_small_range_are_grouped_as_by_a_dictionary(path):
+@pytest.mark.usefixtures("path")
+def test_keys_of_a_small_range_are_grouped_as_by_a_dictionary():
     rng = np.random.default_rng(1)
     for rows, span in ((1, 1), (1, 700), (7, 3), (500, 40), (3000, 1500)):
         keys = rng.integers(0, span, rows)
@@ -53,7 +54,8 @@ def test_keys_of_a_small_range_are_grouped_as_by_a_dictionary(path):
 
 
 @pytest.mark.parametrize("path", ["sorted", "hashed"], indirect=True)
-def test_keys_near_the_largest_are_grouped_as_by_a_dictionary(path):
+@pytest.mark.usefixtures("path")
+def test_keys_near_the_largest_are_grouped_as_by_a_dictionary():
     rng = np.random.default_rng(2)
     keys = LARGEST_KEY - rng.integers(1, 300, 2000)
     assert_groups(group_keys(keys), keys.tolist(), keys.tolist())
@@ -63,13 +65,15 @@ def test_keys_near_the_largest_are_grouped_as_by_a_dictionary(path):
 
 @pytest.mark.parametrize("path", ["sorted", "hashed"], indirect=True)
 @pytest.mark.parametrize("step", [1, 2, 1 << 16, 1 << 24, 1 << 40, 1 << 52])
-def test_keys_in_equal_steps_are_grouped_as_by_a_dictionary(path, step):
+@pytest.mark.usefixtures("path")
+def test_keys_in_equal_steps_are_grouped_as_by_a_dictionary(step):
     keys = np.random.default_rng(3).integers(0, min(2000, LARGEST_KEY // step), 3000) * step
     assert_groups(group_keys(keys), keys.tolist(), keys.tolist())
 
 
 @pytest.mark.parametrize("path", ["hashed"], indirect=True)
-def test_keys_in_large_steps_cost_about_as_much_as_neighbors(path):
+@pytest.mark.usefixtures("path")
+def test_keys_in_large_steps_cost_about_as_much_as_neighbors():
     near = np.random.default_rng(6).integers(0, 1 << 20, 1 << 20)
     group_keys(near[:10])
 
@@ -83,7 +87,8 @@ def test_keys_in_large_steps_cost_about_as_much_as_neighbors(path):
 
 
 @pytest.mark.parametrize("path", ["dense", "sorted"], indirect=True)
-def test_no_rows_have_no_groups(path):
+@pytest.mark.usefixtures("path")
+def test_no_rows_have_no_groups():
     grouped = group_keys(np.zeros(0, dtype=np.int64), 5)
     assert len(grouped) == 0
     assert len(grouped.labels) == 0

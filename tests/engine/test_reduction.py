@@ -15,14 +15,19 @@ from sfumato.engine import reduction
 from sfumato.engine.coding import code
 from sfumato.engine.reduction import reduce_rows
 
-ROWS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.integers(0, 1)), min_size=1, max_size=40)
+ROWS = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.integers(0, 1)), min_size=1, max_size=40
+)
 SCHEMA = Schema(quasi=["x", "y"], sensitive=["s"])
 
 
 def coded(rows):
     names = ("x", "y", "s")
     types = (pa.int64(), pa.string(), pa.int64())
-    return code(pa.table({n: pa.array([r[i] for r in rows], t) for i, (n, t) in enumerate(zip(names, types, strict=True))}), SCHEMA)
+    return code(
+        pa.table({n: pa.array([r[i] for r in rows], t) for i, (n, t) in enumerate(zip(names, types, strict=True))}),
+        SCHEMA,
+    )
 
 
 @given(ROWS, st.booleans(), st.booleans())

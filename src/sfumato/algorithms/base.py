@@ -60,9 +60,13 @@ class Algorithm(ABC):
 
     def refusal(self, task: Task) -> str | None:
         """Say in one sentence why the algorithm cannot serve this task, or nothing."""
+        name = type(self).__name__
         if task.table.flags:
-            names = ", ".join(repr(name) for name in task.table.flags)
-            return f"{type(self).__name__} cannot protect single sensitive cells (of {names}); drop Schema.flags."
+            columns = ", ".join(repr(column) for column in task.table.flags)
+            return f"{name} cannot protect single sensitive cells (of {columns}); drop Schema.flags."
+        for model in task.models:
+            if model.needs_population:
+                return f"{name} cannot search for {model!r}, which needs a population table; give one to the audit."
         return None
 
     def parameters(self) -> dict[str, object]:

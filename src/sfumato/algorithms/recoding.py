@@ -88,9 +88,8 @@ def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart:
     marks = np.random.default_rng(0).integers(0, 2**63, size=(len(column.domain) + 1, 2), dtype=np.uint64)
     sums = np.add.reduceat(marks[codes], offsets[:-1], axis=0)  # 128 bits: equal sums mean equal sets
     _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
-    found = [
-        _set_label(column.domain, codes[offsets[g] : offsets[g + 1]].tolist(), missing_apart=missing_apart) for g in first
-    ]
+    members = (codes[offsets[g] : offsets[g + 1]].tolist() for g in first)
+    found = [_set_label(column.domain, some, missing_apart=missing_apart) for some in members]
     place = {label: number for number, label in enumerate(dict.fromkeys(found))}
     number = np.array([place[label] for label in found], dtype=np.int32)
     return Recoded(tuple(place), number[by_group.ravel()])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.attributes.roles import Role
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.counts import Counts
 from sfumato.auditing.truth import Comparison, Truth, refuse_unlike, row_numbers
@@ -25,7 +26,7 @@ from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.published.table import PublishedTable
-from sfumato.validation import did_you_mean
+from sfumato.validation import did_you_mean, require
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +100,9 @@ class Audit:
         }
 
     def __repr__(self) -> str:
-        rows = [
-            ("promise", "level", "holds", "records violating"),
-            *(_row(verdict) for verdict in self.verdicts),
-        ]
+        rows = [("promise", "level", "holds", "records violating"), *(_row(verdict) for verdict in self.verdicts)]
+        if not self.verdicts:
+            rows = [("reaches", "level", "", ""), *((*_row(verdict)[:2], "", "") for verdict in self.levels)]
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         head = (
@@ -215,16 +215,23 @@ def _counts(table: PublishedTable, shown: pa.Table, schema: Schema, population: 
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
-    """Refuse models whose attributes the schema does not call sensitive."""
+    """Refuse what is no model or no schema, and models whose attributes the schema gives another role."""
+    require(isinstance(schema, Schema), "audit", "schema", "an sf.Schema", schema)
+    require(_are_models(models), "audit", "models", "a list of models", models)
     for model in models:
-        _refuse_unprotected(model, schema.sensitive)
+        _refuse_other(model, model.attributes, schema.sensitive, Role.SENSITIVE)
+        _refuse_other(model, model.scope, schema.quasi, Role.QUASI)
 
 
-def _refuse_unprotected(model: PrivacyModel, sensitive: Collection[str]) -> None:
-    for name in model.attributes:
-        if name not in sensitive:
-            hint = did_you_mean(name, sensitive) or "; give it the role sensitive."
-            raise SchemaError(f"{type(model).__name__} protects {name!r}, which is not sensitive{hint}")
+def _are_models(given: object) -> bool:
+    return isinstance(given, Sequence) and all(isinstance(each, PrivacyModel) for each in given)
+
+
+def _refuse_other(model: PrivacyModel, names: Sequence[str], known: Collection[str], role: Role) -> None:
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; give it the role {role}."
+            raise SchemaError(f"{type(model).__name__} names {name!r}, whose role is not {role}{hint}")
 
 
 def _standard(schema: Schema) -> list[PrivacyModel]:

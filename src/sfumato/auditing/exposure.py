@@ -148,9 +148,7 @@ def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Expos
     values = {}
     for name, histogram in groups.histograms.items():
         if bucket_numbers(shown, name) is None:
-            keys = histogram.rows * histogram.width + histogram.codes
-            codes = groups.domains[name].encode(shown[name])
-            own = histogram.counts[np.searchsorted(keys, group * histogram.width + codes)]
+            own = histogram.counts_of(group, groups.domains[name].encode(shown[name]))
         else:  # the cell shown may be another record's: take the likeliest value
             own = histogram.reduce(np.maximum, histogram.counts)[group]
         values[name] = Exposed(name, (own + histogram.missing[group]) / histogram.sizes[group])

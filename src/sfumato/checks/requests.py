@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
@@ -92,7 +93,7 @@ def requests() -> Iterator[Request]:
     for number, models in enumerate(PROMISES):
         for missing in Missing:
             table = draw_table(number, lost=0.0 if number == 0 else LOST)
-            schema = replace(full_schema(missing), **_roles(models))
+            schema = _protecting(full_schema(missing), models)
             yield Request(table=table, schema=schema, models=models, max_suppressed=0.1 * (number % 2))
 
 
@@ -156,11 +157,11 @@ def draw_table(seed: int, *, lost: float) -> pa.Table:
     return pa.table({"name": names, **shown, "note": pa.array([f"note {i % 7}" for i in range(ROWS)])})
 
 
-def _roles(models: Sequence[PrivacyModel]) -> dict[str, tuple[str, ...]]:
-    """Make sensitive what the models protect, and quasi-identifying what is left."""
+def _protecting(schema: Schema, models: Sequence[PrivacyModel]) -> Schema:
+    """Make sensitive what the models protect; what is left stays quasi-identifying."""
     protected = {S, *(name for model in models for name in model.attributes)}
-    quasi = tuple(name for name in full_schema(Missing.OWN_VALUE).quasi if name not in protected)
-    return {"quasi": quasi, "sensitive": tuple(sorted(protected))}
+    quasi = [name for name in schema.quasi if name not in protected]
+    return replace(schema, quasi=quasi, sensitive=sorted(protected))
 
 
 def _picked(rng: np.random.Generator, values: Sequence[object]) -> pa.Array:
@@ -168,10 +169,7 @@ def _picked(rng: np.random.Generator, values: Sequence[object]) -> pa.Array:
 
 
 def _without(values: pa.Array, missing: pa.Array) -> pa.Array:
-    return pa.array(
-        [None if gone else value for value, gone in zip(values.to_pylist(), missing.to_pylist(), strict=True)],
-        values.type,
-    )
+    return pc.if_else(missing, pa.scalar(None, values.type), values)
 
 
 def _with(table: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:

@@ -19,6 +19,7 @@ from sfumato.cli import (
     inspect,
     models,
     report,
+    risk,
     warmup,
 )
 from sfumato.cli.options import examples
@@ -67,6 +68,7 @@ app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
+app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.command("models", epilog=models.EXAMPLES)(models.models)

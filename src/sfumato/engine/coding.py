@@ -21,6 +21,7 @@ from sfumato.hierarchies.hierarchy import ROOT
 if TYPE_CHECKING:
     from sfumato.attributes.schema import Schema
 
+STARS = r"\A\s*\*+\s*\z"
 Codes = npt.NDArray[np.unsignedinteger]
 
 
@@ -87,9 +88,10 @@ def _refuse_too_many(domain: Domain, rows: int) -> None:
 
 
 def _refuse_stars(domain: Domain) -> None:
-    if pa.types.is_string(domain.values.type) and pc.index(domain.values, ROOT).as_py() >= 0:
+    if pa.types.is_string(domain.values.type) and pc.any(pc.match_substring_regex(domain.values, STARS)).as_py():
         raise SchemaError(
-            f"Column {domain.name!r} holds {ROOT!r}, which stands for suppressed cells; replace or empty it."
+            f"Column {domain.name!r} holds cells of nothing but {ROOT!r}, which stand for suppressed ones; "
+            "replace or empty them."
         )
 
 

@@ -13,6 +13,7 @@ from sfumato.engine.grouping import COMPILED_ROWS
 
 Ints = npt.NDArray[np.int64]
 NO_CUT = -1
+PARTING, MIXED = 3.0, 2.0  # wider than any range, which is at most 1
 ALL_TIES = np.iinfo(np.int64).max
 
 
@@ -21,8 +22,9 @@ class Cuts:
     """A proposed cut for each of some segments.
 
     A record goes left if its code on `axis` is below `code`, or equal to it while fewer than `ties` records
-    with that code went left before it. `left` is the weight that goes left, of `total`. `rank` is the axis's
-    place among the segment's axes, widest first; `axis` is `NO_CUT` where no cut leaves both sides large enough.
+    with that code went left before it. `left` is the weight that goes left, of `total`. `rank` is the place
+    of this way to cut among the segment's ways, widest first; `axis` is `NO_CUT` where no cut leaves both sides
+    large enough.
     """
 
     axis: Ints
@@ -98,7 +100,7 @@ class Cutter(Protocol):
     def propose(
         self, records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
-        """Propose a cut for each of the named segments, trying axes from `first_rank` on."""
+        """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
         """Tell for every record of the named segments, in order, whether it goes left."""
@@ -122,21 +124,26 @@ def cutter_for(records: int) -> Cutter:
 
 
 def widths(ranges: Ranges, axes: Axes, rule: Rule) -> npt.NDArray[np.float64]:
-    """Measure how wide every segment is on every axis; 0 where it cannot be cut.
+    """Measure how wide every segment is for every way of cutting it; 0 where it cannot be cut that way.
 
-    A segment that mixes missing and other values is wider than any other, so that they are parted first.
+    There are two ways per axis: first, for all axes, to part missing values from all others, then, for all axes, to
+    cut between values. A segment that mixes missing and other values is published as suppressed, so parting them
+    counts as wider than any cut, and next comes a cut that leaves the missing values in one half.
     """
-    result = np.zeros(ranges.low.shape)
-    for j in range(len(axes)):
+    count = len(axes)
+    result = np.zeros((len(ranges.low), 2 * count))
+    for j in range(count):
         low, high = ranges.low[:, j].astype(np.int64), ranges.high[:, j].astype(np.int64)
         spread = np.flatnonzero(high > low)
         if axes.heights[j] > 0:
-            result[spread, j] = _tree_widths(axes, j, low[spread], high[spread])
+            result[spread, count + j] = _tree_widths(axes, j, low[spread], high[spread])
         else:
             place = axes.places[j]
-            result[spread, j] = axes.positions[place + high[spread]] - axes.positions[place + low[spread]]
+            result[spread, count + j] = axes.positions[place + high[spread]] - axes.positions[place + low[spread]]
         if not rule.missing_rides:
-            result[ranges.missing[:, j] & (high >= low), j] = 2.0
+            mixed = ranges.missing[:, j] & (high >= low)
+            result[mixed, j] = PARTING
+            result[mixed & (high > low), count + j] = MIXED
     return result
 
 

@@ -27,17 +27,17 @@ class PlainCutter:
     def propose(
         self, records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
-        """Propose a cut for each of the named segments, trying axes from `first_rank` on."""
+        """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
         width = widths(Ranges(ranges.low[segments], ranges.high[segments], ranges.missing[segments]), axes, rule)
         order = np.argsort(-width, axis=1, kind="stable")
         count = len(segments)
         axis, code = np.full(count, NO_CUT), np.zeros(count, dtype=np.int64)
         ties, left = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         total = np.add.reduceat(records.weight, records.offsets[:-1], dtype=np.int64)[segments]
-        rank = np.where(total < 2 * rule.smallest, len(axes), first_rank)
+        rank = np.where(total < 2 * rule.smallest, 2 * len(axes), first_rank)
         pending = np.arange(count)
         while len(pending):
-            pending = pending[rank[pending] < len(axes)]
+            pending = pending[rank[pending] < 2 * len(axes)]
             tried = order[pending, rank[pending]]
             cuttable = width[pending, tried] > 0
             pending, tried = pending[cuttable], tried[cuttable]
@@ -46,7 +46,7 @@ class PlainCutter:
             found = _best_cuts(records, axes, rule, ranges, segments[pending], tried)
             code[pending], ties[pending], left[pending], balance = found
             good = balance >= rule.smallest
-            axis[pending[good]] = tried[good]
+            axis[pending[good]] = tried[good] % len(axes)
             rank[pending[~good]] += 1
             pending = pending[~good]
         return Cuts(axis, code, ties, left, total, rank)
@@ -82,9 +82,10 @@ class PlainCutter:
 
 
 def _best_cuts(
-    records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, axis: Ints
+    records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, way: Ints
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    """Find per segment the most balanced cut on one axis: code, ties, weight of the left side, lesser side."""
+    """Find per segment the most balanced cut of one way: code, ties, weight of the left side, lesser side."""
+    axis, parting = way % len(axes), way < len(axes)
     rows, segment = records.rows_of(segments)
     codes = records.codes[axis[segment], rows].astype(np.int64)
     span = int(axes.leaves.max()) + 1
@@ -99,9 +100,10 @@ def _best_cuts(
         relaxed = _halves(axes, ranges, segments, axis)
     last = np.append((segment[1:] != segment[:-1]) | (codes[1:] != codes[:-1]), True)
     place = np.flatnonzero(last)
-    place = place[codes[place] < _last_code(axes, rule, ranges, segments, axis)[segment[place]]]
-    allowed = _between_siblings(axes, rule, ranges, segments, axis, segment[place], codes[place], codes[place + 1])
-    place = place[allowed]
+    high = ranges.high[segments, axis].astype(np.int64)
+    place = place[codes[place] < np.where(parting, axes.leaves[axis], high)[segment[place]]]
+    allowed = _between_siblings(axes, ranges, segments, axis, segment[place], codes[place], codes[place + 1])
+    place = place[np.where(parting[segment[place]], codes[place] == high[segment[place]], allowed)]
     left = until[place] - base[segment[place]]
     balance = np.minimum(left, total[segment[place]] - left)
     best = place[_first_best(segment[place], balance, len(segments))]
@@ -122,28 +124,12 @@ def _halves(axes: Axes, ranges: Ranges, segments: Ints, axis: Ints) -> npt.NDArr
     return np.asarray((axes.heights[axis] == 0) & ~ranges.missing[segments, axis])
 
 
-def _last_code(axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, axis: Ints) -> Ints:
-    """Give the code that cuts must stay below: the greatest value, or missing where that is parted off."""
-    high = ranges.high[segments, axis].astype(np.int64)
-    if rule.missing_rides:
-        return high
-    return np.where(ranges.missing[segments, axis], axes.leaves[axis], high)
-
-
 def _between_siblings(
-    axes: Axes,
-    rule: Rule,
-    ranges: Ranges,
-    segments: Ints,
-    axis: Ints,
-    segment: Ints,
-    code: Ints,
-    following: Ints,
+    axes: Axes, ranges: Ranges, segments: Ints, axis: Ints, segment: Ints, code: Ints, following: Ints
 ) -> npt.NDArray[np.bool_]:
-    """Tell which cuts part children of the segment's lowest common ancestor, or values from missing ones."""
+    """Tell which cuts part children of the segment's lowest common ancestor; on axes without a tree all do."""
     low, high = ranges.low[segments, axis].astype(np.int64), ranges.high[segments, axis].astype(np.int64)
-    mixed = ranges.missing[segments, axis] & (not rule.missing_rides)
-    allowed = ~mixed[segment] | (code == high[segment])
+    allowed = np.ones(len(code), dtype=np.bool_)
     for j in np.flatnonzero(axes.heights):
         on_axis = np.flatnonzero((axis == j) & (high > low))
         level = np.zeros(len(segments), dtype=np.int64)
@@ -151,10 +137,10 @@ def _between_siblings(
             start = axes.trees[j] + h * axes.leaves[j]
             apart = axes.nodes[start + low[on_axis]] != axes.nodes[start + high[on_axis]]
             level[on_axis[apart]] = h
-        mine = np.flatnonzero((axis[segment] == j) & ~mixed[segment])
+        mine = np.flatnonzero((axis[segment] == j) & (following < axes.leaves[j]))
         start = axes.trees[j] + level[segment[mine]] * axes.leaves[j]
         allowed[mine] = axes.nodes[start + code[mine]] != axes.nodes[start + following[mine]]
-    return np.asarray(allowed)
+    return allowed
 
 
 def _first_best(segment: Ints, balance: Ints, count: int) -> Ints:

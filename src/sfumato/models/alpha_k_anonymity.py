@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.exceptions import InvalidParameterError
@@ -14,7 +14,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.validation import is_number, is_whole, require
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AlphaKAnonymity(Conjunction):
     r"""Require at least $k$ records in every group, and at most a share $\alpha$ of each sensitive value [1]_.
 
@@ -55,7 +55,7 @@ class AlphaKAnonymity(Conjunction):
     alpha: float
     k: int
     sensitive: str
-    values: Sequence[str] | None = field(default=None, repr=False)
+    values: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         expected = "a number above 0 and at most 1"
@@ -64,9 +64,13 @@ class AlphaKAnonymity(Conjunction):
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         if self.values is not None:
             values = (self.values,) if isinstance(self.values, str) else self.values
-            if not values or not all(isinstance(value, str) for value in values):
+            if not (isinstance(values, list | tuple) and values and all(isinstance(value, str) for value in values)):
                 raise InvalidParameterError("AlphaKAnonymity.values must be a list of at least one value's text.")
             object.__setattr__(self, "values", tuple(values))
+
+    def __repr__(self) -> str:
+        values = "" if self.values is None else f", values=<{len(self.values)} values>"
+        return f"AlphaKAnonymity(alpha={self.alpha}, k={self.k}, sensitive={self.sensitive!r}{values})"
 
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:

@@ -25,7 +25,6 @@ class PrivacyModel(ABC):
     - `monotone`: the union of good groups is good;
     - `extendable`: a good group stays good whatever records join it;
     - `numeric`: the sensitive attribute must be numeric;
-    - `needs_population`: the model compares with the population that the records come from;
     - `stricter`: for every number among the parameters, whether a larger or a smaller one asks for more.
     """
 
@@ -36,7 +35,6 @@ class PrivacyModel(ABC):
     monotone: ClassVar[bool] = True
     extendable: ClassVar[bool] = False
     numeric: ClassVar[bool] = False
-    needs_population: ClassVar[bool] = False
     stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
 
     @property
@@ -60,6 +58,11 @@ class PrivacyModel(ABC):
         return ()
 
     @property
+    def needs_population(self) -> bool:
+        """Whether the model compares with a table of the population that the records are drawn from."""
+        return False
+
+    @property
     def smallest_group(self) -> int:
         """A size below which no group can be good."""
         return 1
@@ -76,6 +79,9 @@ class PrivacyModel(ABC):
         if not len(level):
             return np.inf if self.bound == "min" else 0.0
         return float(level.min() if self.bound == "min" else level.max())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
 
     def parameters(self) -> dict[str, object]:
         """List the parameters that the model was made with, without those that were not given."""

@@ -90,9 +90,9 @@ class DeltaDisclosure(PrivacyModel):
         if counts.missing.any():
             more = _bits(counts.counts + counts.missing[rows], sizes, expected, table)
             level = np.maximum(level, counts.reduce(np.maximum, more))
-        if self.present_only:
-            level = np.maximum(level, _unseen(counts, totals))
-        else:
+            if self.present_only:
+                level = np.maximum(level, _unseen(counts, totals))
+        if not self.present_only:
             present = counts.reduce(np.add, (expected > 0).astype(np.int64))
             level[present < np.count_nonzero(totals)] = np.inf
         return np.where(np.abs(level - self.delta) <= DOUBT * self.delta, self.delta, level)

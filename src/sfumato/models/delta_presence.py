@@ -42,7 +42,6 @@ class DeltaPresence(Conjunction):
     reference = "Nergiz, Atzori, Clifton 2007, https://doi.org/10.1145/1247480.1247554"
     monotone = True
     extendable = False
-    needs_population = True
     stricter = {"delta_min": "larger", "delta_max": "smaller"}  # noqa: RUF012 - read only
 
     delta_min: float
@@ -52,6 +51,11 @@ class DeltaPresence(Conjunction):
         require(is_number(self.delta_min) and self.delta_min >= 0, self, "delta_min", "at least 0", self.delta_min)
         good = is_number(self.delta_max) and self.delta_min <= self.delta_max <= 1
         require(good, self, "delta_max", f"between delta_min ({self.delta_min:g}) and 1", self.delta_max)
+
+    @property
+    def needs_population(self) -> bool:
+        """Always: presence is presence among the population."""
+        return True
 
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:

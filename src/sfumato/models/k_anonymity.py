@@ -13,7 +13,7 @@ from sfumato.models.base import Levels, PrivacyModel
 from sfumato.validation import is_whole, require
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class KAnonymity(PrivacyModel):
     r"""Require every group of records with equal quasi-identifiers to hold at least $k$ records [1]_.
 
@@ -53,9 +53,6 @@ class KAnonymity(PrivacyModel):
         given = not isinstance(self.quasi, str) and all(isinstance(name, str) for name in self.quasi)
         require(given, self, "quasi", "a list of column names", self.quasi)
         object.__setattr__(self, "quasi", tuple(self.quasi))
-
-    def __repr__(self) -> str:
-        return f"KAnonymity({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
 
     @property
     def scope(self) -> tuple[str, ...]:

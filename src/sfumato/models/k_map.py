@@ -12,7 +12,7 @@ from sfumato.models.base import Levels, PrivacyModel
 from sfumato.validation import is_number, is_whole, require
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class KMap(PrivacyModel):
     r"""Require every group to cover at least $k$ persons of the population that the records are drawn from [1]_.
 
@@ -47,7 +47,6 @@ class KMap(PrivacyModel):
     bound = "min"
     monotone = True
     extendable = True
-    needs_population = True
     stricter = {"k": "larger", "fraction": "larger", "alpha": "smaller"}  # noqa: RUF012 - read only
 
     k: int
@@ -64,6 +63,11 @@ class KMap(PrivacyModel):
     def limit(self) -> float:
         """The least number of persons."""
         return self.k
+
+    @property
+    def needs_population(self) -> bool:
+        """Only without a fraction to estimate from."""
+        return self.fraction is None
 
     def level(self, groups: Groups) -> Levels:
         """Count the persons whom every group covers, or the most that its size makes likely."""

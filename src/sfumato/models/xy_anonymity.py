@@ -12,7 +12,7 @@ from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.validation import is_number, is_whole, require
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class XYAnonymity(Conjunction):
     r"""Require every combination of the attributes X to be linked to at least $k$ different values of Y [1]_.
 

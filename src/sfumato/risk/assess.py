@@ -22,11 +22,11 @@ from sfumato.risk.attackers import (
     marketer,
     prosecutor,
 )
-from sfumato.risk.classes import Classes, check_largest, refuse_columns
 from sfumato.risk.findings import Judgment
 from sfumato.risk.individual import IndividualRisk, check_weights, household_risk, individual_risk
 from sfumato.risk.persons import Persons, count_persons
 from sfumato.risk.population import KMapTest, PopulationUniques, counted_uniques, k_map_test, population_uniques
+from sfumato.risk.record_groups import RecordGroups, check_largest, refuse_columns
 from sfumato.risk.separation import Separation, separations
 from sfumato.risk.suda import SpecialUniques, special_uniques
 from sfumato.risk.summary import html_summary, text_summary
@@ -54,26 +54,26 @@ class Risk:
     records, suppressed : how many records there are, and how many more are suppressed, which nobody can match.
     quasi : the quasi-identifiers that an adversary is taken to know.
     threshold : the chance that a record should not pass.
-    least_class : the smallest class whose records do not pass it.
+    least_group : the smallest group whose records do not pass it.
     unique_records : how many records can be taken for no other.
     basis : what is known of the population: nothing, counted, weights or size.
     prosecutor, marketer : the risk by these adversaries; without a population, the table is taken for it.
     journalist : the risk by this adversary; None without a population.
     population_uniques : how many persons are unique in the population; None without a population.
-    k_map : which classes can be said to have enough persons; None unless the population is known by its size.
+    k_map : which groups can be said to have enough persons; None unless the population is known by its size.
     individual : the risk of single records; without a population, the table is taken for it.
     special_uniques : records that few attributes single out.
     separations : how far subsets of the quasi-identifiers tell records apart, the most separating first.
     riskiest : records at highest risk, as row numbers counted from 0.
     record_risks : the prosecutor's chance for every row of the table; 0 for a suppressed one.
-    classes, table, schema : what was assessed.
+    groups, table, schema : what was assessed.
     """
 
     records: int
     suppressed: int
     quasi: tuple[str, ...]
     threshold: float
-    least_class: int
+    least_group: int
     unique_records: int
     basis: str
     prosecutor: AttackerRisk
@@ -86,7 +86,7 @@ class Risk:
     separations: tuple[Separation, ...]
     riskiest: tuple[RiskyRecord, ...]
     record_risks: Floats
-    classes: Classes
+    groups: RecordGroups
     table: pa.Table
     schema: Schema
 
@@ -119,9 +119,9 @@ class Risk:
             "suppressed": self.suppressed,
             "quasi": list(self.quasi),
             "threshold": self.threshold,
-            "least_class": self.least_class,
-            "classes": len(self.classes.sizes),
-            "smallest_class": int(self.classes.candidates.min()),
+            "least_group": self.least_group,
+            "groups": len(self.groups.sizes),
+            "smallest_group": int(self.groups.candidates.min()),
             "unique_records": self.unique_records,
             "basis": self.basis,
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
@@ -138,7 +138,7 @@ class Risk:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What is known of the population: how many persons, and how many every class of the table has."""
+    """What is known of the population: how many persons, and how many every group of the table has."""
 
     basis: str
     size: float
@@ -158,7 +158,7 @@ def assess_risk(
 ) -> Risk:
     """Assess how easily the records of a table are matched with persons by their quasi-identifiers.
 
-    The table may be raw or published: records with equal cells form a class. A row is taken for a person. Rows whose
+    The table may be raw or published: records with equal cells form a group. A row is taken for a person. Rows whose
     quasi-identifiers are all `*` are suppressed, and left out. Missing cells are told apart from all values, or match
     every value, as the schema says; estimates and subsets tell them apart always.
 
@@ -170,7 +170,7 @@ def assess_risk(
     weights : the column that says how many persons of the population each record stands for.
     household : the column that says which household each record belongs to.
     threshold : the chance that a record should not pass. The default is 1/11, which EMA and Health Canada write as
-        0.09; 0.09 itself asks for classes of 12.
+        0.09; 0.09 itself asks for groups of 12.
     max_subset : how many quasi-identifiers are taken together at most to look for special uniques and separation.
         With d of them, time grows with the number of subsets up to this size.
 
@@ -192,74 +192,74 @@ def assess_risk(
     check_largest(max_subset)
     table, _ = to_arrow(data)
     refuse_columns(table, schema.sensitive)
-    classes = Classes.read(table, schema)
-    known = _population(table, classes, schema, population, weights)
-    fraction = None if known is None else classes.records / known.size
-    special = special_uniques(classes, max_subset, fraction)
-    sizes, candidates = classes.sizes, classes.candidates
+    groups = RecordGroups.read(table, schema)
+    known = _population(table, groups, schema, population, weights)
+    fraction = None if known is None else groups.records / known.size
+    special = special_uniques(groups, max_subset, fraction)
+    sizes, candidates = groups.sizes, groups.candidates
     return Risk(
-        records=classes.records,
-        suppressed=classes.suppressed,
-        quasi=classes.names,
+        records=groups.records,
+        suppressed=groups.suppressed,
+        quasi=groups.names,
         threshold=threshold,
-        least_class=least,
+        least_group=least,
         unique_records=int(np.count_nonzero(candidates == 1)),
         basis="nothing" if known is None else known.basis,
         prosecutor=prosecutor(sizes, threshold=threshold, candidates=candidates),
         journalist=None if known is None else journalist(sizes, known.sizes, threshold=threshold),
         marketer=marketer(sizes, candidates if known is None else known.sizes, threshold=threshold),
-        population_uniques=None if known is None else _uniques(classes, known),
-        k_map=None if known is None or known.counted else k_map_test(sizes, least, classes.records / known.size),
-        individual=_individual(table, classes, known, household, threshold),
+        population_uniques=None if known is None else _uniques(groups, known),
+        k_map=None if known is None or known.counted else k_map_test(sizes, least, groups.records / known.size),
+        individual=_individual(table, groups, known, household, threshold),
         special_uniques=special,
-        separations=separations(classes, max_subset),
-        riskiest=_riskiest(classes, special),
-        record_risks=_by_row(classes, table.num_rows),
-        classes=classes,
+        separations=separations(groups, max_subset),
+        riskiest=_riskiest(groups, special),
+        record_risks=_by_row(groups, table.num_rows),
+        groups=groups,
         table=table,
         schema=schema,
     )
 
 
 def _population(
-    table: pa.Table, classes: Classes, schema: Schema, population: object | None, weights: str | None
+    table: pa.Table, groups: RecordGroups, schema: Schema, population: object | None, weights: str | None
 ) -> Population | None:
-    """Find out how many persons of the population have the cells of every class."""
+    """Find out how many persons of the population have the cells of every group."""
     if weights is not None and population is not None:
         raise InvalidParameterError("Give a population or weights, not both: weights tell the population.")
     if weights is not None:
-        numbers = _numbers(table, weights)[classes.rows]
+        numbers = _numbers(table, weights)[groups.rows]
         check_weights(weights, numbers)
-        sizes = np.bincount(classes.grouped.labels, weights=numbers)
+        sizes = np.bincount(groups.grouped.labels, weights=numbers)
         return Population("weights", float(numbers.sum()), sizes)
     if population is None:
         return None
     if isinstance(population, bool | int | float):
-        if not is_whole(population) or population < classes.records:
+        if not is_whole(population) or population < groups.records:
             raise InvalidParameterError(
-                f"The population must be at least as large as the table's {classes.records:,} records; "
+                f"The population must be at least as large as the table's {groups.records:,} records; "
                 f"got {population!r}."
             )
-        return Population("size", float(population), classes.sizes * (population / classes.records))
-    persons = count_persons(classes, to_arrow(population)[0], schema)
-    return Population("counted", float(persons.size), persons.by_class, persons)
+        return Population("size", float(population), groups.sizes * (population / groups.records))
+    persons = count_persons(groups, to_arrow(population)[0], schema)
+    return Population("counted", float(persons.size), persons.by_group, persons)
 
 
-def _uniques(classes: Classes, known: Population) -> PopulationUniques:
+def _uniques(groups: RecordGroups, known: Population) -> PopulationUniques:
     if known.counted is not None:
-        return counted_uniques(classes.sizes, known.counted)
-    return population_uniques(classes.sizes, known.size)
+        return counted_uniques(groups.sizes, known.counted)
+    return population_uniques(groups.sizes, known.size)
 
 
 def _individual(
-    table: pa.Table, classes: Classes, known: Population | None, household: str | None, threshold: float
+    table: pa.Table, groups: RecordGroups, known: Population | None, household: str | None, threshold: float
 ) -> IndividualRisk:
     if known is None:
-        by_class = 1 / classes.candidates
+        by_group = 1 / groups.candidates
     else:
-        by_class = 1 / known.sizes if known.counted else individual_risk(classes.sizes, known.sizes)
-    risks = by_class[classes.grouped.labels]
-    households = None if household is None else household_risk(risks, _codes(table, household)[classes.rows])
+        by_group = 1 / known.sizes if known.counted else individual_risk(groups.sizes, known.sizes)
+    risks = by_group[groups.grouped.labels]
+    households = None if household is None else household_risk(risks, _codes(table, household)[groups.rows])
     return IndividualRisk(
         expected=float(risks.sum()),
         highest=float(risks.max()),
@@ -286,13 +286,13 @@ def _codes(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     return np.asarray(column.dictionary_encode().unify_dictionaries().combine_chunks().indices, dtype=np.int64)
 
 
-def _riskiest(classes: Classes, special: SpecialUniques) -> tuple[RiskyRecord, ...]:
+def _riskiest(groups: RecordGroups, special: SpecialUniques) -> tuple[RiskyRecord, ...]:
     """Find the records that can be taken for the fewest, and among these the ones that are most special."""
-    candidates = classes.candidates[classes.grouped.labels]
+    candidates = groups.candidates[groups.grouped.labels]
     most = min(RISKIEST, len(candidates))
     near = np.flatnonzero(candidates <= np.partition(candidates, most - 1)[most - 1])
     order = near[np.lexsort((-special.scores[near], candidates[near]))][:most]
-    return tuple(_risky(classes.rows, candidates, special.scores, order))
+    return tuple(_risky(groups.rows, candidates, special.scores, order))
 
 
 def _risky(
@@ -301,7 +301,7 @@ def _risky(
     return [RiskyRecord(row=int(rows[i]), candidates=int(candidates[i]), score=float(scores[i])) for i in order]
 
 
-def _by_row(classes: Classes, rows: int) -> Floats:
+def _by_row(groups: RecordGroups, rows: int) -> Floats:
     risks = np.zeros(rows)
-    risks[classes.rows] = (1 / classes.candidates)[classes.grouped.labels]
+    risks[groups.rows] = (1 / groups.candidates)[groups.grouped.labels]
     return risks

@@ -1,6 +1,6 @@
 r"""Prosecutor, journalist and marketer: what three adversaries achieve who know the quasi-identifiers.
 
-A class of $f$ records in the table has $F$ persons in the population. The prosecutor knows that a person is in
+A group of $f$ records in the table has $F$ persons in the population. The prosecutor knows that a person is in
 the table, the journalist does not, and the marketer wants many persons rather than one [1]_.
 
 References
@@ -59,13 +59,13 @@ class AttackerRisk:
 def prosecutor(sizes: Sizes, *, threshold: float = DEFAULT_THRESHOLD, candidates: Sizes | None = None) -> AttackerRisk:
     r"""Measure the risk by an adversary who knows that the person is in the table.
 
-    In a class of $f$ records the chance is $1/f$, so on average it is the number of classes over that of records.
+    In a group of $f$ records the chance is $1/f$, so on average it is the number of groups over that of records.
 
     Parameters
     ----------
-    sizes : how many records every class has.
+    sizes : how many records every group has.
     threshold : the chance that a record should not pass.
-    candidates : how many records those of a class can be taken for, where that is more than the class.
+    candidates : how many records those of a group can be taken for, where that is more than the group.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def prosecutor(sizes: Sizes, *, threshold: float = DEFAULT_THRESHOLD, candidates
 def journalist(sizes: Sizes, population: Sizes, *, threshold: float = DEFAULT_THRESHOLD) -> AttackerRisk:
     r"""Measure the risk by an adversary who knows the population, but not who of it is in the table.
 
-    With $J$ classes and $n$ records the chance is $1/F$, and on average
+    With $J$ groups and $n$ records the chance is $1/F$, and on average
     $\max\bigl(J / \sum_j F_j,\ \frac{1}{n} \sum_j f_j / F_j\bigr)$: the adversary starts from the table or from the
     population, whichever is better.
 
     Parameters
     ----------
-    sizes : how many records every class has.
-    population : how many persons of the population have the cells of every class, counted or estimated.
+    sizes : how many records every group has.
+    population : how many persons of the population have the cells of every group, counted or estimated.
     threshold : the chance that a record should not pass.
 
     Examples
@@ -125,7 +125,7 @@ def marketer(sizes: Sizes, population: Sizes | None = None, *, threshold: float 
 
 
 def least_size(threshold: float) -> int:
-    """Tell the smallest class whose risk does not pass a threshold.
+    """Tell the smallest group whose risk does not pass a threshold.
 
     >>> least_size(1 / 11), least_size(0.09)
     (11, 12)
@@ -140,11 +140,11 @@ def least_size(threshold: float) -> int:
 
 
 def refuse_small_population(sizes: Sizes, population: Sizes) -> None:
-    """Refuse a population that has fewer persons than the table has records in some class."""
+    """Refuse a population that has fewer persons than the table has records in some group."""
     lacking = int(np.count_nonzero(population < sizes))
     if lacking:
         raise InvalidParameterError(
-            f"The population has fewer records than the table in {lacking:,} of {len(sizes):,} classes; "
+            f"The population has fewer records than the table in {lacking:,} of {len(sizes):,} groups; "
             "it must hold the table's own persons, recoded as the table is."
         )
 

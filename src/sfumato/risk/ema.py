@@ -35,8 +35,8 @@ def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
     .. [1] European Medicines Agency, "External guidance on the implementation of Policy 0070", 2018.
     .. [2] Health Canada, "Guidance document: Public release of clinical information", 2019.
     """
-    smallest = int(risk.classes.candidates.min())
-    small = int(risk.classes.sizes[risk.classes.candidates < LEAST_GROUP].sum())
+    smallest = int(risk.groups.candidates.min())
+    small = int(risk.groups.sizes[risk.groups.candidates < LEAST_GROUP].sum())
     meant = f"EMA and Health Canada write {WRITTEN} and mean 1/{LEAST_GROUP}, so groups of at least {LEAST_GROUP}"
     figures = {
         "smallest_group": smallest,

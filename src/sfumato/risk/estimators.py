@@ -1,6 +1,6 @@
-r"""Estimators of how many persons are unique in a population, from the classes of a sample.
+r"""Estimators of how many persons are unique in a population, from the groups of a sample.
 
-Of $n$ sampled records, $c_i$ classes have $i$ records, $u = \sum_i c_i$ classes in all; the population has $N$
+Of $n$ sampled records, $c_i$ groups have $i$ records, $u = \sum_i c_i$ groups in all; the population has $N$
 persons, $f = n / N$. Each function gives a number, or None where its equations have no solution in range.
 """
 
@@ -17,13 +17,13 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.validation import is_number, is_whole, require
 
 Floats = npt.NDArray[np.float64]
-RESIDUAL = 1e-6  # per record: what is left of an equation that counts as solved
+RESIDUAL = 1e-6  # what may be left of an equation that counts as solved, as a share of its sides
 LARGEST_LOGIT = 16.0
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """How many classes of every size a sample has, and how large the population is."""
+    """How many groups of every size a sample has, and how large the population is."""
 
     sizes: Floats
     counts: Floats
@@ -31,13 +31,13 @@ class Sample:
 
     @classmethod
     def of(cls, sizes: npt.NDArray[np.integer], population: float) -> Sample:
-        """Count the classes of every size.
+        """Count the groups of every size.
 
         >>> sample = Sample.of(np.array([1, 1, 1, 1, 2, 2, 4]), 120)
-        >>> sample.records, sample.classes, sample.fraction
+        >>> sample.records, sample.groups, sample.fraction
         (12, 7, 0.1)
         """
-        require(len(sizes) > 0, "Sample", "sizes", "a list of at least one class", list(sizes))
+        require(len(sizes) > 0, "Sample", "sizes", "a list of at least one group", list(sizes))
         require(is_number(population), "Sample", "population", "a number of persons", population)
         if population < sizes.sum():
             raise InvalidParameterError(
@@ -52,8 +52,8 @@ class Sample:
         return int((self.sizes * self.counts).sum())
 
     @property
-    def classes(self) -> int:
-        """The number of classes, u."""
+    def groups(self) -> int:
+        """The number of groups, u."""
         return int(self.counts.sum())
 
     @property
@@ -67,14 +67,14 @@ class Sample:
         return self.having(1)
 
     def having(self, size: int) -> int:
-        """Count the classes of one size."""
+        """Count the groups of one size."""
         return int(self.counts[self.sizes == size].sum())
 
 
 def zayatz(sample: Sample) -> float:
     r"""Estimate population uniques by Zayatz [1]_: $c_1 P / f$ with the chance $P$ that a sample unique is one.
 
-    The classes of the population are taken to be sized as those of the sample, so that, with the hypergeometric
+    The groups of the population are taken to be sized as those of the sample, so that, with the hypergeometric
     chance $h(1; N, i, n)$ that one of $i$ persons is sampled,
     $P = c_1\,h(1; N, 1, n) / \sum_i c_i\,h(1; N, i, n)$.
 
@@ -88,7 +88,7 @@ def zayatz(sample: Sample) -> float:
 
 
 def _one_of(sample: Sample) -> Floats:
-    r"""Give $h(1; N, i, n)$ for every size $i$: exactly one of a class of that size is sampled."""
+    r"""Give $h(1; N, i, n)$ for every size $i$: exactly one of a group of that size is sampled."""
     population, records = sample.population, sample.records
     steps = np.arange(1, int(sample.sizes[-1]))
     with np.errstate(divide="ignore"):
@@ -116,41 +116,47 @@ def pitman(sample: Sample) -> float | None:
     """
     from scipy.special import digamma
 
-    records, classes = sample.records, sample.classes
+    records, groups = sample.records, sample.groups
 
     def equations(point: Floats) -> Floats:
         theta, alpha = _pitman_parameters(point)
         start = theta / alpha
-        table = (digamma(classes + start) - digamma(1 + start)) / alpha
+        table = (digamma(groups + start) - digamma(1 + start)) / alpha
         everybody = digamma(records + theta) - digamma(1 + theta)
         within = sample.counts @ (digamma(sample.sizes - alpha) - digamma(1 - alpha))
-        return np.array([table - everybody, (classes - 1 - theta * table) / alpha - within])
+        return np.array([table / everybody - 1, (groups - 1 - theta * table) / alpha / within - 1])
 
-    if classes in {1, records}:
+    if groups in {1, records}:
         return None  # the likelihood has no maximum
-    found = _solve(equations, _pitman_starts(sample), ([-30.0, -LARGEST_LOGIT], [50.0, LARGEST_LOGIT]), records)
+    limit = _ewens(sample)
+    starts = _pitman_starts(sample, limit)
+    found = _solve(equations, starts, ([-30.0, -LARGEST_LOGIT], [50.0, LARGEST_LOGIT]))
     if found is None:
-        return _ewens(sample)
+        return limit if limit is not None and _falls_in_alpha(sample, limit) else None
     theta, alpha = _pitman_parameters(found)
     return exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(sample.population))
 
 
 def _ewens(sample: Sample) -> float | None:
-    """Give theta for alpha 0, or None if the likelihood does not fall in alpha there."""
+    """Give the theta of greatest likelihood for alpha 0; None if it is beyond what can be computed."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 
-    records, classes = sample.records, sample.classes
+    records, groups = sample.records, sample.groups
 
     def surplus(theta: float) -> float:
-        return float(1 + theta * (digamma(records + theta) - digamma(1 + theta)) - classes)
+        return float(1 + theta * (digamma(records + theta) - digamma(1 + theta)) - groups)
 
     least, most = 1e-12, float(records) ** 2
-    if not surplus(least) < 0 < surplus(most):
-        return None
-    theta = float(brentq(surplus, least, most))
-    slope = classes * (classes - 1) / (2 * theta) - sample.counts @ (digamma(sample.sizes) - digamma(1))
-    return theta if slope < 0 else None
+    return float(brentq(surplus, least, most)) if surplus(least) < 0 < surplus(most) else None
+
+
+def _falls_in_alpha(sample: Sample, theta: float) -> bool:
+    """Tell whether the likelihood falls in alpha from 0 on."""
+    from scipy.special import digamma
+
+    within = sample.counts @ (digamma(sample.sizes) - digamma(1))
+    return bool(sample.groups * (sample.groups - 1) / (2 * theta) < within)
 
 
 def _pitman_parameters(point: Floats) -> tuple[float, float]:
@@ -158,28 +164,27 @@ def _pitman_parameters(point: Floats) -> tuple[float, float]:
     return float(np.exp(point[0])) - alpha, alpha
 
 
-def _pitman_starts(sample: Sample) -> list[tuple[float, float]]:
-    """Start where moments of the first two counts lead, if they lead anywhere, and at seven other places."""
-    places = [(classes, alpha) for alpha in (0.1, 0.5, 0.9) for classes in (0.1, 1.0)]
-    starts = [(log(share * sample.classes + 1), log(alpha / (1 - alpha))) for share, alpha in places]
-    starts.append((log(sample.records), 0.0))
-    n, u, ones, twos = sample.records, sample.classes, sample.uniques, sample.having(2)
+def _pitman_starts(sample: Sample, limit: float | None) -> list[tuple[float, float]]:
+    """Start where moments of the first two counts lead, near the limit of alpha 0, and at six other places."""
+    n, u, ones, twos = sample.records, sample.groups, sample.uniques, sample.having(2)
+    places = [] if limit is None else [(limit, 0.02), (limit, 0.1)]
+    places += [(share * u, alpha) for alpha in (0.1, 0.5, 0.9) for share in (0.1, 1.0)]
     if twos:
         c = ones * (ones - 1) / twos
         below = 2 * ones * u + ones * c - n * c
         theta = (n * u * c - ones * (n - 1) * (2 * u + c)) / below if below else -1.0
         alpha = (theta * (ones - n) + (n - 1) * ones) / (n * u)
         if 0 < alpha < 1 and theta + alpha > 0:
-            starts.insert(0, (log(theta + alpha), log(alpha / (1 - alpha))))
-    return starts
+            places.insert(0, (theta, alpha))
+    return [(log(theta + alpha), log(alpha / (1 - alpha))) for theta, alpha in places]
 
 
 def snb(sample: Sample) -> float | None:
     r"""Estimate population uniques by the slide negative binomial model [1]_: $K b^a$.
 
-    The $K$ classes of the population have one person more than a negative binomial number with parameters
+    The $K$ groups of the population have one person more than a negative binomial number with parameters
     $a > 0$ and $0 < b < 1$. $K$ is estimated by Haas and Stokes [2]_, $a$ and $b$ such that the expected numbers of
-    sample classes of one and of two records are those that were found; see `snb_expectations`.
+    sample groups of one and of two records are those that were found; see `snb_expectations`.
 
     References
     ----------
@@ -190,26 +195,26 @@ def snb(sample: Sample) -> float | None:
     """
     if sample.fraction == 1:
         return float(sample.uniques)
-    classes = _haas_stokes(sample)
-    if classes is None:
+    groups = _haas_stokes(sample)
+    if groups is None:
         return None
     ones, twos = sample.uniques, sample.having(2)
 
     def equations(point: Floats) -> Floats:
         a, b = _snb_parameters(point)
-        first, second = snb_expectations(classes, a, b, sample.fraction)
-        return np.array([first - ones, second - twos])
+        first, second = snb_expectations(groups, a, b, sample.fraction)
+        return np.array([first / ones - 1, (second - twos) / max(twos, 1)])
 
     starts = [(a, b) for a in (-2.0, 0.0, 2.0) for b in (-2.0, 0.0, 2.0)]
-    found = _solve(equations, starts, ([-12.0, -LARGEST_LOGIT], [12.0, LARGEST_LOGIT]), sample.records)
+    found = _solve(equations, starts, ([-12.0, -LARGEST_LOGIT], [12.0, LARGEST_LOGIT]))
     if found is None:
         return None
     a, b = _snb_parameters(found)
-    return float(classes * b**a)
+    return float(groups * b**a)
 
 
-def snb_expectations(classes: float, a: float, b: float, fraction: float) -> tuple[float, float]:
-    r"""Give the expected numbers of sample classes of one and of two records in the slide negative binomial model.
+def snb_expectations(groups: float, a: float, b: float, fraction: float) -> tuple[float, float]:
+    r"""Give the expected numbers of sample groups of one and of two records in the slide negative binomial model.
 
     With $d = (1-f)(1-b)$ they are $K f \bigl(\frac{b}{1-d}\bigr)^a \bigl(1 + \frac{a d}{1-d}\bigr)$ and
     $K a\,b^a f^2 (1-b) \frac{2 - (1-a) d}{2 (1-d)^{a+2}}$.
@@ -218,7 +223,7 @@ def snb_expectations(classes: float, a: float, b: float, fraction: float) -> tup
     [69217.49, 21670.02]
     """
     d = (1 - fraction) * (1 - b)
-    scale = classes * exp(a * (log(b) - log(1 - d)))
+    scale = groups * exp(a * (log(b) - log(1 - d)))
     first = scale * fraction * (1 + a * d / (1 - d))
     second = scale * a * fraction**2 * (1 - b) * (2 - (1 - a) * d) / (2 * (1 - d) ** 2)
     return first, second
@@ -233,21 +238,21 @@ def _haas_stokes(sample: Sample) -> float | None:
     seen_once = float((i * f * (1 - f) ** (i - 1)) @ c)
     spread = float(((1 - f**2) ** i - (1 - f) ** i) @ c)
     if seen_once <= 0 or spread <= 0:
-        return None  # all classes are so large that their chance to stay out of the sample is zero
+        return None  # all groups are so large that their chance to stay out of the sample is zero
     skew = float((i * f**2 * (1 - f**2) ** (i - 1)) @ c) / spread
-    return sample.classes + sample.uniques * skew * (float((1 - f) ** i @ c) / seen_once) ** 2
+    return sample.groups + sample.uniques * skew * (float((1 - f) ** i @ c) / seen_once) ** 2
 
 
 def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
-    r"""Tell from how many records on a class of the sample has at least k persons in the population.
+    r"""Tell from how many records on a group of the sample has at least k persons in the population.
 
-    The number of sampled records of a class of $k$ persons is taken to be Poisson with mean $f k$. If a class has
+    The number of sampled records of a group of $k$ persons is taken to be Poisson with mean $f k$. If a group has
     more than $c^*$ records, the smallest number whose distribution function reaches $1 - \alpha$, then fewer than
-    $k$ persons are rejected at the level $\alpha$. A class of $k$ records needs no test.
+    $k$ persons are rejected at the level $\alpha$. A group of $k$ records needs no test.
 
     Parameters
     ----------
-    k : how many persons of the population shall have the cells of every class.
+    k : how many persons of the population shall have the cells of every group.
     fraction : the sampling fraction, in (0, 1].
     alpha : the chance of an error that is accepted, in (0, 1).
 
@@ -273,14 +278,13 @@ def _solve(
     equations: Callable[[Floats], Floats],
     starts: Sequence[tuple[float, float]],
     bounds: tuple[list[float], list[float]],
-    records: int,
 ) -> Floats | None:
     """Solve two equations by bounded least squares from several starts; None if no start leads to a solution."""
     from scipy.optimize import least_squares
 
     for start in starts:
         inside = np.clip(start, np.array(bounds[0]) + 1, np.array(bounds[1]) - 1)
-        found = least_squares(equations, inside, bounds=bounds, xtol=1e-12, ftol=1e-12, gtol=1e-12)
-        if np.abs(found.fun).max() < RESIDUAL * records:
+        found = least_squares(equations, inside, bounds=bounds, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+        if np.abs(found.fun).max() < RESIDUAL:
             return np.asarray(found.x)
     return None

@@ -1,6 +1,6 @@
 r"""The risk of single records: what sampling weights tell of the population, households, expected matches.
 
-A class of $f$ records stands for $\hat F$ persons, the sum of its sampling weights. How many persons it really has is
+A group of $f$ records stands for $\hat F$ persons, the sum of its sampling weights. How many persons it really has is
 negative binomial given $f$, so the risk of a record is the expectation of $1/F$ [1]_.
 
 References
@@ -51,7 +51,7 @@ class IndividualRisk:
 
 
 def individual_risk(sizes: Sizes, population: Sizes) -> Floats:
-    r"""Give the risk of the records of every class.
+    r"""Give the risk of the records of every group.
 
     With $p = f / \hat F$ and $q = 1 - p$ it is $\frac{p}{q} \ln \frac{1}{p}$ for $f = 1$,
     $\frac{p}{q} - \bigl(\frac{p}{q}\bigr)^2 \ln \frac{1}{p}$ for $f = 2$ and about $p / (f - q)$ above, which is a
@@ -59,8 +59,8 @@ def individual_risk(sizes: Sizes, population: Sizes) -> Floats:
 
     Parameters
     ----------
-    sizes : how many records every class has.
-    population : how many persons every class stands for: the sum of its records' weights.
+    sizes : how many records every group has.
+    population : how many persons every group stands for: the sum of its records' weights.
 
     Examples
     --------

@@ -61,9 +61,9 @@ class KMapTest:
     Parameters
     ----------
     k : how many persons.
-    alpha : the chance of an error that is accepted, for every class.
-    least_size : from how many records on a class is said to have them.
-    records_below : how many records are in smaller classes.
+    alpha : the chance of an error that is accepted, for every group.
+    least_size : from how many records on a group is said to have them.
+    records_below : how many records are in smaller groups.
     """
 
     k: int
@@ -77,7 +77,7 @@ class KMapTest:
 
 
 def k_map_test(sizes: npt.NDArray[np.integer], k: int, fraction: float, *, alpha: float = ALPHA) -> KMapTest:
-    """Test every class for at least k persons in the population; see `poisson_least_size`.
+    """Test every group for at least k persons in the population; see `poisson_least_size`.
 
     >>> k_map_test(np.array([1, 2, 5]), 5, 0.1).records_below
     3
@@ -96,7 +96,7 @@ def population_uniques(sizes: npt.NDArray[np.integer], population: float) -> Pop
 
     Parameters
     ----------
-    sizes : how many records every class of the sample has.
+    sizes : how many records every group of the sample has.
     population : how many persons the population has.
 
     References
@@ -136,7 +136,7 @@ def counted_uniques(sizes: npt.NDArray[np.integer], persons: Persons) -> Populat
 
     Parameters
     ----------
-    sizes : how many records every class of the sample has.
+    sizes : how many records every group of the sample has.
     persons : the population.
     """
     unique = sizes == 1
@@ -149,7 +149,7 @@ def counted_uniques(sizes: npt.NDArray[np.integer], persons: Persons) -> Populat
         population=persons.size,
         fraction=int(sizes.sum()) / persons.size,
         uniques=persons.uniques,
-        true_uniques=int(np.count_nonzero(persons.by_class[unique] == 1)) / alone if alone else 0.0,
+        true_uniques=int(np.count_nonzero(persons.by_group[unique] == 1)) / alone if alone else 0.0,
     )
 
 

@@ -11,9 +11,9 @@ LEAST, MOST = 0.0001, 0.999
 def text_table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> str:
     """Set rows of cells in columns, two spaces apart.
 
-    >>> print(text_table([["records", "8"], ["classes", "3"]]))
+    >>> print(text_table([["records", "8"], ["groups", "3"]]))
       records  8
-      classes  3
+      groups   3
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

@@ -20,8 +20,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.risk.classes import Classes, Flags, check_largest, patterns_of
 from sfumato.risk.estimators import check_fraction
+from sfumato.risk.record_groups import Flags, RecordGroups, check_largest, patterns_of
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Columns: TypeAlias = tuple[int, ...]
@@ -64,7 +64,7 @@ class SpecialUniques:
         }
 
 
-def special_uniques(classes: Classes, largest: int = 3, fraction: float | None = None) -> SpecialUniques:
+def special_uniques(groups: RecordGroups, largest: int = 3, fraction: float | None = None) -> SpecialUniques:
     r"""Find all minimal sample uniques up to a size and score every record.
 
     Of $V$ attributes and up to size $M$, a minimal sample unique of size $s$ counts $\prod_{i=s}^{M-1} (V - i)$, which
@@ -76,21 +76,21 @@ def special_uniques(classes: Classes, largest: int = 3, fraction: float | None =
 
     Parameters
     ----------
-    classes : the records of a table.
+    groups : the records of a table.
     largest : the greatest size of a minimal sample unique.
     fraction : the sampling fraction, in (0, 1]; None where it is not known.
     """
     check_largest(largest)
     if fraction is not None:
         check_fraction("special_uniques", fraction)
-    columns = len(classes.columns)
+    columns = len(groups.columns)
     size = min(largest, columns)
-    scores, by_size, parts = _search(classes, size)
-    labels = classes.grouped.labels
+    scores, by_size, parts = _search(groups, size)
+    labels = groups.grouped.labels
     dis, dis_scores = None, None
     if fraction is not None:
-        support = _support(classes)
-        pairs = int(classes.sizes[support == 2].sum()) / 2  # noqa: PLR2004 - two records alike
+        support = _support(groups)
+        pairs = int(np.count_nonzero((groups.sizes == 2) & (support == 2)))  # noqa: PLR2004 - two records alike
         dis = data_intrusion(int(np.count_nonzero(support == 1)), pairs, fraction)
         dis_scores = dis_suda(scores, int(np.count_nonzero(support == 1)), dis, columns)[labels]
     total = float(scores.sum())
@@ -98,7 +98,7 @@ def special_uniques(classes: Classes, largest: int = 3, fraction: float | None =
         largest=size,
         records=int(np.count_nonzero(scores)),
         by_size=by_size,
-        shares={name: part / total if total else 0.0 for name, part in zip(classes.names, parts, strict=True)},
+        shares={name: part / total if total else 0.0 for name, part in zip(groups.names, parts, strict=True)},
         dis=dis,
         highest_dis=None if dis_scores is None else float(dis_scores.max()),
         scores=scores[labels],
@@ -106,7 +106,7 @@ def special_uniques(classes: Classes, largest: int = 3, fraction: float | None =
     )
 
 
-def data_intrusion(uniques: int, pairs: float, fraction: float) -> float:
+def data_intrusion(uniques: int, pairs: int, fraction: float) -> float:
     r"""Give the chance that a unique match is right: $\pi U / (\pi U + (1-\pi)\,2 D)$.
 
     $U$ records of the sample are unique, $D$ pairs of records are alike, and a share $\pi$ of the population is
@@ -136,14 +136,14 @@ def dis_suda(scores: Floats, uniques: int, dis: float, columns: int) -> Floats:
     return chances
 
 
-def _search(classes: Classes, largest: int) -> tuple[Floats, dict[int, int], list[float]]:
-    """Score every class by its minimal sample uniques, smallest first.
+def _search(groups: RecordGroups, largest: int) -> tuple[Floats, dict[int, int], list[float]]:
+    """Score every group by its minimal sample uniques, smallest first.
 
-    `known` tells for every subset of the last size which classes it or a part of it makes unique. Classes of several
+    `known` tells for every subset of the last size which groups it or a part of it makes unique. Groups of several
     records never are, so one row stands for each of them.
     """
-    columns = len(classes.columns)
-    open_ = classes.sizes == 1
+    columns = len(groups.columns)
+    open_ = groups.sizes == 1
     nobody = np.zeros(len(open_), dtype=np.bool_)
     known: dict[Columns, Flags] = {(): nobody}
     scores, parts, by_size = np.zeros(len(open_)), [0.0] * columns, {}
@@ -152,7 +152,7 @@ def _search(classes: Classes, largest: int) -> tuple[Floats, dict[int, int], lis
         found, current = 0, {}
         for chosen in combinations(range(columns), size):
             already = reduce(np.logical_or, (known[chosen[:i] + chosen[i + 1 :]] for i in range(size)))
-            minimal = _unique(classes, chosen, open_ & ~already)
+            minimal = _unique(groups, chosen, open_ & ~already)
             current[chosen] = already | minimal
             count = int(np.count_nonzero(minimal))
             scores[minimal] += score
@@ -163,21 +163,21 @@ def _search(classes: Classes, largest: int) -> tuple[Floats, dict[int, int], lis
     return scores, by_size, parts
 
 
-def _unique(classes: Classes, chosen: Columns, asked: Flags) -> Flags:
-    """Tell which of the classes asked for agree with no other record on some columns, none of which they miss."""
-    complete = reduce(np.logical_and, (~classes.lost[j] for j in chosen if classes.lost[j].any()), asked)
+def _unique(groups: RecordGroups, chosen: Columns, asked: Flags) -> Flags:
+    """Tell which of the groups asked for agree with no other record on some columns, none of which they miss."""
+    complete = reduce(np.logical_and, (~groups.lost[j] for j in chosen if groups.lost[j].any()), asked)
     if not complete.any():
         return complete
-    labels, sizes = classes.united(chosen)
+    labels, sizes = groups.united(chosen)
     return np.asarray(complete & (sizes == 1)[labels])
 
 
-def _support(classes: Classes) -> npt.NDArray[np.int64]:
-    """Count for every class the records that agree with it on all columns that it does not miss."""
-    support = np.full(len(classes.sizes), classes.records, dtype=np.int64)
-    for mine, pattern in patterns_of(classes.lost):
+def _support(groups: RecordGroups) -> npt.NDArray[np.int64]:
+    """Count for every group the records that agree with it on all columns that it does not miss."""
+    support = np.full(len(groups.sizes), groups.records, dtype=np.int64)
+    for mine, pattern in patterns_of(groups.lost):
         chosen = np.flatnonzero(~pattern).tolist()
         if chosen:
-            labels, sizes = classes.united(chosen)
+            labels, sizes = groups.united(chosen)
             support[mine] = sizes[labels[mine]]
     return support

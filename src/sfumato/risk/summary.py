@@ -34,8 +34,8 @@ def _caption(risk: Risk) -> str:
 
 
 def _sections(risk: Risk) -> Iterator[tuple[str, Rows]]:
-    yield "Classes of equal records", _classes(risk)
-    yield f"Adversaries, threshold {share(risk.threshold)} (classes of {risk.least_class})", _attackers(risk)
+    yield "Groups of equal records", _groups(risk)
+    yield f"Adversaries, threshold {share(risk.threshold)} (groups of {risk.least_group})", _attackers(risk)
     if risk.population_uniques is not None:
         yield "Population", _population(risk, risk.population_uniques)
         yield "Single records, given the population", _individual(risk)
@@ -44,26 +44,29 @@ def _sections(risk: Risk) -> Iterator[tuple[str, Rows]]:
     yield "Records at highest risk, by row number from 0", _riskiest(risk)
 
 
-def _classes(risk: Risk) -> Rows:
+def _groups(risk: Risk) -> Rows:
     return [
         ("figure", "value"),
-        ("classes", f"{len(risk.classes.sizes):,}"),
-        ("smallest class", f"{int(risk.classes.candidates.min()):,}"),
+        ("groups", f"{len(risk.groups.sizes):,}"),
+        ("smallest group", f"{int(risk.groups.candidates.min()):,}"),
         ("unique records", f"{risk.unique_records:,} ({share(risk.unique_records / risk.records)})"),
     ]
 
 
 def _attackers(risk: Risk) -> Rows:
+    estimated = risk.basis in {"weights", "size"}
     rows: Rows = [("adversary", "highest risk", "average risk", "records above")]
     for each in (risk.prosecutor, risk.journalist, risk.marketer):
         if each is not None:
             above = "" if each.records_above is None else f"{each.records_above:,} ({share(each.share_above)})"
-            rows.append((each.attacker, share(each.highest), share(each.average), above))
+            name = f"{each.attacker}, estimated" if estimated and each is not risk.prosecutor else each.attacker
+            rows.append((name, share(each.highest), share(each.average), above))
     return rows
 
 
 def _population(risk: Risk, found: PopulationUniques) -> Rows:
     how = f"estimated by {found.method}: {found.reason}" if found.estimated else found.reason
+    how += ", brought to what is possible" if found.capped else ""
     rows: Rows = [
         ("figure", "value"),
         ("persons", f"{found.population:,.0f}, of whom {share(found.fraction)} are in the table"),
@@ -71,7 +74,7 @@ def _population(risk: Risk, found: PopulationUniques) -> Rows:
         ("unique records that are so in the population", share(found.true_uniques)),
     ]
     if risk.k_map is not None:
-        said = f"{risk.k_map.records_below:,}, in classes of fewer than {risk.k_map.least_size}"
+        said = f"{risk.k_map.records_below:,}, in groups of fewer than {risk.k_map.least_size}"
         rows.append((f"records not shown to have {risk.k_map.k} persons each", said))
     return rows
 

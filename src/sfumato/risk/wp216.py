@@ -49,7 +49,7 @@ def _singling_out(risk: Risk) -> Finding:
     figures: dict[str, Figure] = {
         "unique_records": risk.unique_records,
         "share": risk.unique_records / risk.records,
-        "smallest_group": int(risk.classes.candidates.min()),
+        "smallest_group": int(risk.groups.candidates.min()),
         "records_with_special_uniques": risk.special_uniques.records,
     }
     if risk.population_uniques is not None:
@@ -89,13 +89,13 @@ def _inference(risk: Risk) -> list[Finding]:
 
 
 def _guessed(risk: Risk, name: str) -> Finding:
-    classes = risk.classes
-    shown = risk.table.take(pa.array(classes.rows))
+    groups = risk.groups
+    shown = risk.table.take(pa.array(groups.rows))
     worst = Schema(sensitive=[name], missing=Missing.MATCHES_ALL)
-    groups = count_groups(PublishedTable(classes.records, classes.columns, classes.grouped), shown, worst)
-    known = np.diff(groups.histograms[name].offsets) > 0
-    shares = np.where(known, 1 / FrequencyLDiversity(l=1, sensitive=name).level(groups), 0.0)
-    certain, likely = int(groups.sizes[shares == 1].sum()), int(groups.sizes[shares > LIKELY].sum())
+    counted = count_groups(PublishedTable(groups.records, groups.columns, groups.grouped), shown, worst)
+    known = np.diff(counted.histograms[name].offsets) > 0
+    shares = np.where(known, 1 / FrequencyLDiversity(l=1, sensitive=name).level(counted), 0.0)
+    certain, likely = int(counted.sizes[shares == 1].sum()), int(counted.sizes[shares > LIKELY].sum())
     if certain:
         sentence = f"The value of {certain:,} of {risk.records:,} records is certain, as their whole group shares it."
     else:

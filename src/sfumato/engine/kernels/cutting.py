@@ -9,6 +9,7 @@ from sfumato.engine.kernels.compiling import Array, compiled
 
 ALL_TIES = np.iinfo(np.int64).max
 SHORT = 128
+PARTING, MIXED = 3.0, 2.0  # as in sfumato.engine.partition
 
 
 @compiled
@@ -60,26 +61,30 @@ def common_level(nodes: Array, tree: int, leaves: int, height: int, low: int, hi
 
 
 @compiled
-def order_axes(
+def order_ways(
     low: Array, high: Array, missing: Array, axes: tuple[Array, ...], rides: bool, width: Array, order: Array
 ) -> None:
-    """Order the axes of one segment by width, widest first; equal widths in their given order."""
+    """Order the ways to cut one segment by width, widest first; see `sfumato.engine.partition.widths`."""
     leaves, heights, places, positions, trees, nodes, shares = axes
-    for j in range(len(leaves)):
-        width[j] = 0.0
+    count = len(leaves)
+    for j in range(count):
+        width[j], width[count + j] = 0.0, 0.0
         if high[j] > low[j]:
             if heights[j] > 0:
                 level = common_level(nodes, trees[j], leaves[j], heights[j], low[j], high[j])
-                width[j] = shares[trees[j] + level * leaves[j] + low[j]]
+                width[count + j] = shares[trees[j] + level * leaves[j] + low[j]]
             else:
-                width[j] = positions[places[j] + high[j]] - positions[places[j] + low[j]]
+                width[count + j] = positions[places[j] + high[j]] - positions[places[j] + low[j]]
         if not rides and missing[j] and high[j] >= low[j]:
-            width[j] = 2.0
-        place = j
-        while place > 0 and width[order[place - 1]] < width[j]:
+            width[j] = PARTING
+            if high[j] > low[j]:
+                width[count + j] = MIXED
+    for way in range(2 * count):
+        place = way
+        while place > 0 and width[order[place - 1]] < width[way]:
             order[place] = order[place - 1]
             place -= 1
-        order[place] = j
+        order[place] = way
 
 
 @compiled
@@ -134,7 +139,7 @@ def cut_on(
     weight: Array,
     low: int,
     high: int,
-    missing: bool,
+    parting: bool,
     total: int,
     halve: bool,
     node_of: Array,
@@ -142,7 +147,7 @@ def cut_on(
 ) -> tuple[int, int, int]:
     """Find the best cut of one segment on one axis: code, ties, and the weight that goes left."""
     scratch, codes, counts = room
-    if missing:  # part missing values, which have the greatest code, from all others
+    if parting:  # missing values have the greatest code
         left = 0
         for i in range(len(column)):
             if column[i] <= high:
@@ -175,7 +180,8 @@ def propose(
     low, high, missing = found
     smallest, relaxed, rides = rule
     cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
-    width, order = np.empty(len(leaves)), np.empty(len(leaves), dtype=np.int64)
+    ways = 2 * len(leaves)
+    width, order = np.empty(ways), np.empty(ways, dtype=np.int64)
     most = leaves.max() + 1
     room = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     apart = np.arange(most, dtype=np.int32)
@@ -185,20 +191,19 @@ def propose(
         rank, total = first_rank[q], weight[start:stop].sum()
         cut_axis[q], cut_total[q] = -1, total
         if total < 2 * smallest:
-            cut_rank[q] = len(leaves)
+            cut_rank[q] = ways
             continue
-        order_axes(low[segment], high[segment], missing[segment], axes, rides, width, order)
-        while rank < len(leaves) and width[order[rank]] > 0:
-            j = order[rank]
+        order_ways(low[segment], high[segment], missing[segment], axes, rides, width, order)
+        while rank < ways and width[order[rank]] > 0:
+            j, parting = order[rank] % len(leaves), order[rank] < len(leaves)
             bottom, top = low[segment, j], high[segment, j]
             node_of = apart
             if heights[j] > 0 and top > bottom:
                 level = common_level(nodes, trees[j], leaves[j], heights[j], bottom, top) - 1
                 node_of = nodes[trees[j] + level * leaves[j] : trees[j] + (level + 1) * leaves[j]]
-            parted = missing[segment, j] and not rides
             halve = relaxed and heights[j] == 0 and not missing[segment, j]
             code, ties, left = cut_on(
-                codes[j, start:stop], weight[start:stop], bottom, top, parted, total, halve, node_of, room
+                codes[j, start:stop], weight[start:stop], bottom, top, parting, total, halve, node_of, room
             )
             if min(left, total - left) >= smallest:
                 cut_axis[q], cut_code[q], cut_ties[q], cut_left[q] = j, code, ties, left

@@ -1,4 +1,4 @@
-"""Classes of records with equal quasi-identifying cells, in a raw or a published table, as an adversary sees them."""
+"""Groups of records with equal quasi-identifying cells, in a raw or a published table, as an adversary sees them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 class Cells(NamedTuple):
-    """The codes of some classes in every column, and which of these cells are missing ones that may be anything."""
+    """The codes of some groups in every column, and which of these cells are missing ones that may be anything."""
 
     codes: Sequence[npt.NDArray[np.integer]]
     lost: Sequence[Flags]
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
-    """The records of one table in classes of equal cells.
+class RecordGroups:
+    """The records of one table in groups of equal cells.
 
     `rows` are the numbers of the records in the table, counted from 0. Records whose quasi-identifiers are all
-    `*` are suppressed: they are counted, and belong to no class.
+    `*` are suppressed: they are counted, and belong to no group.
     """
 
     columns: tuple[PublishedColumn, ...]
@@ -44,8 +44,8 @@ class Classes:
     missing: Missing
 
     @classmethod
-    def read(cls, table: pa.Table, schema: Schema, *, what: str = "table") -> Classes:
-        """Form the classes of a canonical table.
+    def read(cls, table: pa.Table, schema: Schema, *, what: str = "table") -> RecordGroups:
+        """Form the groups of a canonical table.
 
         Parameters
         ----------
@@ -82,17 +82,17 @@ class Classes:
 
     @property
     def sizes(self) -> Counts:
-        """How many records every class has."""
+        """How many records every group has."""
         return self.grouped.counts
 
     @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:
-        """One record of every class."""
+        """One record of every group."""
         return first_rows(self.grouped)
 
     @cached_property
     def cells(self) -> list[npt.NDArray[np.int32]]:
-        """The code of every class in every column."""
+        """The code of every group in every column."""
         return [column.codes[self.first_rows] for column in self.columns]
 
     @property
@@ -102,16 +102,16 @@ class Classes:
 
     @cached_property
     def lost(self) -> list[Flags]:
-        """Tell for every column which classes miss their cell."""
+        """Tell for every column which groups miss their cell."""
         found = zip(self.columns, self.cells, strict=True)
         return [np.array([text is None for text in column.texts])[cells] for column, cells in found]
 
     @cached_property
     def candidates(self) -> Counts:
-        """How many records every class's records can be taken for.
+        """How many records every group's records can be taken for.
 
-        Under the policy own-value it is the size of the class. Under matches-all a missing cell may be
-        anything, so records of other classes can be meant, too.
+        Under the policy own-value it is the size of the group. Under matches-all a missing cell may be
+        anything, so records of other groups can be meant, too.
         """
         if self.missing is Missing.OWN_VALUE or not any(flags.any() for flags in self.lost):
             return self.sizes
@@ -119,15 +119,15 @@ class Classes:
         return _matching(mine, mine, self.sizes, self.widths)
 
     def united(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
-        """Unite classes that agree on some columns; give every class's union, and how many records each union has."""
+        """Unite groups that agree on some columns; give every group's union, and how many records each union has."""
         grouped = group_columns([self.cells[j] for j in columns], [self.widths[j] for j in columns])
         if len(self.sizes) == self.records:
             return grouped.labels, grouped.counts
         sizes = np.bincount(grouped.labels, weights=self.sizes, minlength=len(grouped))
         return grouped.labels, sizes.astype(np.int64)
 
-    def counted_in(self, population: Classes) -> Counts:
-        """Count the records of a population that have, or under matches-all may have, the cells of every class.
+    def counted_in(self, population: RecordGroups) -> Counts:
+        """Count the records of a population that have, or under matches-all may have, the cells of every group.
 
         The population must be recoded as this table is: cells are compared as texts.
         """

@@ -1,0 +1,147 @@
+"""`sfumato risk`: how easily the records of a table are matched with persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
+from sfumato.cli.printing import print_json, printable, progress, verdict
+from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.risk.assess import Risk
+    from sfumato.risk.findings import Judgment
+
+EXAMPLES = examples(
+    "sfumato risk patients.csv --quasi age,zip,job",
+    "sfumato risk patients.csv --recipe recipe.toml --population-size 80000 --json",
+    "sfumato risk release/public/table.csv --recipe recipe.toml --population citizens.csv",
+    "sfumato risk release/public/table.csv --recipe recipe.toml --preset ema",
+    "sfumato risk survey.csv --quasi age,region --weights weight --household house --threshold 0.05",
+)
+AMBIGUOUS = 0.09
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What the columns are, as far as risk is concerned."""
+
+    recipe: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
+    ] = None
+    quasi: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")] = field(
+        default_factory=list
+    )
+    sensitive: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
+    ] = field(default_factory=list)
+    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Everybody:
+    """What is known of the population that the records are drawn from."""
+
+    population: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The table of the whole population, with the same columns.")
+    ] = None
+    population_table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which table, where the population is in a database.")
+    ] = None
+    population_size: Annotated[
+        int | None, typer.Option(metavar="N", help="Or only how many persons the population has.")
+    ] = None
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Or for how many persons each record stands.")
+    ] = None
+    household: Annotated[str | None, typer.Option(metavar="COLUMN", help="Which records are of one household.")] = None
+
+    def known(self) -> object | None:
+        """Give the population's table or its size."""
+        if self.population is not None and self.population_size is not None:
+            raise InvalidParameterError("Give --population or --population-size, not both.")
+        if self.population is None:
+            return self.population_size
+        table: pa.Table = Reading(table=self.population_table).read(self.population)
+        return table
+
+
+@spread
+def risk(
+    *,
+    file: Source,
+    reading: Reading,
+    described: Described,
+    everybody: Everybody,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="CHANCE",
+            help="Fail if a record's risk passes this chance. 0.09, taken literally, asks for groups of 12; "
+            "EMA and Health Canada mean 1/11: give --preset ema.",
+        ),
+    ] = None,
+    preset: Annotated[
+        Literal["ema", "hipaa", "wp216"] | None, typer.Option(help="Fail if this rule finds something.")
+    ] = None,
+    max_subset: Annotated[
+        int, typer.Option(metavar="N", help="How many columns to take together for special uniques and separation.")
+    ] = 3,
+    json: Json = False,
+) -> None:
+    """Tell how easily the records of a table, raw or published, are matched with persons.
+
+    Without a threshold or a preset nothing is judged, and records are counted whose risk is above 1/11. Exit codes:
+    0 nothing fails, 1 the threshold or the preset fails, 2 a bad request.
+    """
+    from sfumato.cli.asking import ask_promise
+    from sfumato.risk.assess import assess_risk
+    from sfumato.risk.attackers import DEFAULT_THRESHOLD
+
+    asked = Asked(
+        recipe=described.recipe, quasi=described.quasi, sensitive=described.sensitive, missing=described.missing
+    )
+    schema, _ = ask_promise(asked)
+    table = reading.read(file)
+    population = everybody.known()
+    with progress("Assessing"):
+        found = assess_risk(
+            table,
+            schema,
+            population=population,
+            weights=everybody.weights,
+            household=everybody.household,
+            threshold=DEFAULT_THRESHOLD if threshold is None else threshold,
+            max_subset=max_subset,
+        )
+        judgment = None if preset is None else found.judge(preset)
+    fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
+    if json:
+        print_json({"holds": not fails, "risk": found.to_dict(), "judgment": judgment and judgment.to_dict()})
+    else:
+        typer.echo("\n".join(_lines(found, judgment, threshold)))
+    if fails:
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _lines(found: Risk, judgment: Judgment | None, threshold: float | None) -> Iterator[str]:
+    yield from map(printable, repr(found).splitlines())
+    if threshold is not None:
+        said = verdict("holds" if found.holds else "DOES NOT HOLD", good=found.holds)
+        by = "journalist" if found.basis == "counted" else "prosecutor"
+        yield f"\nThreshold {threshold:g} (groups of at least {found.least_group}), by the {by}: {said}"
+        if threshold == AMBIGUOUS:
+            yield "EMA and Health Canada write 0.09 and mean 1/11, groups of at least 11: give --preset ema."
+    if judgment is not None:
+        yield ""
+        yield from map(printable, repr(judgment).splitlines())

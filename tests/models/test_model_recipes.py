@@ -1,0 +1,109 @@
+"""Models with mappings and matrices keep what they are in recipes and in processes."""
+
+from __future__ import annotations
+
+import pickle
+import tomllib
+
+import pytest
+
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.attributes.schema import Schema
+from sfumato.catalogue import MODELS
+from sfumato.exceptions import InvalidParameterError
+from sfumato.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    ConfidenceBounding,
+    DeltaDisclosure,
+    EpsilonMAnonymity,
+    HPKAnonymity,
+    KEAnonymity,
+    NTCloseness,
+    PPlusSensitiveKAnonymity,
+    PSensitiveKAnonymity,
+    TCloseness,
+)
+from sfumato.recipe import Recipe
+
+S = {"sensitive": "disease"}
+COSTS = [[0, 1, 0.5], [1, 0, 2], [0.5, 2, 0]]
+EXAMPLES = [
+    PSensitiveKAnonymity(p=2, k=3, **S),
+    PPlusSensitiveKAnonymity(p=2, k=3, categories={"flu": "mild", "HIV": "severe", 'a "quoted" = one': "mild"}, **S),
+    HPKAnonymity(h=1, p=2, k=3, levels={"flu": "low", "HIV": "high"}, **S),
+    HPKAnonymity(h=1, p=2, k=3, levels={"flu": 1, "HIV": 3}, **S),
+    AlphaKAnonymity(alpha=0.5, k=3, **S),
+    AlphaKAnonymity(alpha=0.5, k=3, values=["HIV", "flu"], **S),
+    ConfidenceBounding(bounds=0.3, **S),
+    ConfidenceBounding(bounds={"HIV": 0.1, "flu": 1}, **S),
+    KEAnonymity(k=2, e=5.5, **S),
+    EpsilonMAnonymity(epsilon=0.1, m=3, relative=True, **S),
+    NTCloseness(n=100, t=0.2, **S),
+    NTCloseness(n=100, t=3, distance="matrix", costs=COSTS, **S),
+    BetaLikeness(beta=2, enhanced=True, **S),
+    DeltaDisclosure(delta=1.5, present_only=True, **S),
+    TCloseness(t=2, distance="matrix", costs=COSTS, **S),
+    TCloseness(t=2, distance="kl", **S),
+]
+
+
+def recipe_of(model) -> Recipe:
+    return Recipe(
+        schema=Schema(quasi=["age"], sensitive=["disease"]), models=(model,), algorithm=Mondrian(), max_suppressed=0.0
+    )
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=repr)
+def test_a_recipe_gives_its_model_back(model):
+    written = recipe_of(model).to_toml()
+    (read,) = Recipe.from_toml(written).models
+    assert read == model
+    assert type(read) is type(model)
+    assert Recipe.from_toml(written).to_toml() == written
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=repr)
+def test_a_pickle_gives_the_model_back(model):
+    copy = pickle.loads(pickle.dumps(model))  # noqa: S301 - made here
+    assert copy == model
+    assert hash(copy) == hash(model)
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=repr)
+def test_the_catalogue_knows_the_model(model):
+    assert MODELS[model.name] is type(model)
+
+
+def test_a_matrix_and_a_mapping_are_plain_toml():
+    text = """
+    [attributes.disease]
+    role = "sensitive"
+
+    [[models]]
+    name = "hpk-anonymity"
+    h = 2
+    p = 2
+    k = 2
+    sensitive = "disease"
+    [models.levels]
+    flu = "low"
+    "lung cancer" = "high"
+
+    [[models]]
+    name = "t-closeness"
+    t = 0.5
+    sensitive = "disease"
+    distance = "matrix"
+    costs = [[0, 1], [1, 0]]
+    """
+    hpk, closeness = Recipe.from_dict(tomllib.loads(text)).models
+    assert hpk.levels == {"flu": "low", "lung cancer": "high"}
+    assert closeness.costs == ((0, 1), (1, 0))
+
+
+def test_a_matrix_that_is_no_distance_is_refused_in_a_recipe_too():
+    content = recipe_of(TCloseness(t=2, distance="matrix", costs=COSTS, **S)).to_dict()
+    content["models"][0]["costs"] = [[0, 1], [2, 0]]
+    with pytest.raises(InvalidParameterError, match="costs must be symmetric"):
+        Recipe.from_dict(content)
