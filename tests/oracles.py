@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -90,9 +91,10 @@ def disclosed_bits(counts: Sequence[int], totals: Sequence[int], *, present_only
 
 
 def divergence(counts: Sequence[int], totals: Sequence[int]) -> float:
-    """Li et al. 2007: the sum of q ln(q / p)."""
-    pairs = zip(shares(counts), shares(totals), strict=True)
-    return math.fsum(float(q) * math.log(q / p) for q, p in pairs if q > 0)
+    """Li et al. 2007: the sum of q ln(q / p), in many digits."""
+    pairs = [(q, q / p) for q, p in zip(shares(counts), shares(totals), strict=True) if q > 0]
+    terms = [_decimal(q) * _decimal(quotient).ln() for q, quotient in pairs]
+    return float(sum(terms, Decimal(0)))
 
 
 def distance_to_superset(counts: Sequence[int], totals: Sequence[int], n: int) -> Fraction | float:
@@ -135,6 +137,26 @@ def earth_movers_distance(counts: Sequence[int], totals: Sequence[int], distance
     into = np.kron(np.ones(m), np.eye(m))
     mass = [float(share) for share in (*shares(totals), *shares(counts))]
     return float(linprog(work, A_eq=np.vstack([out, into]), b_eq=mass).fun)
+
+
+def _decimal(fraction: Fraction) -> Decimal:
+    return Decimal(fraction.numerator) / Decimal(fraction.denominator)
+
+
+def least_persons(records: int, fraction: float, alpha: float) -> float:
+    """El Emam, Dankar 2008: the fewest persons of whom so many sampled records are no rarer than alpha, by halving."""
+    low, high = 0.0, 100.0 * (records + 1) / fraction
+    while high - low > 1e-12 * high:
+        persons = (low + high) / 2
+        mean = persons * fraction
+        fewer = sum(math.exp(n * math.log(mean) - mean - math.lgamma(n + 1)) for n in range(records))
+        low, high = (low, persons) if 1 - fewer >= alpha else (persons, high)
+    return max(low, float(records))
+
+
+def presence(records: int, persons: int) -> Fraction:
+    """Nergiz et al. 2007: the probability that a person of a group's population is in the table."""
+    return Fraction(records, persons)
 
 
 def shares(counts: Sequence[int]) -> list[Fraction]:

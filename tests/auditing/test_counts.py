@@ -91,6 +91,34 @@ def test_a_wrong_population_is_refused_in_one_sentence(model, population, senten
         sf.audit(TABLE, SCHEMA, [model], population=population)
 
 
+def test_a_population_that_lacks_persons_of_the_table_is_refused():
+    lacking = POPULATION.set_column(0, "age", pa.array([1, 1, 2, 3, 3, 3, 3, 4, 4]))
+    with pytest.raises(sf.SchemaError, match=r"fewer persons than the published table has records in 1 of 3 groups"):
+        sf.audit(TABLE, SCHEMA, [sf.KMap(k=1)], population=lacking)
+
+
+def test_without_quasi_identifiers_everybody_is_covered():
+    audit = sf.audit(TABLE.select(["person"]), sf.Schema(sensitive=["person"]), [sf.KMap(k=9)], population=POPULATION)
+    assert audit.verdicts[0].level == 9
+
+
+def test_missing_cells_of_persons_and_groups_match_everything_and_nobody_counts_twice():
+    shown = pa.table({"age": ["[1, 2]", "[2, 3]", None], "sex": ["f", "f", "f"]})
+    persons = pa.table({"age": [1, 2, 3, None, 2, 9], "sex": ["f", "f", "f", "f", "m", None]})
+    schema = sf.Schema(quasi=["age", "sex"], missing="matches-all")
+    groups = sf.audit(shown, schema, population=persons).groups
+    covered = {
+        "[1, 2]": {0, 1, 3},
+        "[2, 3]": {1, 2, 3},
+        None: {0, 1, 2, 3, 5},
+    }
+    assert groups.population.tolist() == [len(covered[age]) for age in shown["age"].to_pylist()]
+    assert groups.uncovered == 1
+    own = sf.audit(shown, sf.Schema(quasi=["age", "sex"]), population=persons).groups
+    assert own.population.tolist() == [2, 2, 1]
+    assert own.uncovered == 2
+
+
 def test_a_search_without_a_population_is_refused():
     with pytest.raises(sf.UnsupportedModelError, match="population"):
         sf.anonymize(sf.generate(50), sf.Schema(quasi=["age"]), [sf.KMap(k=2)])

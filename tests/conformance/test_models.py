@@ -22,6 +22,7 @@ from sfumato.models import (
     BetaLikeness,
     ConfidenceBounding,
     DeltaDisclosure,
+    DeltaPresence,
     DistinctLDiversity,
     EntropyLDiversity,
     EpsilonMAnonymity,
@@ -29,12 +30,16 @@ from sfumato.models import (
     HPKAnonymity,
     KAnonymity,
     KEAnonymity,
+    KLAnonymity,
+    KMap,
     NTCloseness,
     PPlusSensitiveKAnonymity,
     PSensitiveKAnonymity,
     RecursiveLDiversity,
     TCloseness,
+    XYAnonymity,
 )
+from sfumato.models.delta_presence import HighestPresence, LeastPresence
 from sfumato.models.distinct_categories import DistinctCategories
 from sfumato.models.ke_anonymity import LeastRange
 
@@ -137,8 +142,27 @@ CASES = [
         DeltaDisclosure(delta=1.2, sensitive="s", present_only=True),
         lambda c, t: oracles.disclosed_bits(c, t, present_only=True),
     ),
+    (
+        KLAnonymity(k=4, l=2.5, sensitive="s"),
+        lambda c, _: min(Fraction(oracles.size(c), 4), oracles.inverse_largest_share(c) / Fraction("2.5")),
+    ),
+    (XYAnonymity(k=3, y="s"), lambda c, _: Fraction(oracles.distinct_values(c), 3)),
+    (
+        XYAnonymity(k=3, y="s", h=0.4),
+        lambda c, _: min(
+            Fraction(oracles.distinct_values(c), 3), Fraction("0.4") / oracles.largest_share(c, range(len(c)))
+        ),
+    ),
+    (KMap(k=9), lambda c, _: c[1]),
+    (KMap(k=7, fraction=0.25), lambda c, _: oracles.least_persons(c[0], 0.25, 0.05)),
+    (
+        DeltaPresence(delta_min=0.05, delta_max=0.5),
+        lambda c, _: min(oracles.presence(*c) / Fraction("0.05"), Fraction("0.5") / oracles.presence(*c)),
+    ),
 ]
 PARTS = [
+    (LeastPresence(least=0.05), lambda c, _: oracles.presence(*c)),
+    (HighestPresence(highest=0.5), lambda c, _: oracles.presence(*c)),
     (DistinctCategories(l=3, sensitive="s", categories=THREES), lambda counts, _: in_threes(counts)),
     (LeastRange(e=4.5, sensitive="s"), lambda c, _: oracles.range_of_numbers(c, numbers(c))),
 ]

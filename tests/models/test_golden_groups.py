@@ -6,14 +6,25 @@ import csv
 import math
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from sfumato.attributes.scales import Scale
+from sfumato.engine.domain import Domain
 from sfumato.groups import Groups
 from sfumato.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    ConfidenceBounding,
+    DeltaDisclosure,
     DistinctLDiversity,
     EntropyLDiversity,
     FrequencyLDiversity,
+    HPKAnonymity,
     KAnonymity,
+    NTCloseness,
+    PPlusSensitiveKAnonymity,
+    PSensitiveKAnonymity,
     RecursiveLDiversity,
     TCloseness,
 )
@@ -22,6 +33,7 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 TWO_ANONYMOUS = ["thesis_2_1", "thesis_3_3"]
 FOUR_DIVERSE = ["thesis_2_2", "thesis_3_4"]
 ORIGINALS = ["thesis_1_1", "thesis_3_2", "maa_slie_1"]
+LEVELS = {"Cancer": "high", "HIV": "high", "Diabetes": "medium", "Hepatitis": "medium", "Flu": "low", "Fever": "low"}
 
 
 def groups_of(name: str) -> Groups:
@@ -33,7 +45,8 @@ def groups_of(name: str) -> Groups:
     matrix = [[0] * len(diseases) for _ in dict.fromkeys(quasi)]
     for values, record in zip(quasi, records, strict=True):
         matrix[list(dict.fromkeys(quasi)).index(values)][diseases.index(record["disease"])] += 1
-    return Groups.from_counts(disease=matrix)
+    domain = Domain("disease", Scale.NOMINAL, pa.array(diseases))
+    return Groups.from_counts(disease=matrix, domains={"disease": domain})
 
 
 def entropy_level(groups: Groups) -> list[float]:
@@ -52,6 +65,31 @@ def test_tables_with_k_2_give_bronchitis_away(name):
     assert RecursiveLDiversity(c=2, l=2, sensitive="disease").level(groups).tolist() == [0.5, math.inf, 0.5]
     assert TCloseness(t=0.5, sensitive="disease").level(groups).tolist() == [1 / 2, 3 / 4, 1 / 2]
     assert TCloseness(t=0.5, sensitive="disease").kept_by(groups).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("name", TWO_ANONYMOUS)
+def test_a_disclosed_value_gains_three_times_its_share(name):
+    groups = groups_of(name)
+    assert BetaLikeness(beta=2, sensitive="disease").level(groups).tolist() == [5 / 3, 3, 5 / 3]
+    assert TCloseness(t=0.5, sensitive="disease", distance="variational").level(groups).tolist() == [0.5, 0.75, 0.5]
+    assert ConfidenceBounding(bounds=0.5, sensitive="disease").level(groups).tolist() == [1 / 3, 1, 1 / 3]
+    assert AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease").kept_by(groups).tolist() == [True, False, True]
+    bits = DeltaDisclosure(delta=3, sensitive="disease", present_only=True).level(groups)
+    assert bits == pytest.approx([math.log2(8 / 3), 2, math.log2(8 / 3)])
+    divergence = TCloseness(t=2, sensitive="disease", distance="kl").level(groups)
+    first = (math.log(4 / 3) + 2 * math.log(8 / 3)) / 3
+    assert divergence == pytest.approx([first, math.log(4), first])
+    assert NTCloseness(n=3, t=0.5, sensitive="disease").level(groups).tolist() == [0, 0.75, 0]
+
+
+@pytest.mark.parametrize("name", FOUR_DIVERSE)
+def test_no_value_of_the_4_diverse_tables_gains_more_than_its_share(name):
+    groups = groups_of(name)
+    assert BetaLikeness(beta=1, sensitive="disease").level(groups).tolist() == [1, 1]
+    assert BetaLikeness(beta=1, sensitive="disease").kept_by(groups).all()
+    assert DeltaDisclosure(delta=1.5, sensitive="disease", present_only=True).level(groups).tolist() == [1, 1]
+    assert DeltaDisclosure(delta=1.5, sensitive="disease").level(groups).tolist() == [math.inf, math.inf]
+    assert AlphaKAnonymity(alpha=0.25, k=4, sensitive="disease").level(groups).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("name", FOUR_DIVERSE)
@@ -84,3 +122,15 @@ def test_the_papers_releases_are_2_anonymous_and_2_sensitive(name):
     assert KAnonymity(k=2).level(groups).tolist() == [2, 2, 2, 2]
     assert DistinctLDiversity(l=2, sensitive="disease").level(groups).tolist() == [2, 2, 2, 2]
     assert FrequencyLDiversity(l=2, sensitive="disease").kept_by(groups).all()
+    assert PSensitiveKAnonymity(p=2, k=2, sensitive="disease").level(groups).tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("name", "levels"), [("maa_slie_2", [1, 2, 2, 2]), ("maa_slie_3", [2, 2, 2, 2])])
+def test_a_similarity_attack_shows_a_serious_disease_unless_levels_are_mixed(name, levels):
+    groups, of_disease = groups_of(name), {"sensitive": "disease"}
+    model = HPKAnonymity(h=2, p=2, k=2, levels=LEVELS, **of_disease)
+    assert [part.level(groups).tolist() for part in model.parts] == [[2] * 4, [2] * 4, levels]
+    assert model.kept_by(groups).tolist() == [level == 2 for level in levels]
+    assert HPKAnonymity(h=1, p=2, k=2, levels=LEVELS, **of_disease).kept_by(groups).all()
+    plus = PPlusSensitiveKAnonymity(p=2, k=2, categories=LEVELS, **of_disease)
+    assert plus.kept_by(groups).tolist() == model.kept_by(groups).tolist()

@@ -138,8 +138,10 @@ def test_a_table_without_any_known_value_is_judged():
     assert close(COSTS).level(groups) == pytest.approx([4])
 
 
-def test_a_group_that_the_table_does_not_know_of_is_at_no_distance_from_nothing():
-    assert close(COSTS).level(Groups.from_counts(s=[[1, 0, 0]], totals={"s": np.array([0, 0, 0])})).tolist() == [0]
+def test_a_group_is_as_far_from_an_empty_table_as_can_be():
+    groups = Groups.from_counts(s=[[1, 0, 0]], totals={"s": np.array([0, 0, 0])})
+    assert close(COSTS).level(groups).tolist() == [4]
+    assert TCloseness(t=1, sensitive="s").level(groups).tolist() == [1]
 
 
 def test_values_without_any_distance_are_alike():
@@ -180,6 +182,23 @@ def test_costs_go_with_the_distance_that_reads_them():
         close(None)
     with pytest.raises(InvalidParameterError, match="costs must be given with the distance 'matrix', and only with it"):
         TCloseness(t=0.1, sensitive="s", costs=COSTS)
+
+
+def test_a_matrix_may_be_an_array():
+    assert close(np.array(COSTS)) == close(COSTS)
+    with pytest.raises(InvalidParameterError, match="costs must be a square matrix"):
+        close(np.array(COSTS)[:2])
+    with pytest.raises(InvalidParameterError, match="costs must be a square matrix"):
+        close(np.array(3))
+
+
+def test_a_negative_flow_is_not_believed(monkeypatch):
+    """Sums can be right although mass moves backwards, which costs less than nothing."""
+    groups, solve = Groups.from_counts(s=[[1, 0, 1]], totals=EVEN), transport._Table._flows
+    right = close(COSTS).level(groups)
+    backwards = np.array([[[-1, 1], [0, 0], [1, -1]]])
+    monkeypatch.setattr(transport._Table, "_flows", lambda *args: solve(*args) - backwards)
+    assert (close(COSTS).level(groups) >= right).all()
 
 
 def test_a_matrix_is_kept_as_it_was_given():

@@ -100,5 +100,12 @@ def test_every_release_of_the_same_recipe_gives_the_same_facts_whatever_the_data
 
 def test_the_smallest_promised_size_is_the_largest_that_any_model_needs():
     models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=8, sensitive="disease")]
-    assert smallest_promised(models) == 8
-    assert smallest_promised([sf.TCloseness(t=0.2, sensitive="disease")]) == 1
+    assert smallest_promised(models, ["age"]) == 8
+    assert smallest_promised([sf.TCloseness(t=0.2, sensitive="disease")], ["age"]) == 1
+
+
+def test_a_promise_about_some_quasi_identifiers_says_nothing_about_groups_on_all():
+    models = [sf.KAnonymity(k=3), sf.KAnonymity(k=9, quasi=["age"])]
+    assert smallest_promised(models, ["age", "zip"]) == 3
+    assert smallest_promised(models, ["age"]) == 9
+    assert smallest_promised(models[1:], ["age", "zip"]) == 1

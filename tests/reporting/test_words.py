@@ -24,6 +24,16 @@ PARAMETERS = {
     "entropy-l-diversity": {"l": 3.0, "sensitive": "disease"},
     "recursive-l-diversity": {"c": 2.0, "l": 3, "sensitive": "disease"},
     "t-closeness": {"t": 0.2, "sensitive": "disease", "distance": "equal"},
+    "p-sensitive-k-anonymity": {"p": 2, "k": 5, "sensitive": "disease"},
+    "p-plus-sensitive-k-anonymity": {"p": 2, "k": 5, "sensitive": "disease", "categories": {"flu": "mild"}},
+    "hpk-anonymity": {"h": 2, "p": 3, "k": 5, "sensitive": "disease", "levels": {"flu": "low"}},
+    "alpha-k-anonymity": {"alpha": 0.4, "k": 5, "sensitive": "disease"},
+    "confidence-bounding": {"bounds": 0.3, "sensitive": "disease"},
+    "ke-anonymity": {"k": 5, "e": 2.5, "sensitive": "salary"},
+    "epsilon-m-anonymity": {"epsilon": 1.5, "m": 4, "sensitive": "salary"},
+    "nt-closeness": {"n": 100, "t": 0.2, "sensitive": "disease", "distance": "ordered"},
+    "beta-likeness": {"beta": 1.5, "sensitive": "disease"},
+    "delta-disclosure": {"delta": 1.5, "sensitive": "disease"},
 }
 
 
@@ -39,10 +49,24 @@ def test_a_promise_tells_its_parameters_and_compares_as_the_model_does(name):
     model = MODELS[name](**PARAMETERS[name])
     sentence = promise_sentence(name, model.parameters())
     assert "{" not in sentence
+    assert "flu" not in sentence
     for value in PARAMETERS[name].values():
+        if isinstance(value, dict):
+            continue
         assert f"{value:g}" in sentence if isinstance(value, float) else name == "k-anonymity" or str(value) in sentence
     compared = {("min", False): "at least", ("max", False): "at most", ("max", True): "below"}
     assert model_words(name).compared == compared[model.bound, model.strict]
+
+
+def test_a_flag_adds_a_sentence_where_it_is_set():
+    plain = promise_sentence("beta-likeness", {"beta": 1, "sensitive": "disease", "enhanced": False})
+    enhanced = promise_sentence("beta-likeness", {"beta": 1, "sensitive": "disease", "enhanced": True})
+    assert enhanced.removeprefix(plain) == " Frequent values are bounded more tightly, so that none becomes certain."
+
+
+def test_bounds_per_value_are_counted_not_told():
+    sentence = promise_sentence("confidence-bounding", {"bounds": {"flu": 0.5, "HIV": 0.1}, "sensitive": "disease"})
+    assert sentence.endswith("at most this share of the records: as given for 2 values.")
 
 
 def test_the_promise_of_k_anonymity_counts_the_others():

@@ -135,8 +135,8 @@ def test_snb_does_not_fall_into_the_known_trap():
     assert found == pytest.approx(truth, rel=0.1)
 
 
-def test_snb_has_no_solution_where_all_groups_are_large():
-    assert snb(Sample.of(np.array([100_000, 200_000]), 400_000)) is None
+def test_snb_has_no_solution_where_nearly_all_groups_are_large():
+    assert snb(Sample.of(np.array([1, 500, 500]), 2000)) is None
 
 
 def test_golden_poisson():
@@ -167,3 +167,9 @@ def test_a_fraction_that_is_none_is_refused(fraction):
 def test_a_population_smaller_than_its_sample_is_refused():
     with pytest.raises(InvalidParameterError, match="population of 11 is smaller than its sample of 12 records"):
         Sample.of(TOY, 11)
+
+
+def test_no_unique_record_means_no_unique_person():
+    sample = Sample.of(np.array([2, 3, 9]), 100)
+    assert zayatz(sample) == 0
+    assert snb(sample) == 0

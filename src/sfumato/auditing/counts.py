@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.matching import matching_groups
 from sfumato.engine.coding import CodedTable
-from sfumato.engine.containment import match_any, weigh
+from sfumato.engine.containment import Boxes, match_any, weigh
 from sfumato.engine.grouping import first_rows, group_columns
+from sfumato.exceptions import SchemaError
 from sfumato.groups import Groups
 from sfumato.models.base import PrivacyModel
 from sfumato.published.boxes import boxes_of
 from sfumato.published.counting import count_groups
-from sfumato.published.table import PublishedTable
+from sfumato.published.table import PublishedColumn, PublishedTable
+
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,24 +47,66 @@ class Counts:
 
     def _count(self, table: PublishedTable) -> tuple[Groups, Groups]:
         own = count_groups(table, self.shown, self.schema)
-        if self.population is not None:
-            own = _with_population(own, table, self.population)
-        if self.schema.missing is Missing.MATCHES_ALL and table.columns:
-            return matching_groups(table, own), own
-        return own, own
+        loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
+        seen = matching_groups(table, own) if loose else own
+        if self.population is None:
+            return seen, own
+        persons, uncovered = _persons(table, self.population, loose=loose)
+        _refuse_strangers(persons, own)
+        seen = replace(seen, population=persons, uncovered=uncovered)
+        return seen, replace(own, population=persons, uncovered=uncovered)
 
 
-def _with_population(groups: Groups, table: PublishedTable, population: CodedTable) -> Groups:
-    """Count the persons whom every group covers, and those whom none does."""
+def _persons(table: PublishedTable, population: CodedTable, *, loose: bool) -> tuple[Ints, int]:
+    """Count the persons whom every group covers, each once, and those whom none does.
+
+    If `loose`, missing cells match everything, of persons and of groups alike. Persons are then taken by the
+    pattern of their missing cells, and groups are looked at on the other axes only.
+    """
+    if not table.columns:
+        return np.full(len(table.grouped), population.rows, dtype=np.int64), 0
     looked_at = {column.name for column in table.columns}
     columns = [column for column in population.quasi if column.name in looked_at]
     distinct = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
     rows = first_rows(distinct)
     points = np.array([column.codes[rows] for column in columns], dtype=np.int32)
     boxes = boxes_of(table)
-    covered = match_any(points, boxes)
-    return replace(
-        groups,
-        population=weigh(points, distinct.counts, boxes),
-        uncovered=int(distinct.counts[~covered].sum()),
+    lost = np.zeros_like(points, dtype=np.bool_)
+    if loose:
+        lost = points == np.array([[column.domain.missing] for column in columns])
+        boxes = _opened(boxes, table)
+    persons, uncovered = np.zeros(len(boxes.low), dtype=np.int64), 0
+    patterns, pattern_of = np.unique(lost, axis=1, return_inverse=True)
+    for number, pattern in enumerate(patterns.T):
+        mine = np.flatnonzero(pattern_of.ravel() == number)
+        known, counts = points[~pattern][:, mine], distinct.counts[mine]
+        seen = Boxes(boxes.low[:, ~pattern], boxes.high[:, ~pattern], boxes.member_rows[:, ~pattern], boxes.members)
+        persons += weigh(known, counts, seen)
+        uncovered += int(counts[~match_any(known, seen)].sum())
+    return persons, uncovered
+
+
+def _opened(boxes: Boxes, table: PublishedTable) -> Boxes:
+    """Let a missing cell cover everything."""
+    lost = np.column_stack([_missing_cells(column)[table.by_group(column)] for column in table.columns])
+    everything = np.array([column.domain.missing for column in table.columns], dtype=np.int32)
+    return Boxes(
+        np.where(lost, 0, boxes.low).astype(np.int32),
+        np.where(lost, everything, boxes.high).astype(np.int32),
+        np.where(lost, -1, boxes.member_rows),
+        boxes.members,
     )
+
+
+def _missing_cells(column: PublishedColumn) -> npt.NDArray[np.bool_]:
+    return np.array([text is None for text in column.texts], dtype=np.bool_)
+
+
+def _refuse_strangers(persons: Ints, own: Groups) -> None:
+    """Refuse a population that lacks persons of the table."""
+    lacking = int(np.count_nonzero(persons < own.sizes))
+    if lacking:
+        raise SchemaError(
+            f"The population has fewer persons than the published table has records in {lacking:,} of {len(own):,} "
+            "groups; give the population that its records are drawn from, and hierarchies to read its labels."
+        )

@@ -66,13 +66,14 @@ class Exposed:
         return [int(row) for row in np.argsort(-self.by_record, kind="stable")[:most]]
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain numbers."""
+        """Give the figures as plain numbers, and the most exposed rows as row numbers."""
         return {
             "what": self.what,
             "maximum": self.maximum,
             "mean": self.mean,
             **{f"quantile_{share:g}": self.quantile(share) for share in QUANTILES},
             "histogram": self.histogram(),
+            "riskiest": self.riskiest(),
         }
 
 
@@ -158,6 +159,8 @@ def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Expos
 def _matching_groups(table: PublishedTable, groups: Groups, coded: CodedTable) -> Exposure:
     """Expose every original record to one who knows its quasi-identifiers."""
     columns = (*coded.quasi, *coded.sensitive)
+    if not columns:
+        return Exposure(1, Exposed("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
     distinct = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
     rows = first_rows(distinct)
     points = np.array([column.codes[rows] for column in coded.quasi], dtype=np.int32).reshape(-1, len(rows))

@@ -40,19 +40,26 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sample:
-    """Records in groups, drawn so that some groups are diverse, some even, some skewed and some small."""
+    """Records in groups, drawn so that some groups are diverse, some even, some skewed and some small.
+
+    `persons` tells for how many persons of the population each record stands, where the model asks for one.
+    """
 
     group: Labels
     columns: tuple[CodedColumn, ...]
     missing: Missing
     rng: np.random.Generator
+    persons: Counts | None = None
 
     def counted(self, rows: Labels | slice = slice(None), *, labels: Labels | None = None) -> Groups:
         """Count some of the records, in their groups or in unions of them."""
         columns = [CodedColumn(column.domain, column.codes[rows]) for column in self.columns]
         group = self.group if labels is None else labels[self.group]
         groups = GROUPS if labels is None else int(labels.max()) + 1
-        return Groups.from_rows(group[rows], groups, columns, self.missing)
+        counted = Groups.from_rows(group[rows], groups, columns, self.missing)
+        if self.persons is None:
+            return counted
+        return replace(counted, population=np.bincount(group[rows], self.persons[rows], groups).astype(np.int64))
 
 
 def check_model(model: PrivacyModel) -> None:
@@ -178,7 +185,7 @@ def check_missing_values_never_help(model: PrivacyModel) -> None:
         groups = sample.counted()
         level, kept = model.level(groups), model.kept_by(groups)
         for columns in _filled(sample):
-            known = Groups.from_rows(sample.group, GROUPS, columns, totals=groups.totals)
+            known = replace(groups, histograms=Groups.from_rows(sample.group, GROUPS, columns).histograms)
             known_level = model.level(known)
             better = level > known_level if model.bound == "min" else level < known_level
             assert _same(level[better], known_level[better])
@@ -205,11 +212,12 @@ def check_level_equals_oracle(model: PrivacyModel, oracle: Oracle) -> None:
     """The level of every group is what the definition gives, and fractions are compared exactly.
 
     The oracle takes the counts of the values in one group and in the table, or only the two sizes for a
-    model that reads no attribute. No value is missing.
+    model that reads no attribute; for one that needs a population, each size and the persons. No value is missing.
     """
     for sample in samples(model, Missing.OWN_VALUE, lost=0.0):
         groups = sample.counted()
-        rows, totals = groups.sizes[:, None], np.array([groups.sizes.sum()])
+        sizes = [groups.sizes] if groups.population is None else [groups.sizes, groups.population]
+        rows, totals = np.stack(sizes, axis=1), np.sum(sizes, axis=1)
         for name in model.attributes:
             rows, totals = _dense(groups, name), groups.totals[name][:-1]
         expected = [oracle(row, totals.tolist()) for row in rows.tolist()]
@@ -253,7 +261,8 @@ def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iter
             columns = tuple(
                 CodedColumn(domain(name, values), _codes(rng, group, values, lost)) for name in model.attributes
             )
-            yield Sample(group=group, columns=columns, missing=policy, rng=rng)
+            persons = _persons(rng, group) if model.needs_population else None
+            yield Sample(group=group, columns=columns, missing=policy, rng=rng, persons=persons)
 
 
 def sample_domain(name: str, values: int) -> Domain:
@@ -284,6 +293,12 @@ def _codes(rng: np.random.Generator, group: Labels, values: int, lost: float) ->
     gone = (rng.random(len(group)) < lost) & (group % 3 > 0)
     codes[gone | ((group == 1) & (lost > 0))] = values
     return codes
+
+
+def _persons(rng: np.random.Generator, group: Labels) -> Counts:
+    """Let records stand for their own persons and for others: nobody else in some groups, very many in others."""
+    others = np.append(rng.integers(0, 4, GROUPS - GROUPS // 5), rng.integers(10, 40, GROUPS // 5))
+    return 1 + rng.poisson(others[group])
 
 
 def _filled(sample: Sample) -> Iterator[list[CodedColumn]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,6 +17,7 @@ from sfumato.exceptions import InvalidParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.attributes.schema import Schema
     from sfumato.risk.assess import Risk
     from sfumato.risk.findings import Judgment
 
@@ -47,6 +48,13 @@ class Described:
         None
     )
 
+    def schema(self) -> Schema:
+        """Give the schema that recipe and options say."""
+        from sfumato.cli.asking import ask_promise
+
+        schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        return schema
+
 
 @dataclass(frozen=True, kw_only=True)
 class Everybody:
@@ -66,14 +74,13 @@ class Everybody:
     ] = None
     household: Annotated[str | None, typer.Option(metavar="COLUMN", help="Which records are of one household.")] = None
 
-    def known(self) -> object | None:
+    def known(self) -> Any:
         """Give the population's table or its size."""
         if self.population is not None and self.population_size is not None:
             raise InvalidParameterError("Give --population or --population-size, not both.")
         if self.population is None:
             return self.population_size
-        table: pa.Table = Reading(table=self.population_table).read(self.population)
-        return table
+        return Reading(table=self.population_table).read(self.population)
 
 
 @spread
@@ -104,18 +111,25 @@ def risk(
     Without a threshold or a preset nothing is judged, and records are counted whose risk is above 1/11. Exit codes:
     0 nothing fails, 1 the threshold or the preset fails, 2 a bad request.
     """
-    from sfumato.cli.asking import ask_promise
+    schema = described.schema()
+    found = _assess(reading.read(file), schema, everybody, threshold, max_subset)
+    judgment = None if preset is None else found.judge(preset)
+    fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
+    if json:
+        print_json({"holds": not fails, "risk": found.to_dict(), "judgment": judgment and judgment.to_dict()})
+    else:
+        typer.echo("\n".join(_lines(found, judgment, threshold)))
+    if fails:
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _assess(table: pa.Table, schema: Schema, everybody: Everybody, threshold: float | None, max_subset: int) -> Risk:
     from sfumato.risk.assess import assess_risk
     from sfumato.risk.attackers import DEFAULT_THRESHOLD
 
-    asked = Asked(
-        recipe=described.recipe, quasi=described.quasi, sensitive=described.sensitive, missing=described.missing
-    )
-    schema, _ = ask_promise(asked)
-    table = reading.read(file)
     population = everybody.known()
     with progress("Assessing"):
-        found = assess_risk(
+        return assess_risk(
             table,
             schema,
             population=population,
@@ -124,14 +138,6 @@ def risk(
             threshold=DEFAULT_THRESHOLD if threshold is None else threshold,
             max_subset=max_subset,
         )
-        judgment = None if preset is None else found.judge(preset)
-    fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
-    if json:
-        print_json({"holds": not fails, "risk": found.to_dict(), "judgment": judgment and judgment.to_dict()})
-    else:
-        typer.echo("\n".join(_lines(found, judgment, threshold)))
-    if fails:
-        raise typer.Exit(DOES_NOT_HOLD)
 
 
 def _lines(found: Risk, judgment: Judgment | None, threshold: float | None) -> Iterator[str]:

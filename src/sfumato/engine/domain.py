@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_NOMINAL_VALUES = 100_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Domain:
     """The leaves of one attribute; code i stands for leaf i, code `len(domain)` for a missing value.
 
@@ -36,6 +36,9 @@ class Domain:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Domain({self.name!r}, {self.scale}, {len(self)} values)"
 
     @property
     def missing(self) -> int:

@@ -16,7 +16,7 @@ from sfumato.validation import is_number, is_whole, require
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AlphaKAnonymity(Conjunction):
-    r"""Require at least $k$ records in every group, and at most a share $\alpha$ of each sensitive value [1]_.
+    r"""Require at least $k$ records in every group, and at most a share alpha of each sensitive value [1]_.
 
     An adversary who knows a person's group then guesses a protected value with a chance of at most $\alpha$.
     With `values` given, only these are protected (simple $(\alpha, k)$-anonymity); otherwise every value is

@@ -17,7 +17,7 @@ ROUNDED_DOWN = 1 - 1e-15
 
 @dataclass(frozen=True, kw_only=True)
 class BetaLikeness(PrivacyModel):
-    r"""Bound the relative gain in every group over the table's share of each sensitive value by $\beta$ [1]_.
+    r"""Bound the gain of each sensitive value in every group, relative to its share in the table, by beta [1]_.
 
     With $q$ the share of a value in a group and $p$ its share in the table, every value with $q > p$ must satisfy
 

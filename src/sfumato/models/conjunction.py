@@ -39,6 +39,11 @@ class Conjunction(PrivacyModel):
         return tuple(dict.fromkeys(name for part in self.parts for name in part.attributes))
 
     @property
+    def needs_population(self) -> bool:
+        """Whether any part compares with a population."""
+        return any(part.needs_population for part in self.parts)
+
+    @property
     def smallest_group(self) -> int:
         """The largest of the parts' sizes."""
         return max(part.smallest_group for part in self.parts)

@@ -18,7 +18,7 @@ DOUBT = 1e-14
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaDisclosure(PrivacyModel):
-    r"""Bound the logarithm of how a value's share changes from the table to a group by $\delta$ [1]_.
+    r"""Require the logarithm of how a value's share changes from table to group to stay below delta [1]_.
 
     With $q$ the share of a value in a group and $p$ its share in the table, every value of the table must satisfy
 

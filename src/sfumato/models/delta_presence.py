@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,25 +43,21 @@ class DeltaPresence(Conjunction):
     reference = "Nergiz, Atzori, Clifton 2007, https://doi.org/10.1145/1247480.1247554"
     monotone = True
     extendable = False
-    stricter = {"delta_min": "larger", "delta_max": "smaller"}  # noqa: RUF012 - read only
+    stricter: ClassVar = {"delta_min": "larger", "delta_max": "smaller"}
 
     delta_min: float
     delta_max: float
 
     def __post_init__(self) -> None:
-        require(is_number(self.delta_min) and self.delta_min >= 0, self, "delta_min", "at least 0", self.delta_min)
-        good = is_number(self.delta_max) and self.delta_min <= self.delta_max <= 1
-        require(good, self, "delta_max", f"between delta_min ({self.delta_min:g}) and 1", self.delta_max)
-
-    @property
-    def needs_population(self) -> bool:
-        """Always: presence is presence among the population."""
-        return True
+        low, high = self.delta_min, self.delta_max
+        require(is_number(low) and 0 <= low <= 1, self, "delta_min", "a number from 0 to 1", low)
+        good = is_number(high) and low <= high <= 1
+        require(good, self, "delta_max", f"a number from delta_min = {low:g} to 1", high)
 
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:
         """No presence below the least probability, none above the highest."""
-        return LeastPresence(limit_=self.delta_min), HighestPresence(limit_=self.delta_max)
+        return LeastPresence(least=self.delta_min), HighestPresence(highest=self.delta_max)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,14 +67,19 @@ class LeastPresence(PrivacyModel):
     name = "least-presence"
     reference = DeltaPresence.reference
     bound = "min"
-    stricter = {"limit_": "larger"}  # noqa: RUF012 - read only
+    stricter: ClassVar = {"least": "larger"}
 
-    limit_: float
+    least: float
+
+    @property
+    def needs_population(self) -> bool:
+        """Always: presence is presence among the population."""
+        return True
 
     @property
     def limit(self) -> float:
         """The least probability of presence."""
-        return self.limit_
+        return self.least
 
     def level(self, groups: Groups) -> Levels:
         """Divide records by persons; certain absence of anybody is everybody's level."""
@@ -91,14 +93,19 @@ class HighestPresence(PrivacyModel):
     name = "highest-presence"
     reference = DeltaPresence.reference
     bound = "max"
-    stricter = {"limit_": "smaller"}  # noqa: RUF012 - read only
+    stricter: ClassVar = {"highest": "smaller"}
 
-    limit_: float
+    highest: float
+
+    @property
+    def needs_population(self) -> bool:
+        """Always: presence is presence among the population."""
+        return True
 
     @property
     def limit(self) -> float:
         """The highest probability of presence."""
-        return self.limit_
+        return self.highest
 
     def level(self, groups: Groups) -> Levels:
         """Divide records by persons."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,14 +32,18 @@ def require_distance(owner: PrivacyModel, t: float, distance: str, costs: object
             f"{type(owner).__name__}.costs must be given with the distance 'matrix', and only with it."
         )
     if costs is not None:
-        fault = _fault(costs)
+        fault = _fault(_plain(costs))
         if fault:
             raise InvalidParameterError(f"{type(owner).__name__}.costs {fault}.")
 
 
 def as_rows(costs: Costs | None) -> tuple[tuple[float, ...], ...] | None:
-    """Freeze a matrix."""
-    return None if costs is None else tuple(tuple(row) for row in costs)
+    """Freeze a matrix, which may be an array."""
+    return None if costs is None else tuple(tuple(row) for row in _plain(costs))
+
+
+def _plain(costs: Any) -> Any:
+    return costs.tolist() if isinstance(costs, np.ndarray) else costs
 
 
 def distances_to_table(

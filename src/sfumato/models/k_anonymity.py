@@ -50,7 +50,7 @@ class KAnonymity(PrivacyModel):
 
     def __post_init__(self) -> None:
         require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-        given = not isinstance(self.quasi, str) and all(isinstance(name, str) for name in self.quasi)
+        given = isinstance(self.quasi, list | tuple) and all(isinstance(name, str) for name in self.quasi)
         require(given, self, "quasi", "a list of column names", self.quasi)
         object.__setattr__(self, "quasi", tuple(self.quasi))
 

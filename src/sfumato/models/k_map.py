@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,10 +19,10 @@ class KMap(PrivacyModel):
 
     It is for samples: an adversary who does not know who was sampled must choose among all persons whose
     quasi-identifiers a group covers. With a population table these are counted. Without one, and with the sampled
-    share of the population given, they are estimated: a group of $f$ records is good if so many records would be
-    unlikely (probability `alpha`, Poisson) in a sample of fewer than $k$ persons. A group covers no fewer persons
-    when it grows, so the model is monotone and extendable. It does not protect those who are known to be in the
-    sample; see `KAnonymity`.
+    share of the population given, they are estimated: a group of $f$ records is good if $f \ge k$, or if so many
+    records would be unlikely (probability `alpha`, Poisson) in a sample of fewer than $k$ persons. A group covers no
+    fewer persons when it grows, so the model is monotone and extendable. It does not protect those who are known to
+    be in the sample; see `KAnonymity`.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class KMap(PrivacyModel):
     bound = "min"
     monotone = True
     extendable = True
-    stricter = {"k": "larger", "fraction": "larger", "alpha": "smaller"}  # noqa: RUF012 - read only
+    stricter: ClassVar = {"k": "larger", "fraction": "larger", "alpha": "smaller"}
 
     k: int
     fraction: float | None = None
@@ -70,15 +71,16 @@ class KMap(PrivacyModel):
         return self.fraction is None
 
     def level(self, groups: Groups) -> Levels:
-        """Count the persons whom every group covers, or the most that its size makes likely."""
+        """Count the persons whom every group covers, or estimate the fewest that its size makes likely."""
         if groups.population is not None:
             return groups.population.astype(np.float64)
         if self.fraction is None:
             raise SchemaError("KMap needs a population: give the audit a population table, or the model a fraction.")
         from scipy.special import gammainccinv
 
-        # f records are likely enough for every mean m with P(Poisson(m) <= f - 1) >= 1 - alpha, and P = Q(f, m)
-        return np.asarray(gammainccinv(groups.sizes, 1 - self.alpha) / self.fraction)
+        # f records are unlikely for every mean m with P(Poisson(m) >= f) < alpha, and P(Poisson(m) < f) = Q(f, m)
+        fewest = gammainccinv(np.maximum(groups.sizes, 1), 1 - self.alpha) / self.fraction
+        return np.where(groups.sizes > 0, np.maximum(fewest, groups.sizes), 0.0)
 
     def parameters(self) -> dict[str, object]:
         """List the parameters that the model was made with, without those left open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
@@ -46,7 +47,7 @@ class KLAnonymity(Conjunction):
     reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
     monotone = True
     extendable = False
-    stricter = {"k": "larger", "l": "larger"}  # noqa: RUF012 - read only
+    stricter: ClassVar = {"k": "larger", "l": "larger"}
 
     k: int
     l: float
@@ -56,6 +57,11 @@ class KLAnonymity(Conjunction):
         require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         require(is_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
+
+    @property
+    def smallest_group(self) -> int:
+        """No group below k can be good; one below l can, where buckets hold more values than the group has records."""
+        return self.k
 
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:

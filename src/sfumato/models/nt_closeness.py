@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from sfumato.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances import Distance, as_rows, distances_to_table, require_distance
-from sfumato.models.transport import Costs
+from sfumato.models.distances import as_rows, distances_to_table, require_distance
 from sfumato.validation import is_whole, require
 
 
@@ -60,8 +60,8 @@ class NTCloseness(PrivacyModel):
     n: int
     t: float
     sensitive: str
-    distance: Distance = "equal"
-    costs: Costs | None = field(default=None, repr=False)
+    distance: Literal["equal", "variational", "ordered", "hierarchical", "kl", "matrix"] = "equal"
+    costs: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         require(is_whole(self.n) and self.n >= 1, self, "n", "a whole number of at least 1", self.n)

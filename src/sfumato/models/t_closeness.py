@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from sfumato.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances import Distance, as_rows, distances_to_table, require_distance
-from sfumato.models.transport import Costs
+from sfumato.models.distances import as_rows, distances_to_table, require_distance
 from sfumato.validation import require
 
 
@@ -40,7 +40,7 @@ class TCloseness(PrivacyModel):
     the distance between the known ones. Missing values that may be anything (policy matches-all) count as moved
     from end to end: the level is $(1 - q) D + q$ (with a matrix, $q$ times its largest entry), and the table's
     distribution is that of its known values. For `"kl"` they are all taken to be the one value for which that
-    is worst. Divergences are rounded upwards.
+    is worst. Divergences are rounded upwards, and so are levels by a matrix in groups with such cells.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class TCloseness(PrivacyModel):
 
     t: float
     sensitive: str
-    distance: Distance = "equal"
-    costs: Costs | None = field(default=None, repr=False)
+    distance: Literal["equal", "variational", "ordered", "hierarchical", "kl", "matrix"] = "equal"
+    costs: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sfumato.models.base import PrivacyModel
+from sfumato.models.confidence_bounding import ConfidenceBounding
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
-from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.validation import is_number, is_whole, require
 
 
@@ -43,8 +44,7 @@ class XYAnonymity(Conjunction):
     name = "xy-anonymity"
     reference = "Wang, Fung 2006, https://doi.org/10.1145/1150402.1150449"
     monotone = True
-    extendable = False
-    stricter = {"k": "larger", "h": "smaller"}  # noqa: RUF012 - read only
+    stricter: ClassVar = {"k": "larger", "h": "smaller"}
 
     k: int
     y: str
@@ -54,11 +54,16 @@ class XYAnonymity(Conjunction):
     def __post_init__(self) -> None:
         require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         require(isinstance(self.y, str), self, "y", "the name of an attribute", self.y)
-        given = not isinstance(self.x, str) and all(isinstance(name, str) for name in self.x)
+        given = isinstance(self.x, list | tuple) and all(isinstance(name, str) for name in self.x)
         require(given, self, "x", "a list of column names", self.x)
         bounded = self.h is None or (is_number(self.h) and 0 < self.h <= 1)
         require(bounded, self, "h", "a share in (0, 1]", self.h)
         object.__setattr__(self, "x", tuple(self.x))
+
+    @property
+    def extendable(self) -> bool:  # type: ignore[override]  # only one of the two parts is
+        """Whether a good group stays good whatever joins it: unless shares are bounded."""
+        return self.h is None
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -69,7 +74,7 @@ class XYAnonymity(Conjunction):
     def parts(self) -> tuple[PrivacyModel, ...]:
         """Different values of Y and, if asked for, no share above h."""
         different = DistinctLDiversity(l=self.k, sensitive=self.y)
-        return (different,) if self.h is None else (different, FrequencyLDiversity(l=1 / self.h, sensitive=self.y))
+        return (different,) if self.h is None else (different, ConfidenceBounding(bounds=self.h, sensitive=self.y))
 
     def parameters(self) -> dict[str, object]:
         """List the parameters that the model was made with, without those left open."""

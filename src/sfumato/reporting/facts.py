@@ -17,9 +17,10 @@ from sfumato.models.base import PrivacyModel
 from sfumato.published.table import PublishedTable
 from sfumato.recipe import Recipe
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
+from sfumato.reporting.exposures import exposure_facts
 from sfumato.reporting.public import dictionary_of, promised
 
-FORMAT = "sfumato-report-1"
+FORMAT = "sfumato-report-2"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 
@@ -48,7 +49,7 @@ def gather(
     """
     schema, models = recipe.schema, recipe.models
     raw = audit_tables(original.select([*schema.quasi, *schema.sensitive]), schema, models)
-    smallest = smallest_promised(models)
+    smallest = smallest_promised(models, schema.quasi)
     return {
         "format": FORMAT,
         "sfumato": __version__,
@@ -61,6 +62,7 @@ def gather(
         },
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
+        "exposure": exposure_facts(published, original, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
         "columns": dictionary_of(published, schema),
         "identifiers": list(schema.identifier),
@@ -72,9 +74,13 @@ def gather(
     }
 
 
-def smallest_promised(models: Sequence[PrivacyModel]) -> int:
-    """Tell the size below which no group can keep all models: k, or what diversity needs if that is more."""
-    return max(model.smallest_group for model in models)
+def smallest_promised(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> int:
+    """Tell the size below which no group can keep all models: k, or what diversity needs if that is more.
+
+    Models that look at some of the quasi-identifiers only say nothing about groups on all of them.
+    """
+    whole = [model for model in models if not model.scope or set(model.scope) >= set(quasi)]
+    return max((model.smallest_group for model in whole), default=1)
 
 
 def _risk(audit: Audit, smallest: int) -> dict[str, Any]:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reporting import numbers
-from sfumato.reporting.pictures import attribute_picture, group_sizes, legend, risk_bars
+from sfumato.reporting.exposures import MOST_ROWS
+from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars
 from sfumato.reporting.words import (
     ALWAYS_OPEN,
     FORM_WORDS,
     MISSING_WORDS,
     ROLE_WORDS,
+    level_words,
     measure_words,
     model_words,
 )
@@ -41,6 +43,8 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "legend": _drawn(legend()),
         "risk_picture": _drawn(risk_bars(facts["risk"])),
         "risk_rows": _risk_rows(facts["risk"]),
+        "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
+        "most_rows": MOST_ROWS,
         "sizes_picture": _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),
         "families": _families(facts["attributes"], rows),
         "measures": _measures(facts["measures"]),
@@ -112,9 +116,22 @@ def _promises(promised: Sequence[Mapping[str, Any]], judged: Sequence[Mapping[st
                 "limit": numbers.level(verdict["limit"], words.compared),
                 "before": numbers.level(promise["before"], words.compared) if "before" in promise else None,
                 "violating": verdict.get("violating_records", 0),
+                "parts": [_part(part) for part in verdict.get("parts", [])],
             }
         )
     return found
+
+
+def _part(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    words = level_words(verdict["model"])
+    return {
+        "title": words.title,
+        "level_words": words.level,
+        "compared": words.compared,
+        "holds": verdict["holds"],
+        "level": numbers.level(verdict["level"], words.compared),
+        "limit": numbers.level(verdict["limit"], words.compared),
+    }
 
 
 def _other_levels(levels: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -150,6 +167,22 @@ def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         for title, write, key in rows
         if key != "records_below" or smallest > 1
     ]
+
+
+def _exposed(kind: Mapping[str, Any]) -> dict[str, Any]:
+    """Prepare the card of one kind of exposure: its picture, its figures, and the rows that are exposed most."""
+    sides = [kind[side] for side in ("before", "after", "everybody")]
+    rows = (
+        ("Highest exposure", numbers.risk, "maximum"),
+        ("Mean exposure", numbers.risk, "mean"),
+        ("Records exposed most", numbers.count, "at_maximum"),
+    )
+    return {
+        "attribute": kind["attribute"],
+        "picture": _drawn(exposure_columns(kind)),
+        "rows": [(title, *(write(side[key]) for side in sides)) for title, write, key in rows],
+        "riskiest": ", ".join(str(row) for row in kind["riskiest"]),
+    }
 
 
 def _families(attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from sfumato.reporting.drawing import (
 from sfumato.reporting.numbers import count, percent, risk
 
 WIDTH = 380.0
+LEFT, RIGHT, TOP, BOTTOM = 42.0, WIDTH - 8, 34.0, 204.0  # of the axes that columns stand on
 COLUMNS = 18  # of a label beside bars
 LETTER = 6.8  # how wide a letter of 11 points is, roughly
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
@@ -47,41 +48,24 @@ def legend() -> str:
 
 def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
     """Draw which share of the records stands in groups of which size, with a line at the smallest size promised."""
-    left, right, top, bottom = 42.0, WIDTH - 8, 34.0, 204.0
     sides = [[size["records"][side] for size in sizes] for side in ("before", "after")]
-    shares = [[records / max(1, sum(side)) for records in side] for side in sides]
-    step = (right - left) / len(sizes)
-    shapes = _share_axis(1.0, left, right, top, bottom)
-    for at, size in enumerate(sizes):
-        x, thick = left + at * step, 0.38 * step
-        for side, name, fill, edge in ((0, "original", BEFORE, BEFORE_EDGE), (1, "published", AFTER, "none")):
-            share, start = shares[side][at], x + (0.10 + 0.42 * side) * step
-            height = share * (bottom - top)
-            tip = f"{name}, groups of {_size_text(size)}: {count(sides[side][at])} records, {percent(share)}"
-            shapes.append(
-                bar(start, bottom - height, thick, height, fill=fill, edge=edge if share else "none", tip=tip)
-            )
-            if share and len(sizes) <= MOST_NUMBERED:
-                middle = start + thick / 2
-                shapes.append(words(middle, bottom - height - 4, percent(share), size=10.5, ink=INK, anchor="middle"))
-        if at % (1 + len(sizes) // 14) == 0:
-            shapes.append(words(x, bottom + 16, _short(size["from"]), size=11, ink=QUIET, anchor="middle"))
-        shapes.append(line(x, bottom, x, bottom + 4, ink=QUIET))
-    shapes += [
-        line(left, bottom, right, bottom, ink=QUIET),
-        *_promise_line(left + step * [size["from"] for size in sizes].index(smallest), bottom, smallest),
-    ]
-    shapes.append(
-        words((left + right) / 2, bottom + 36, "records in the group (from)", size=11, ink=QUIET, anchor="middle")
-    )
-    before, after = (
-        ", ".join(f"{_size_text(size)} {percent(share)}" for size, share in zip(sizes, side, strict=True) if share)
-        for side in shares
-    )
-    description = (
-        f"Share of records by group size. Original: {before}. Published: {after}. Promised: at least {smallest}."
-    )
-    return picture(WIDTH, bottom + 44, title="Records by size of their group", description=description, shapes=shapes)
+    classes = [(_short(size["from"]), f"groups of {_size_text(size)}") for size in sizes]
+    shapes, told = _paired_columns(sides, classes, "records in the group (from)")
+    step = (RIGHT - LEFT) / len(sizes)
+    shapes += _promise_line(LEFT + step * [size["from"] for size in sizes].index(smallest), BOTTOM, smallest)
+    description = f"Share of records by group size. {told} Promised: at least {smallest}."
+    return picture(WIDTH, BOTTOM + 44, title="Records by size of their group", description=description, shapes=shapes)
+
+
+def exposure_columns(kind: Mapping[str, Any]) -> str:
+    """Draw which share of the persons is exposed how much to one who knows their quasi-identifiers."""
+    sides = [list(reversed(kind[side]["histogram"].values())) for side in ("before", "after")]
+    names = list(reversed(kind["before"]["histogram"]))
+    classes = [(_lower_end(name), f"exposure {name}") for name in names]
+    shapes, told = _paired_columns(sides, classes, "exposure (from)")
+    title = f"Exposure of {kind['attribute'] or 'the identity'} before and after"
+    description = f"Share of persons by exposure. {told}"
+    return picture(WIDTH, BOTTOM + 44, title=title, description=description, shapes=shapes)
 
 
 def risk_bars(measured: Mapping[str, Any]) -> str:
@@ -152,6 +136,48 @@ def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
 def attribute_picture(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
     """Draw an attribute before and after: bins or values."""
     return (histogram if attribute["kind"] == "bins" else value_bars)(attribute, rows)
+
+
+def _paired_columns(
+    sides: Sequence[Sequence[int]], classes: Sequence[tuple[str, str]], axis: str
+) -> tuple[list[str], str]:
+    """Draw shares of records by class as pairs of columns; give the shapes, and the same in words.
+
+    A class is given by the tick at its left end and by its name.
+    """
+    shares = [[records / max(1, sum(side)) for records in side] for side in sides]
+    step = (RIGHT - LEFT) / len(classes)
+    shapes = _share_axis(1.0, LEFT, RIGHT, TOP, BOTTOM)
+    for at, (tick, name) in enumerate(classes):
+        x, thick = LEFT + at * step, 0.38 * step
+        for side, table, fill, edge in ((0, "original", BEFORE, BEFORE_EDGE), (1, "published", AFTER, "none")):
+            share, start = shares[side][at], x + (0.10 + 0.42 * side) * step
+            height = share * (BOTTOM - TOP)
+            tip = f"{table}, {name}: {count(sides[side][at])} records, {percent(share)}"
+            outline = edge if share else "none"
+            shapes.append(bar(start, BOTTOM - height, thick, height, fill=fill, edge=outline, tip=tip))
+            if share and len(classes) <= MOST_NUMBERED:
+                middle = start + thick / 2
+                shapes.append(words(middle, BOTTOM - height - 4, percent(share), size=10.5, ink=INK, anchor="middle"))
+        if at % (1 + len(classes) // 14) == 0:
+            shapes.append(words(x, BOTTOM + 16, tick, size=11, ink=QUIET, anchor="middle"))
+        shapes.append(line(x, BOTTOM, x, BOTTOM + 4, ink=QUIET))
+    shapes.append(line(LEFT, BOTTOM, RIGHT, BOTTOM, ink=QUIET))
+    shapes.append(words((LEFT + RIGHT) / 2, BOTTOM + 36, axis, size=11, ink=QUIET, anchor="middle"))
+    before, after = (
+        ", ".join(f"{name} {percent(share)}" for (_, name), share in zip(classes, side, strict=True) if share)
+        for side in shares
+    )
+    return shapes, f"Original: {before}. Published: {after}."
+
+
+def _lower_end(name: str) -> str:
+    """Give the tick at the left end of a class of exposures.
+
+    >>> [_lower_end(name) for name in ("1", "1/5 to 1/2", "below 1/20")]
+    ['1', '1/5', '0']
+    """
+    return "0" if name.startswith("below") else name.partition(" ")[0]
 
 
 def _share_axis(most: float, left: float, right: float, top: float, bottom: float) -> list[str]:

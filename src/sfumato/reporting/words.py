@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -11,7 +11,8 @@ from typing import Any
 class ModelWords:
     """A model in words: what it promises, what its level counts, and what it leaves open.
 
-    `promise` is filled with the model's parameters; `limit` and `level` say how they are compared.
+    `promise` is filled with the model's parameters; `limit` and `level` say how they are compared. `further` adds
+    a sentence for each parameter that is given and not false.
     """
 
     title: str
@@ -19,9 +20,12 @@ class ModelWords:
     level: str
     compared: str
     open: str
+    further: Mapping[str, str] = field(default_factory=dict)
 
 
 GROUP = "every group of records with equal quasi-identifiers"
+
+SHARE = "least share of what is asked for that the worst group reaches"
 
 MODEL_WORDS: dict[str, ModelWords] = {
     "k-anonymity": ModelWords(
@@ -66,11 +70,96 @@ MODEL_WORDS: dict[str, ModelWords] = {
     "t-closeness": ModelWords(
         title="t-closeness",
         promise=f"In {GROUP}, the values of “{{sensitive}}” are distributed as in the whole table, up to a "
-        "distance of {t} (earth mover's distance, {distance}).",
+        "distance of {t} ({distance}).",
         level="distance of the farthest group",
         compared="at most",
         open="It says nothing about who is in the table, and what the table tells about all people of a kind "
         "it also tells about each of them.",
+    ),
+    "p-sensitive-k-anonymity": ModelWords(
+        title="p-sensitive k-anonymity",
+        promise=f"{GROUP.capitalize()} holds at least {{k}} records and at least {{p}} different values of "
+        "“{sensitive}”.",
+        level=SHARE,
+        compared="at least",
+        open="The values of a group may be alike in meaning, or one of them far more frequent than the others.",
+    ),
+    "p-plus-sensitive-k-anonymity": ModelWords(
+        title="p+-sensitive k-anonymity",
+        promise=f"{GROUP.capitalize()} holds at least {{k}} records, with values of “{{sensitive}}” from at least "
+        "{p} different categories.",
+        level=SHARE,
+        compared="at least",
+        open="One category may be far more frequent than the others of its group, so that an attacker can be "
+        "nearly sure of it.",
+    ),
+    "hpk-anonymity": ModelWords(
+        title="(H,p,k)-anonymity",
+        promise=f"{GROUP.capitalize()} holds at least {{k}} records, with at least {{p}} different values of "
+        "“{sensitive}” on at least {h} levels of sensitivity.",
+        level=SHARE,
+        compared="at least",
+        open="One level may be far more frequent than the others of its group, so that an attacker can be "
+        "nearly sure of it.",
+    ),
+    "alpha-k-anonymity": ModelWords(
+        title="(alpha,k)-anonymity",
+        promise=f"{GROUP.capitalize()} holds at least {{k}} records, and no value of “{{sensitive}}” holds more than a "
+        "share of {alpha} of them.",
+        level=SHARE,
+        compared="at least",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
+        further={"values": "Only values that were named are protected."},
+    ),
+    "confidence-bounding": ModelWords(
+        title="confidence bounding",
+        promise=f"In {GROUP}, values of “{{sensitive}}” hold at most this share of the records: {{bounds}}.",
+        level="largest share, or quotient of a share and its bound, in the worst group",
+        compared="at most",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
+    ),
+    "ke-anonymity": ModelWords(
+        title="(k,e)-anonymity",
+        promise=f"{GROUP.capitalize()} shows at least {{k}} different numbers of “{{sensitive}}”, the largest at least "
+        "{e} above the least.",
+        level=SHARE,
+        compared="at least",
+        open="Most numbers of a group may lie close together, so that an attacker can be nearly sure of their size.",
+    ),
+    "epsilon-m-anonymity": ModelWords(
+        title="(epsilon,m)-anonymity",
+        promise=f"In {GROUP}, at most one in {{m}} records has a number of “{{sensitive}}” within {{epsilon}} of any "
+        "number of the group.",
+        level="records per record in the most crowded place of the worst group",
+        compared="at least",
+        open="An attacker may still learn that a range of numbers is more likely for a person than in the whole table.",
+        further={"relative": "The distance is a share of that number."},
+    ),
+    "nt-closeness": ModelWords(
+        title="(n,t)-closeness",
+        promise=f"In {GROUP} of fewer than {{n}} records, the values of “{{sensitive}}” are distributed as in the "
+        "whole table, up to a distance of {t} ({distance}).",
+        level="distance of the farthest small group",
+        compared="at most",
+        open="It says nothing about large groups: what is true of that many people may be learned about each of them.",
+    ),
+    "beta-likeness": ModelWords(
+        title="beta-likeness",
+        promise=f"In {GROUP}, the share of a value of “{{sensitive}}” exceeds its share in the whole table by at most "
+        "{beta} times the latter.",
+        level="largest gain over the table, in the worst group",
+        compared="at most",
+        open="An attacker may still rule out values that are rare in a group or absent from it.",
+        further={"enhanced": "Frequent values are bounded more tightly, so that none becomes certain."},
+    ),
+    "delta-disclosure": ModelWords(
+        title="delta-disclosure privacy",
+        promise=f"In {GROUP}, each value of “{{sensitive}}” is less than 2 to the power of {{delta}} times as "
+        "frequent, or as rare, as in the whole table.",
+        level="largest change from the table, in bits, in the worst group",
+        compared="below",
+        open="It says nothing about who is in the table.",
+        further={"present_only": "Values that are absent from a group were not looked at."},
     ),
 }
 
@@ -170,11 +259,19 @@ def promise_sentence(name: str, parameters: Mapping[str, Any]) -> str:
     >>> promise_sentence("k-anonymity", {"k": 5})
     'Every record shares its published quasi-identifiers with at least 4 others.'
     """
-    filled = {key: f"{value:g}" if isinstance(value, float) else value for key, value in parameters.items()}
+    filled = {key: _shown(value) for key, value in parameters.items()}
     if "k" in parameters:
         others = int(parameters["k"]) - 1
         filled["others"] = "1 other" if others == 1 else f"{others} others"
-    return model_words(name).promise.format_map(filled)
+    words = model_words(name)
+    further = [sentence for key, sentence in words.further.items() if parameters.get(key)]
+    return " ".join([words.promise.format_map(filled), *further])
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, Mapping):
+        return f"as given for {len(value)} values"
+    return f"{value:g}" if isinstance(value, float) else value
 
 
 def measure_words(name: str) -> MeasureWords:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from numbers import Integral, Number
 from typing import TypeAlias
 
 import numpy as np
@@ -30,7 +30,7 @@ from sfumato.risk.record_groups import RecordGroups, check_largest, refuse_colum
 from sfumato.risk.separation import Separation, separations
 from sfumato.risk.suda import SpecialUniques, special_uniques
 from sfumato.risk.summary import html_summary, text_summary
-from sfumato.validation import is_whole
+from sfumato.validation import require
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 RISKIEST = 10
@@ -43,6 +43,15 @@ class RiskyRecord:
     row: int
     candidates: int
     score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Assessed:
+    """What was assessed: a table with its schema, and the groups that its records form."""
+
+    groups: RecordGroups
+    table: pa.Table
+    schema: Schema
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -66,7 +75,7 @@ class Risk:
     separations : how far subsets of the quasi-identifiers tell records apart, the most separating first.
     riskiest : records at highest risk, as row numbers counted from 0.
     record_risks : the prosecutor's chance for every row of the table; 0 for a suppressed one.
-    groups, table, schema : what was assessed.
+    subject : what was assessed.
     """
 
     records: int
@@ -86,9 +95,7 @@ class Risk:
     separations: tuple[Separation, ...]
     riskiest: tuple[RiskyRecord, ...]
     record_risks: Floats
-    groups: RecordGroups
-    table: pa.Table
-    schema: Schema
+    subject: Assessed
 
     @property
     def holds(self) -> bool:
@@ -120,8 +127,8 @@ class Risk:
             "quasi": list(self.quasi),
             "threshold": self.threshold,
             "least_group": self.least_group,
-            "groups": len(self.groups.sizes),
-            "smallest_group": int(self.groups.candidates.min()),
+            "groups": len(self.subject.groups.sizes),
+            "smallest_group": int(self.subject.groups.candidates.min()),
             "unique_records": self.unique_records,
             "basis": self.basis,
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
@@ -159,8 +166,8 @@ def assess_risk(
     """Assess how easily the records of a table are matched with persons by their quasi-identifiers.
 
     The table may be raw or published: records with equal cells form a group. A row is taken for a person. Rows whose
-    quasi-identifiers are all `*` are suppressed, and left out. Missing cells are told apart from all values, or match
-    every value, as the schema says; estimates and subsets tell them apart always.
+    quasi-identifiers are all `*` are suppressed, and left out. A missing cell is a value of its own or matches all, as
+    the schema says; for estimates and subsets of the quasi-identifiers it is always a value of its own.
 
     Parameters
     ----------
@@ -171,15 +178,8 @@ def assess_risk(
     household : the column that says which household each record belongs to.
     threshold : the chance that a record should not pass. The default is 1/11, which EMA and Health Canada write as
         0.09; 0.09 itself asks for groups of 12.
-    max_subset : how many quasi-identifiers are taken together at most to look for special uniques and separation.
-        With d of them, time grows with the number of subsets up to this size.
-
-    Raises
-    ------
-    SchemaError
-        When the table lacks a column, has no rows, or has no row that is not suppressed.
-    InvalidParameterError
-        When a parameter is out of range, or the population is smaller than the table.
+    max_subset : how many quasi-identifiers are taken together at most to look for special uniques and separation;
+        time grows with the number of such subsets.
 
     Examples
     --------
@@ -188,36 +188,47 @@ def assess_risk(
     >>> risk.prosecutor.highest, risk.unique_records, [record.row for record in risk.riskiest]
     (1.0, 1, [2, 0, 1])
     """
-    least = least_size(threshold)
+    least_size(threshold)
     check_largest(max_subset)
     table, _ = to_arrow(data)
     refuse_columns(table, schema.sensitive)
     groups = RecordGroups.read(table, schema)
     known = _population(table, groups, schema, population, weights)
+    households = None if household is None else _households(table, household)[groups.rows]
+    return _assessed(Assessed(groups, table, schema), known, households, threshold, max_subset)
+
+
+def _assessed(
+    subject: Assessed,
+    known: Population | None,
+    households: npt.NDArray[np.int64] | None,
+    threshold: float,
+    max_subset: int,
+) -> Risk:
+    groups, sizes, candidates = subject.groups, subject.groups.sizes, subject.groups.candidates
     fraction = None if known is None else groups.records / known.size
     special = special_uniques(groups, max_subset, fraction)
-    sizes, candidates = groups.sizes, groups.candidates
     return Risk(
         records=groups.records,
         suppressed=groups.suppressed,
         quasi=groups.names,
         threshold=threshold,
-        least_group=least,
+        least_group=least_size(threshold),
         unique_records=int(np.count_nonzero(candidates == 1)),
         basis="nothing" if known is None else known.basis,
         prosecutor=prosecutor(sizes, threshold=threshold, candidates=candidates),
         journalist=None if known is None else journalist(sizes, known.sizes, threshold=threshold),
         marketer=marketer(sizes, candidates if known is None else known.sizes, threshold=threshold),
         population_uniques=None if known is None else _uniques(groups, known),
-        k_map=None if known is None or known.counted else k_map_test(sizes, least, groups.records / known.size),
-        individual=_individual(table, groups, known, household, threshold),
+        k_map=None
+        if fraction is None or (known and known.counted)
+        else k_map_test(sizes, least_size(threshold), fraction),
+        individual=_individual(groups, known, households, threshold),
         special_uniques=special,
         separations=separations(groups, max_subset),
         riskiest=_riskiest(groups, special),
-        record_risks=_by_row(groups, table.num_rows),
-        groups=groups,
-        table=table,
-        schema=schema,
+        record_risks=_by_row(groups, subject.table.num_rows),
+        subject=subject,
     )
 
 
@@ -234,13 +245,15 @@ def _population(
         return Population("weights", float(numbers.sum()), sizes)
     if population is None:
         return None
-    if isinstance(population, bool | int | float):
-        if not is_whole(population) or population < groups.records:
+    if isinstance(population, Number):
+        whole = isinstance(population, Integral) and not isinstance(population, bool)
+        require(whole, "assess_risk", "population", "a table or a whole number of persons", population)
+        size = float(population)  # type: ignore[arg-type]  # a whole number
+        if size < groups.records:
             raise InvalidParameterError(
-                f"The population must be at least as large as the table's {groups.records:,} records; "
-                f"got {population!r}."
+                f"The population of {size:,.0f} is smaller than the table, which has {groups.records:,} records."
             )
-        return Population("size", float(population), groups.sizes * (population / groups.records))
+        return Population("size", size, groups.sizes * (size / groups.records))
     persons = count_persons(groups, to_arrow(population)[0], schema)
     return Population("counted", float(persons.size), persons.by_group, persons)
 
@@ -252,21 +265,21 @@ def _uniques(groups: RecordGroups, known: Population) -> PopulationUniques:
 
 
 def _individual(
-    table: pa.Table, groups: RecordGroups, known: Population | None, household: str | None, threshold: float
+    groups: RecordGroups, known: Population | None, households: npt.NDArray[np.int64] | None, threshold: float
 ) -> IndividualRisk:
     if known is None:
         by_group = 1 / groups.candidates
     else:
         by_group = 1 / known.sizes if known.counted else individual_risk(groups.sizes, known.sizes)
     risks = by_group[groups.grouped.labels]
-    households = None if household is None else household_risk(risks, _codes(table, household)[groups.rows])
+    shared = None if households is None else household_risk(risks, households)
     return IndividualRisk(
         expected=float(risks.sum()),
         highest=float(risks.max()),
         average=float(risks.mean()),
         records_above=int(np.count_nonzero(risks > threshold)),
-        household_highest=None if households is None else float(households.max()),
-        household_average=None if households is None else float(households.mean()),
+        household_highest=None if shared is None else float(shared.max()),
+        household_average=None if shared is None else float(shared.mean()),
     )
 
 
@@ -278,7 +291,7 @@ def _numbers(table: pa.Table, name: str) -> Floats:
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy())
 
 
-def _codes(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+def _households(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     refuse_columns(table, [name])
     column = table[name]
     if column.null_count:
@@ -292,13 +305,10 @@ def _riskiest(groups: RecordGroups, special: SpecialUniques) -> tuple[RiskyRecor
     most = min(RISKIEST, len(candidates))
     near = np.flatnonzero(candidates <= np.partition(candidates, most - 1)[most - 1])
     order = near[np.lexsort((-special.scores[near], candidates[near]))][:most]
-    return tuple(_risky(groups.rows, candidates, special.scores, order))
-
-
-def _risky(
-    rows: npt.NDArray[np.intp], candidates: npt.NDArray[np.int64], scores: Floats, order: npt.NDArray[np.intp]
-) -> Sequence[RiskyRecord]:
-    return [RiskyRecord(row=int(rows[i]), candidates=int(candidates[i]), score=float(scores[i])) for i in order]
+    return tuple(
+        RiskyRecord(row=int(groups.rows[i]), candidates=int(candidates[i]), score=float(special.scores[i]))
+        for i in order
+    )
 
 
 def _by_row(groups: RecordGroups, rows: int) -> Floats:

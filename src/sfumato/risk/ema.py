@@ -35,39 +35,44 @@ def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
     .. [1] European Medicines Agency, "External guidance on the implementation of Policy 0070", 2018.
     .. [2] Health Canada, "Guidance document: Public release of clinical information", 2019.
     """
-    smallest = int(risk.groups.candidates.min())
-    small = int(risk.groups.sizes[risk.groups.candidates < LEAST_GROUP].sum())
-    meant = f"EMA and Health Canada write {WRITTEN} and mean 1/{LEAST_GROUP}, so groups of at least {LEAST_GROUP}"
-    figures = {
-        "smallest_group": smallest,
-        "least_group": LEAST_GROUP,
-        "least_group_if_taken_literally": least_size(WRITTEN),
-        "highest_risk": 1 / smallest,
-        "threshold_written": WRITTEN,
-        "threshold_exact": EXACT,
-        "records_in_smaller_groups": small,
-        "share_in_smaller_groups": small / risk.records,
-    }
-    average = risk.prosecutor.average
     return Judgment(
         preset="ema",
         title="EMA Policy 0070 and Health Canada",
-        findings=(
-            Finding(
-                name="highest risk",
-                passed=smallest >= LEAST_GROUP if strict else None,
-                sentence=f"{small:,} of {risk.records:,} records are in groups of fewer than {LEAST_GROUP}, the "
-                f"smallest group has {smallest:,}; {meant}.",
-                figures=figures,
-                columns=risk.quasi,
-            ),
-            Finding(
-                name="average risk",
-                passed=average <= EXACT,
-                sentence=f"The average chance to find a record is {average:.4f}; 1/{LEAST_GROUP} is {EXACT:.4f}.",
-                figures={"average_risk": average, "threshold_exact": EXACT},
-                columns=risk.quasi,
-            ),
-        ),
+        findings=(_highest(risk, strict=strict), _average(risk)),
         limits=LIMITS,
+    )
+
+
+def _highest(risk: Risk, *, strict: bool) -> Finding:
+    groups = risk.subject.groups
+    smallest = int(groups.candidates.min())
+    small = int(groups.sizes[groups.candidates < LEAST_GROUP].sum())
+    return Finding(
+        name="highest risk",
+        passed=smallest >= LEAST_GROUP if strict else None,
+        sentence=f"{small:,} of {risk.records:,} records are in groups of fewer than {LEAST_GROUP}, the smallest group "
+        f"has {smallest:,}; EMA and Health Canada write {WRITTEN} and mean 1/{LEAST_GROUP}, so groups of at least "
+        f"{LEAST_GROUP}.",
+        figures={
+            "smallest_group": smallest,
+            "least_group": LEAST_GROUP,
+            "least_group_if_taken_literally": least_size(WRITTEN),
+            "highest_risk": 1 / smallest,
+            "threshold_written": WRITTEN,
+            "threshold_exact": EXACT,
+            "records_in_smaller_groups": small,
+            "share_in_smaller_groups": small / risk.records,
+        },
+        columns=risk.quasi,
+    )
+
+
+def _average(risk: Risk) -> Finding:
+    average = risk.prosecutor.average
+    return Finding(
+        name="average risk",
+        passed=average <= EXACT,
+        sentence=f"The average chance to find a record is {average:.4f}; 1/{LEAST_GROUP} is {EXACT:.4f}.",
+        figures={"average_risk": average, "threshold_exact": EXACT},
+        columns=risk.quasi,
     )

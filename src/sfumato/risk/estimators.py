@@ -83,6 +83,8 @@ def zayatz(sample: Sample) -> float:
     .. [1] Zayatz, "Estimation of the percent of unique population elements on a microdata file using the sample",
        US Bureau of the Census, 1991.
     """
+    if not sample.uniques:
+        return 0.0
     weighted = sample.counts * _one_of(sample)
     return sample.uniques / sample.fraction * float(weighted[sample.sizes == 1].sum() / weighted.sum())
 
@@ -130,7 +132,7 @@ def pitman(sample: Sample) -> float | None:
         return None  # the likelihood has no maximum
     limit = _ewens(sample)
     starts = _pitman_starts(sample, limit)
-    found = _solve(equations, starts, ([-30.0, -LARGEST_LOGIT], [50.0, LARGEST_LOGIT]))
+    found = _solve(equations, starts, ([-30.0, -LARGEST_LOGIT], [2 * log(records) + 5, LARGEST_LOGIT]))
     if found is None:
         return limit if limit is not None and _falls_in_alpha(sample, limit) else None
     theta, alpha = _pitman_parameters(found)
@@ -193,11 +195,9 @@ def snb(sample: Sample) -> float | None:
     .. [2] Haas and Stokes, "Estimating the number of classes in a finite population", JASA 93(444), 1998 (Sh3).
        https://doi.org/10.1080/01621459.1998.10473807
     """
-    if sample.fraction == 1:
+    if sample.fraction == 1 or not sample.uniques:
         return float(sample.uniques)
     groups = _haas_stokes(sample)
-    if groups is None:
-        return None
     ones, twos = sample.uniques, sample.having(2)
 
     def equations(point: Floats) -> Floats:
@@ -233,14 +233,12 @@ def _snb_parameters(point: Floats) -> tuple[float, float]:
     return float(np.exp(point[0])), float(1 / (1 + np.exp(-point[1])))
 
 
-def _haas_stokes(sample: Sample) -> float | None:
+def _haas_stokes(sample: Sample) -> float:
+    """Estimate the number of groups in the population, from a sample that has uniques and is not everybody."""
     f, i, c = sample.fraction, sample.sizes, sample.counts
-    seen_once = float((i * f * (1 - f) ** (i - 1)) @ c)
-    spread = float(((1 - f**2) ** i - (1 - f) ** i) @ c)
-    if seen_once <= 0 or spread <= 0:
-        return None  # all groups are so large that their chance to stay out of the sample is zero
-    skew = float((i * f**2 * (1 - f**2) ** (i - 1)) @ c) / spread
-    return sample.groups + sample.uniques * skew * (float((1 - f) ** i @ c) / seen_once) ** 2
+    skew = ((i * f**2 * (1 - f**2) ** (i - 1)) @ c) / (((1 - f**2) ** i - (1 - f) ** i) @ c)
+    unseen = ((1 - f) ** i @ c) / ((i * f * (1 - f) ** (i - 1)) @ c)
+    return float(sample.groups + sample.uniques * skew * unseen**2)
 
 
 def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:

@@ -51,8 +51,8 @@ def judge_hipaa(
     ----------
     .. [1] 45 CFR 164.514(b)(2), "Safe harbor".
     """
-    found = evidence(table)
     profiles = list(shown_profiles(table))
+    found = evidence(profiles)
     today = as_of or datetime.now(UTC).date()
     findings: list[Finding] = []
     for each in IDENTIFIERS:
@@ -150,7 +150,7 @@ def _ages(profiles: Iterable[Profile], today: date) -> Finding:
         said = hint(column.name)
         if said is not None and said.word in AGES:
             found += _age_evidence(column)
-        elif said is not None and said.word in BIRTHS:
+        elif any(word in column.name.casefold() for word in BIRTHS):
             old = int(column.counts[:-1][_years(column) < today.year - OLDEST].sum())
             if old:
                 why = f"{old:,} rows tell a year of birth that tells of an age over {OLDEST}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -120,14 +120,14 @@ class Evidence(NamedTuple):
     certain: bool
 
 
-def evidence(table: pa.Table) -> tuple[Evidence, ...]:
-    """Look for identifiers, dates and ages apart, in the columns of a table that show anything."""
-    return tuple(found for column in shown_profiles(table) for found in _column_evidence(column))
+def evidence(columns: Iterable[Profile]) -> tuple[Evidence, ...]:
+    """Look for identifiers in columns, dates and ages apart."""
+    return tuple(found for column in columns for found in _column_evidence(column))
 
 
 def telling_columns(table: pa.Table) -> tuple[str, ...]:
     """List the columns that seem to name persons, places apart."""
-    found = (each.column for each in evidence(table) if each.certain and each.letter != "B")
+    found = (each.column for each in evidence(shown_profiles(table)) if each.certain and each.letter != "B")
     return tuple(dict.fromkeys(found))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _hipaa(risk: Risk) -> Judgment:
-    return judge_hipaa(risk.table)
+    return judge_hipaa(risk.subject.table)
 
 
 PRESETS: Mapping[str, Callable[[Risk], Judgment]] = {"ema": judge_ema, "hipaa": _hipaa, "wp216": judge_wp216}

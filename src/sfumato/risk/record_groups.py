@@ -169,8 +169,9 @@ def _matching(mine: Cells, others: Cells, weights: Counts, widths: Sequence[int]
     Both are taken by their pattern of missing cells, so there are as many groupings as pairs of patterns.
     """
     totals = np.zeros(len(mine.codes[0]), dtype=np.int64)
+    sources = patterns_of(others.lost)
     for here, mine_misses in patterns_of(mine.lost):
-        for there, others_miss in patterns_of(others.lost):
+        for there, others_miss in sources:
             shared: list[int] = np.flatnonzero(~mine_misses & ~others_miss).tolist()
             if not shared:
                 totals[here] += weights[there].sum()
@@ -188,4 +189,5 @@ def patterns_of(lost: Sequence[Flags]) -> list[tuple[npt.NDArray[np.intp], Flags
         return [(np.arange(len(lost[0])), np.zeros(len(lost), dtype=np.bool_))]
     grouped = group_columns([flags.view(np.uint8) for flags in lost], [2] * len(lost))
     found = np.column_stack([flags[first_rows(grouped)] for flags in lost])
-    return [(np.flatnonzero(grouped.labels == number), pattern) for number, pattern in enumerate(found)]
+    rows = np.split(np.argsort(grouped.labels, kind="stable"), np.cumsum(grouped.counts)[:-1])
+    return list(zip(rows, found, strict=True))

@@ -48,7 +48,8 @@ def separations(groups: RecordGroups, largest: int = 3) -> tuple[Separation, ...
 
     References
     ----------
-    .. [1] Motwani and Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB 2007.
+    .. [1] Motwani and Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB 2007,
+       pages 83-93.
     """
     check_largest(largest)
     columns = range(len(groups.columns))

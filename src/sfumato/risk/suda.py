@@ -5,8 +5,8 @@ smaller part of the set some other does. Many small ones make a record more like
 
 References
 ----------
-.. [1] Elliot, Manning, Ford, "A computational algorithm for handling the special uniques problem", IJUFKS 10(5), 2002.
-   https://doi.org/10.1142/S0218488502001600
+.. [1] Elliot, Manning, Ford, "A computational algorithm for handling the special uniques problem", IJUFKS 10(5), 2002,
+   pages 493-509.
 """
 
 from __future__ import annotations
@@ -123,14 +123,14 @@ def data_intrusion(uniques: int, pairs: int, fraction: float) -> float:
 def dis_suda(scores: Floats, uniques: int, dis: float, columns: int) -> Floats:
     r"""Spread the chance of a right match over records by their scores.
 
-    It is $1 / \bigl(1 + (U / \mathrm{DIS} - U) / (s_i^Q \sum_j s_j^{-Q})\bigr)$ with $Q = 1 + (8 - V)/20$, where
-    $V$ is the number of attributes, and 0 for a record without a score.
+    It is $1 / \bigl(1 + (U / \mathrm{DIS} - U) / (s_i^Q \sum_j s_j^{-Q})\bigr)$ with $Q = 1 + (8 - V)/20$, but at
+    least 0, where $V$ is the number of attributes. A record without a score has the chance 0.
     """
     chances = np.zeros(len(scores))
     scored = scores > 0
     if not scored.any() or not dis:
         return chances
-    power = 1 + (8 - columns) / 20
+    power = max(0.0, 1 + (8 - columns) / 20)
     weighted = scores[scored] ** power
     chances[scored] = 1 / (1 + (uniques / dis - uniques) / (weighted * (1 / weighted).sum()))
     return chances
@@ -153,7 +153,8 @@ def _search(groups: RecordGroups, largest: int) -> tuple[Floats, dict[int, int],
         for chosen in combinations(range(columns), size):
             already = reduce(np.logical_or, (known[chosen[:i] + chosen[i + 1 :]] for i in range(size)))
             minimal = _unique(groups, chosen, open_ & ~already)
-            current[chosen] = already | minimal
+            if size < largest:
+                current[chosen] = already | minimal
             count = int(np.count_nonzero(minimal))
             scores[minimal] += score
             found += count

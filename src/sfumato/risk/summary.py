@@ -38,7 +38,8 @@ def _sections(risk: Risk) -> Iterator[tuple[str, Rows]]:
     yield f"Adversaries, threshold {share(risk.threshold)} (groups of {risk.least_group})", _attackers(risk)
     if risk.population_uniques is not None:
         yield "Population", _population(risk, risk.population_uniques)
-        yield "Single records, given the population", _individual(risk)
+    if risk.population_uniques is not None or risk.individual.household_highest is not None:
+        yield "Single records", _individual(risk)
     yield f"Special uniques of up to {risk.special_uniques.largest} quasi-identifiers", _special(risk)
     yield "Quasi-identifiers that separate records most", _separations(risk)
     yield "Records at highest risk, by row number from 0", _riskiest(risk)
@@ -47,8 +48,8 @@ def _sections(risk: Risk) -> Iterator[tuple[str, Rows]]:
 def _groups(risk: Risk) -> Rows:
     return [
         ("figure", "value"),
-        ("groups", f"{len(risk.groups.sizes):,}"),
-        ("smallest group", f"{int(risk.groups.candidates.min()):,}"),
+        ("groups", f"{len(risk.subject.groups.sizes):,}"),
+        ("smallest group", f"{int(risk.subject.groups.candidates.min()):,}"),
         ("unique records", f"{risk.unique_records:,} ({share(risk.unique_records / risk.records)})"),
     ]
 

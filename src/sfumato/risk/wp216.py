@@ -11,7 +11,7 @@ from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.published.counting import count_groups
-from sfumato.published.table import PublishedTable
+from sfumato.published.table import BUCKET_PREFIX, PublishedTable
 from sfumato.risk.findings import Figure, Finding, Judgment
 from sfumato.risk.hipaa_columns import telling_columns
 
@@ -49,7 +49,7 @@ def _singling_out(risk: Risk) -> Finding:
     figures: dict[str, Figure] = {
         "unique_records": risk.unique_records,
         "share": risk.unique_records / risk.records,
-        "smallest_group": int(risk.groups.candidates.min()),
+        "smallest_group": int(risk.subject.groups.candidates.min()),
         "records_with_special_uniques": risk.special_uniques.records,
     }
     if risk.population_uniques is not None:
@@ -65,8 +65,10 @@ def _singling_out(risk: Risk) -> Finding:
 
 def _linkability(risk: Risk) -> Finding:
     """Fail if records can be linked one to one: by a column that names persons, or because they are unique."""
-    names = telling_columns(risk.table)
-    named = tuple(name for name in risk.table.column_names if name in risk.schema.identifier or name in names)
+    names = telling_columns(risk.subject.table)
+    named = tuple(
+        name for name in risk.subject.table.column_names if name in risk.subject.schema.identifier or name in names
+    )
     figures = {"naming_columns": len(named), "unique_records": risk.unique_records}
     reasons = [f"Persons seem to be named by {', '.join(map(repr, named))}"] if named else []
     reasons += (
@@ -82,15 +84,16 @@ def _linkability(risk: Risk) -> Finding:
 
 def _inference(risk: Risk) -> list[Finding]:
     """Judge how surely the sensitive values of a group can be guessed, attribute by attribute."""
-    if not risk.schema.sensitive:
+    if not risk.subject.schema.sensitive:
         sentence = "The schema names no sensitive attribute, so there is nothing whose inference could be judged."
         return [Finding(name="inference", passed=None, sentence=sentence)]
-    return [_guessed(risk, name) for name in risk.schema.sensitive]
+    return [_guessed(risk, name) for name in risk.subject.schema.sensitive]
 
 
 def _guessed(risk: Risk, name: str) -> Finding:
-    groups = risk.groups
-    shown = risk.table.take(pa.array(groups.rows))
+    groups, bucket = risk.subject.groups, BUCKET_PREFIX + name
+    table = risk.subject.table.select([each for each in risk.subject.table.column_names if each in {name, bucket}])
+    shown = table.take(pa.array(groups.rows)) if groups.suppressed else table
     worst = Schema(sensitive=[name], missing=Missing.MATCHES_ALL)
     counted = count_groups(PublishedTable(groups.records, groups.columns, groups.grouped), shown, worst)
     known = np.diff(counted.histograms[name].offsets) > 0

@@ -1,0 +1,48 @@
+"""Everything there is to choose from is found by its name and described."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+import pytest
+
+from sfumato import models
+from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.catalogue import ALGORITHMS, MEASURES, MODELS, describe_choice
+from sfumato.measures import Measure
+from sfumato.models import KAnonymity, TCloseness
+from sfumato.models.base import PrivacyModel
+
+CHOICES = [*MODELS.items(), *ALGORITHMS.items()]
+
+
+@pytest.mark.parametrize(("name", "choice"), CHOICES, ids=[name for name, _ in CHOICES])
+def test_every_choice_is_found_by_its_name_and_described(name, choice):
+    described = json.loads(json.dumps(describe_choice(choice)))
+    assert described["name"] == name == choice.name
+    assert described["class"] == choice.__name__
+    assert described["summary"]
+    assert "\n" not in described["summary"]
+    assert described["reference"]
+    assert set(described["parameters"]) == {field.name for field in fields(choice)}
+    assert issubclass(choice, PrivacyModel | Algorithm)
+
+
+def test_parameters_tell_their_defaults():
+    assert describe_choice(KAnonymity)["parameters"]["k"] == {"type": "int"}
+    distance = describe_choice(TCloseness)["parameters"]["distance"]
+    assert distance["default"] == "equal"
+    assert describe_choice(Mondrian)["parameters"]["strict"] == {"type": "bool", "default": True}
+
+
+def test_every_public_model_is_in_the_catalogue():
+    public = {getattr(models, name) for name in models.__all__}
+    concrete = {each for each in public if isinstance(each, type) and issubclass(each, PrivacyModel)}
+    assert concrete - {PrivacyModel} == set(MODELS.values())
+
+
+def test_measures_are_found_by_the_names_of_the_issue():
+    assert {"loss", "ncp", "discernibility", "average-class-size", "suppressed-share"} <= MEASURES.keys()
+    assert all(isinstance(measure, Measure) and measure.name == name for name, measure in MEASURES.items())
