@@ -25,6 +25,7 @@ from sfumato.exceptions import (
     InvalidParameterError,
     SchemaError,
     UnsupportedModelError,
+    WriteError,
 )
 from sfumato.models import DistinctLDiversity, FrequencyLDiversity, KAnonymity
 from sfumato.publication import NOT_PUBLISHED, Exact, Interval, Label, MissingCell, Publication, Recoded, Suppressed
@@ -389,3 +390,16 @@ def test_a_release_shows_figures_and_no_cells():
     assert "<td>loss</td><td>0.1667</td>" in release._repr_html_()
     for cell in ("clerk", "diver", "judge", "flu", "ulcer", "patient", "64"):
         assert cell not in shown
+
+
+def test_a_folder_that_holds_something_is_not_replaced_unless_told_so(tmp_path):
+    release = drop(PATIENTS.assign(disease="=1+1"))
+    release.write(tmp_path / "out")
+    table = tmp_path / "out" / "public" / "table.csv"
+    assert "\n=1+1," in table.read_text(encoding="utf-8")
+    with pytest.raises(WriteError):
+        release.write(tmp_path / "out", excel_safe=True)
+    release.write(tmp_path / "out", excel_safe=True, replace=True)
+    assert "\n'=1+1," in table.read_text(encoding="utf-8")
+    release.write(tmp_path / "other", table_format="parquet")
+    assert sf.read(tmp_path / "other" / "public" / "table.parquet").num_rows == 5

@@ -160,7 +160,8 @@ class Groups:
 
     `totals` is what the distribution inside a group is compared with: the sum over all groups unless
     given. `domains` tell order and hierarchy of the values where they are known. `population` counts the persons
-    of the population that each group covers, where one is known, and `uncovered` those that no group covers.
+    of the population that each group covers, where one is known, and `uncovered` those that no group covers;
+    `presence` is the highest chance of one of these persons to be in the table, over all groups that cover them.
     """
 
     sizes: Counts
@@ -169,6 +170,7 @@ class Groups:
     domains: Mapping[str, Domain] = field(default_factory=dict)
     population: Counts | None = None
     uncovered: int = 0
+    presence: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         totals = {
@@ -207,7 +209,8 @@ class Groups:
         """Keep some groups, in the given order; the table's totals stay."""
         histograms = {name: h.take(groups) for name, h in self.histograms.items()}
         population = None if self.population is None else self.population[groups]
-        return Groups(self.sizes[groups], histograms, self.totals, self.domains, population, self.uncovered)
+        presence = None if self.presence is None else self.presence[groups]
+        return Groups(self.sizes[groups], histograms, self.totals, self.domains, population, self.uncovered, presence)
 
     @classmethod
     def from_counts(

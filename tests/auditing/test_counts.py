@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.engine import containment
 from sfumato.models.requirements import without_implied
 
 SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["person"])
@@ -127,3 +128,15 @@ def test_a_search_without_a_population_is_refused():
 def test_estimate_from_a_fraction_serves_a_search():
     release = sf.anonymize(sf.generate(300), sf.Schema(quasi=["age", "sex"]), [sf.KMap(k=20, fraction=0.1)])
     assert release.audit.holds
+
+
+@pytest.mark.parametrize("pairs", [10**9, 0], ids=["plain", "tree"])
+def test_presence_adds_up_where_groups_overlap(pairs, monkeypatch):
+    monkeypatch.setattr(containment, "PLAIN_PAIRS", pairs)
+    schema = sf.Schema(quasi=["age"], scales={"age": "numeric"})
+    published, persons = pa.table({"age": ["[20, 30]", "20-30"]}), pa.table({"age": [21, 22]})
+    audit = sf.audit(published, schema, [sf.DeltaPresence(delta_min=0, delta_max=0.5)], population=persons)
+    assert audit.groups.presence.tolist() == [1.0, 1.0]
+    assert not audit.holds
+    apart = sf.audit(published.slice(0, 1), schema, [sf.DeltaPresence(delta_min=0, delta_max=0.5)], population=persons)
+    assert apart.holds

@@ -161,3 +161,26 @@ def test_figures_and_looks_tell_no_cell_value():
     shown = repr(found) + found._repr_html_()
     assert "HIV" not in shown
     assert "identity" in shown
+
+
+def test_expected_counts_of_large_unequal_buckets_do_not_overflow():
+    sizes = [20_011, 20_021, 20_023, 20_029]
+    bucket = np.repeat(np.arange(4), sizes)
+    common = np.concatenate([np.arange(size) < 0.9 * size for size in sizes])
+    table = pa.table({"age": np.zeros(len(bucket), int), "_bucket_disease": bucket,
+                      "disease": np.where(common, "x", "y")})  # fmt: skip
+    level = sf.audit(table, sf.Schema(quasi=["age"], sensitive=["disease"])).level("frequency-l-diversity")
+    assert level == pytest.approx(len(bucket) / np.count_nonzero(common))
+    assert level <= len(bucket) / np.count_nonzero(common)
+
+
+def test_truth_compares_buckets_and_not_their_rows():
+    table, schema = cross_buckets()
+    original = golden("thesis_3_2")
+    rows = list(range(8))
+    assert sf.audit(table, schema, original=original).truth.holds
+    assert sf.audit(table, schema, original=original, correspondence=rows).truth.holds
+    flu = ["Flu"] * 8
+    false = table.set_column(table.column_names.index("disease"), "disease", pa.array(flu))
+    assert sf.audit(false, schema, original=original).truth.false_cells == 7
+    assert sf.audit(false, schema, original=original, correspondence=rows).truth.false_cells == 7

@@ -93,7 +93,10 @@ BAD = {
     "unknown parameter": (["t.csv", *GOOD, "--model", "k-anonymity:q=2"], "unknown entry 'q'"),
     "parameter without value": (["t.csv", *GOOD, "--model", "k-anonymity:k"], "'k' has no value"),
     "lacking parameter": (["t.csv", *GOOD, "--model", "t-closeness:t=0.1"], "needs sensitive"),
-    "not sensitive": (["t.csv", *GOOD, "--model", "distinct-l-diversity:l=2,sensitive=age"], "whose role is not sensitive"),
+    "not sensitive": (
+        ["t.csv", *GOOD, "--model", "distinct-l-diversity:l=2,sensitive=age"],
+        "whose role is not sensitive",
+    ),
     "unknown algorithm": (["t.csv", *GOOD, "--algorithm", "mondrain"], "did you mean 'mondrian'?"),
     "share above 1": (["t.csv", *GOOD, "--max-suppressed", "1.5"], "Recipe.max_suppressed must be a share"),
     "seed below 0": (["t.csv", *GOOD, "--seed", "-1"], "Recipe.seed must be"),

@@ -93,6 +93,11 @@ def test_missing_values_that_may_be_anything_are_the_worst_value_of_the_table(ro
     assert model.level(groups) == pytest.approx([worst], rel=1e-15)
 
 
+def test_missing_values_of_a_table_with_one_value_are_that_value():
+    groups = Groups.from_counts(s=[[0, 3], [0, 0]], missing={"s": [1, 2]})
+    assert alike().level(groups).tolist() == [0, 0]
+
+
 def test_a_table_without_any_known_value_protects_nobody():
     groups = Groups.from_counts(s=[[0, 0]], missing={"s": [3]})
     assert alike().level(groups).tolist() == [math.inf]

@@ -36,6 +36,12 @@ def test_equality_is_refused(bits):
     assert private(delta=bits * (1 + 1e-12), present_only=True).kept_by(exact).all()
 
 
+def test_what_is_within_rounding_of_delta_is_refused():
+    groups = Groups.from_counts(s=[[39, 61]], totals={"s": np.array([38, 62])})
+    assert not private(delta=math.log2(39 / 38)).kept_by(groups).any()
+    assert private(delta=math.log2(39 / 38) * (1 + 1e-12)).kept_by(groups).all()
+
+
 def test_an_absent_value_breaks_the_promise_unless_left_out():
     groups = Groups.from_counts(s=[[1, 1, 1, 0], [1, 1, 1, 1]], totals=EVEN)
     assert private().level(groups).tolist() == [math.inf, 0]

@@ -38,6 +38,7 @@ def test_close_is_up_to_epsilon_and_no_more():
 def test_decimals_at_a_distance_of_epsilon_are_close():
     groups = numeric([[1, 1, 0], [0, 1, 1], [1, 0, 1]], [0.1, 0.3, 0.5])
     assert model(epsilon=0.2).level(groups).tolist() == [1, 1, 2]
+    assert model(epsilon=0.1).level(numeric([[1, 1]], [0.7, 0.8])).tolist() == [1]
 
 
 def test_relative_intervals_grow_with_the_number():

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.reporting import exposures
 from sfumato.reporting.facts import gather, smallest_promised
 
 
@@ -67,6 +68,50 @@ def test_a_missing_cell_that_may_be_anything_lowers_the_risk_of_the_records_it_m
     assert risk["smallest_group"] == 2
     assert risk["unique_records"] == 0
     assert risk["average_risk"] == pytest.approx((1 / 3 + 1 / 3 + 1 / 2 + 1 / 4) / 4)
+
+
+def test_exposure_agrees_with_counting_by_hand(release, parts, schema):
+    taken = parts(release)
+    facts = {kind["attribute"]: kind for kind in gather(**taken)["exposure"]}
+    assert list(facts) == [None, "disease"]
+    for which, side in (("original", "before"), ("published", "everybody")):
+        groups = Counter(zip(*(taken[which][name].to_pylist() for name in schema.quasi), strict=True))
+        names = (*schema.quasi, "disease")
+        values = Counter(zip(*(taken[which][name].to_pylist() for name in names), strict=True))
+        identity = [1 / groups[row[:-1]] for row in values.elements()]
+        disease = [values[row] / groups[row[:-1]] for row in values.elements()]
+        for attribute, expected in ((None, identity), ("disease", disease)):
+            figures = facts[attribute][side]
+            assert figures["maximum"] == pytest.approx(max(expected))
+            assert figures["mean"] == pytest.approx(sum(expected) / len(expected))
+            assert figures["at_maximum"] == sum(each == max(expected) for each in expected)
+            assert figures["histogram"]["1"] == sum(each == 1 for each in expected)
+
+
+def test_exposure_counts_every_person_once_and_names_rows_by_number(facts):
+    for kind in facts["exposure"]:
+        for side, rows in (("before", "original"), ("after", "original"), ("everybody", "published")):
+            assert sum(kind[side]["histogram"].values()) == facts["rows"][rows]
+        assert len(set(kind["riskiest"])) == 10
+        assert all(0 <= row < facts["rows"]["original"] for row in kind["riskiest"])
+    identity = facts["exposure"][0]
+    assert identity["after"]["maximum"] <= identity["everybody"]["maximum"] <= 1 / 5 < identity["before"]["maximum"]
+
+
+def test_a_table_that_is_too_long_has_no_exposure(release, parts, monkeypatch):
+    monkeypatch.setattr(exposures, "MOST_ROWS", 612)
+    assert gather(**parts(release))["exposure"] is None
+    monkeypatch.setattr(exposures, "MOST_ROWS", 613)
+    assert gather(**parts(release))["exposure"] is not None
+
+
+def test_a_table_without_sensitive_attributes_exposes_identities_only(parts):
+    table = pa.table({"note": ["x", "y", "z"]})
+    release = sf.anonymize(table, sf.Schema(insensitive=["note"]), [sf.KAnonymity(k=2)], seed=1)
+    (identity,) = gather(**parts(release))["exposure"]
+    assert identity["attribute"] is None
+    assert identity["before"] == identity["after"] == identity["everybody"]
+    assert identity["after"]["maximum"] == pytest.approx(1 / 3)
 
 
 def test_levels_of_the_original_stand_beside_the_promise(release, parts):

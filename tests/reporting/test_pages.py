@@ -139,6 +139,49 @@ def test_a_report_without_an_original_to_compare_with_does_not_claim_truth(facts
     assert "covers the original value" not in render_report(untold)
 
 
+def told(page):
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_the_report_shows_exposure_before_and_after_to_both_adversaries(facts, report):
+    page = told(report)
+    assert "adversary 1" in page
+    assert "A stronger one (adversary 2) knows the quasi-identifiers of everybody" in page
+    assert "Highest exposure 100% 20.0% 20.0%" in page
+    for kind in facts["exposure"]:
+        rows = ", ".join(str(row) for row in kind["riskiest"])
+        assert f"Rows of the original that the release exposes most, counted from 0: {rows}" in page
+
+
+def test_a_report_without_exposure_says_why(facts):
+    page = render_report({**facts, "exposure": None})
+    Page(page)
+    assert "left out: the table has more than 2,000,000 records" in told(page)
+    assert "Highest exposure" not in page
+
+
+def test_exposure_is_internal(about):
+    assert "exposure" not in about.lower()
+    assert "adversary" not in about.lower()
+
+
+def test_the_parts_of_a_promise_are_told_with_their_levels(schema, parts, release):
+    models = [sf.PSensitiveKAnonymity(p=1, k=5, sensitive="disease")]
+    made = sf.anonymize(release.original, schema, models, seed=1)
+    taken = parts(made)
+    pages = [
+        render_report(gather(**taken)),
+        render_about(promise_of(made.recipe, made.audit), dictionary_of(taken["published"], schema)),
+    ]
+    for page in pages:
+        Page(page)
+        assert "✓ k-anonymity · records in the smallest group: 5 (at least 5)" in told(page)
+        assert "✓ distinct l-diversity · different values in the least diverse group: 1 (at least 1)" in told(page)
+    broken = gather(**taken)
+    broken["audit"]["models"][0]["parts"][0].update(holds=False, level=3)
+    assert "✗ k-anonymity · records in the smallest group: 3 (at least 5)" in told(render_report(broken))
+
+
 def test_suppressed_records_are_told_inside(suppressing, parts):
     page = re.sub(r"<[^>]+>", " ", render_report(gather(**parts(suppressing))))
     assert re.search(r"records suppressed\s+37", page)
@@ -166,6 +209,11 @@ def test_names_and_values_are_escaped(parts):
         [sf.TCloseness(t=1, sensitive="disease")],
         [sf.RecursiveLDiversity(c=50.0, l=1, sensitive="disease")],
         [sf.EntropyLDiversity(l=1, sensitive="disease"), sf.FrequencyLDiversity(l=1, sensitive="disease")],
+        [sf.KLAnonymity(k=2, l=1, sensitive="disease"), sf.KMap(k=2, fraction=0.5)],
+        [sf.XYAnonymity(k=1, y="disease", x=["age"], h=1.0), sf.KAnonymity(k=2, quasi=["alive"])],
+        [sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", levels={"flu": "low", "cold": "low"})],
+        [sf.AlphaKAnonymity(alpha=1.0, k=2, sensitive="disease", values=["flu"])],
+        [sf.ConfidenceBounding(bounds={"flu": 1.0}, sensitive="disease"), sf.BetaLikeness(beta=9, sensitive="disease")],
     ],
 )
 def test_a_report_can_be_made_for_every_model_and_policy(models, missing, parts):

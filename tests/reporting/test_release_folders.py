@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.auditing.audit import audit_tables
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 from sfumato.reporting import folders
 from sfumato.reporting.folders import read_facts
@@ -130,6 +131,40 @@ def test_the_promise_is_what_the_audit_finds(release, tmp_path):
     assert promise["audit"]["records"] == 613
     assert promise["audit"]["models"][0]["level"] == release.audit.level("k-anonymity")
     assert promise["missing"] == "own-value"
+
+
+def test_the_promise_tells_parts_and_of_named_values_only_those_that_are_shown(suppressing, tmp_path):
+    levels = dict.fromkeys(["flu", "cold", "ulcer", "asthma", "kuru", "scrapie"], "low")
+    models = (
+        sf.HPKAnonymity(h=1, p=1, k=5, sensitive="disease", levels=levels),
+        sf.AlphaKAnonymity(alpha=1.0, k=5, sensitive="disease", values=["kuru", "flu"]),
+        sf.ConfidenceBounding(bounds={"kuru": 0.5, "flu": 1.0, "cold": 1.0}, sensitive="disease"),
+    )
+    audit = audit_tables(suppressing.published, suppressing.recipe.schema, models)
+    recipe = dataclasses.replace(suppressing.recipe, models=models)
+    dataclasses.replace(suppressing, recipe=recipe, audit=audit).write(tmp_path / "out")
+    public = readable(tmp_path / "out" / "public")
+    assert "kuru" not in public
+    assert "scrapie" not in public
+    promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text("utf-8"))
+    parameters = [entry["parameters"] for entry in promise["promise"]]
+    assert sorted(parameters[0]["levels"]) == ["asthma", "cold", "flu", "ulcer"]
+    assert parameters[1]["values"] == ["flu"]
+    assert parameters[2]["bounds"] == {"flu": 1, "cold": 1}
+    assert "as given for 2 values" in promise["promise"][2]["words"]
+    assert [part["model"] for part in promise["audit"]["models"][0]["parts"]] == [
+        "k-anonymity",
+        "distinct-l-diversity",
+        "distinct-categories",
+    ]
+    assert promise["audit"]["models"][0]["parts"][0] == {
+        "model": "k-anonymity",
+        "sensitive": "",
+        "level": audit.level("k-anonymity"),
+        "limit": 5,
+        "holds": True,
+    }
+    assert "kuru" in (tmp_path / "out" / "internal" / "recipe.toml").read_text("utf-8")
 
 
 def test_the_dictionary_describes_the_published_columns(release, tmp_path):

@@ -8,7 +8,14 @@ import pytest
 
 from sfumato.reporting.drawing import text_width, wrapped
 from sfumato.reporting.facts import gather
-from sfumato.reporting.pictures import attribute_picture, group_sizes, legend, risk_bars, value_bars
+from sfumato.reporting.pictures import (
+    attribute_picture,
+    exposure_columns,
+    group_sizes,
+    legend,
+    risk_bars,
+    value_bars,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = {"original": 10, "published": 8}
@@ -28,6 +35,8 @@ def all_pictures(facts):
     yield legend()
     yield risk_bars(facts["risk"])
     yield group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])
+    for kind in facts["exposure"]:
+        yield exposure_columns(kind)
     for each in facts["attributes"]:
         yield attribute_picture(each, facts["rows"])
 
@@ -95,6 +104,22 @@ def test_groups_of_many_sizes_still_fit():
     root = ET.fromstring(group_sizes(sizes, 5))  # noqa: S314 - our own picture
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"1", "5", "1k", "1M"} & set(texts)
+
+
+def test_columns_of_exposure_stand_from_low_to_high_and_to_scale():
+    classes = ["1", "1/2 to 1", "1/5 to 1/2", "1/10 to 1/5", "1/20 to 1/10", "below 1/20"]
+    before = dict(zip(classes, [6, 2, 0, 0, 0, 0], strict=True))
+    after = dict(zip(classes, [0, 0, 0, 1, 0, 3], strict=True))
+    kind = {"attribute": "<b>", "before": {"histogram": before}, "after": {"histogram": after}}
+    root = ET.fromstring(exposure_columns(kind))  # noqa: S314 - our own picture
+    ticks = [text.text for text in root.iter(f"{SVG}text")]
+    assert [tick for tick in ticks if tick in {"0", "1/20", "1/10", "1/5", "1/2", "1"}] == [
+        "0", "1/20", "1/10", "1/5", "1/2", "1"
+    ]  # fmt: skip
+    heights = {bar.find(f"{SVG}title").text: float(bar.get("height")) for bar in root.iter(f"{SVG}rect")}
+    assert heights["published, exposure below 1/20: 3 records, 75.0%"] == pytest.approx(0.75 * 170)
+    assert heights["original, exposure 1: 6 records, 75.0%"] == pytest.approx(0.75 * 170)
+    assert heights["published, exposure 1: 0 records, 0%"] == 0
 
 
 def test_long_words_are_broken_and_the_rest_is_cut():

@@ -7,16 +7,21 @@ import pytest
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.roles import Role
 from sfumato.catalogue import MEASURES, MODELS
+from sfumato.models.conjunction import Conjunction
 from sfumato.reporting.words import (
     MEASURE_WORDS,
     MISSING_WORDS,
     MODEL_WORDS,
+    PART_WORDS,
     ROLE_WORDS,
+    level_words,
     measure_words,
     model_words,
     promise_sentence,
 )
 
+COMPARED = {("min", False): "at least", ("max", False): "at most", ("max", True): "below"}
+ESTIMATE = {"fraction": 0.1, "alpha": 0.05}
 PARAMETERS = {
     "k-anonymity": {"k": 5},
     "distinct-l-diversity": {"l": 3, "sensitive": "disease"},
@@ -34,6 +39,10 @@ PARAMETERS = {
     "nt-closeness": {"n": 100, "t": 0.2, "sensitive": "disease", "distance": "ordered"},
     "beta-likeness": {"beta": 1.5, "sensitive": "disease"},
     "delta-disclosure": {"delta": 1.5, "sensitive": "disease"},
+    "kl-anonymity": {"k": 5, "l": 2.5, "sensitive": "disease"},
+    "xy-anonymity": {"k": 5, "y": "person", "h": 0.3},
+    "k-map": {"k": 5, "fraction": 0.15, "alpha": 0.02},
+    "delta-presence": {"delta_min": 0.1, "delta_max": 0.7},
 }
 
 
@@ -54,14 +63,35 @@ def test_a_promise_tells_its_parameters_and_compares_as_the_model_does(name):
         if isinstance(value, dict):
             continue
         assert f"{value:g}" in sentence if isinstance(value, float) else name == "k-anonymity" or str(value) in sentence
-    compared = {("min", False): "at least", ("max", False): "at most", ("max", True): "below"}
-    assert model_words(name).compared == compared[model.bound, model.strict]
+    assert model_words(name).compared == COMPARED[model.bound, model.strict]
 
 
 def test_a_flag_adds_a_sentence_where_it_is_set():
     plain = promise_sentence("beta-likeness", {"beta": 1, "sensitive": "disease", "enhanced": False})
     enhanced = promise_sentence("beta-likeness", {"beta": 1, "sensitive": "disease", "enhanced": True})
     assert enhanced.removeprefix(plain) == " Frequent values are bounded more tightly, so that none becomes certain."
+
+
+def test_a_set_of_quasi_identifiers_is_named():
+    told = " Only these quasi-identifiers are looked at, together: “age”, “zip”."
+    assert promise_sentence("k-anonymity", {"k": 5, "quasi": ["age", "zip"]}).endswith(told)
+    assert promise_sentence("xy-anonymity", {"k": 5, "y": "person", "x": ["age", "zip"]}).endswith(told)
+    assert "Only" not in promise_sentence("xy-anonymity", {"k": 5, "y": "person"})
+
+
+def test_an_estimate_is_said_to_be_one():
+    counted, estimated = (promise_sentence("k-map", given) for given in ({"k": 5}, {"k": 5, **ESTIMATE}))
+    assert "estimate" not in counted
+    assert "estimate" in estimated
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_part_of_a_model_has_words_and_compares_as_it_does(name):
+    model = MODELS[name](**PARAMETERS[name])
+    for part in model.parts if isinstance(model, Conjunction) else ():
+        words = level_words(part.name)
+        assert part.name in {**MODEL_WORDS, **PART_WORDS}
+        assert words.compared == COMPARED[part.bound, part.strict]
 
 
 def test_bounds_per_value_are_counted_not_told():

@@ -12,7 +12,7 @@ from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.matching import matching_groups
 from sfumato.engine.coding import CodedTable
-from sfumato.engine.containment import Boxes, match_any, weigh
+from sfumato.engine.containment import Boxes, count_points, sum_over_boxes, weigh
 from sfumato.engine.grouping import first_rows, group_columns
 from sfumato.exceptions import SchemaError
 from sfumato.groups import Groups
@@ -22,6 +22,7 @@ from sfumato.published.counting import count_groups
 from sfumato.published.table import PublishedColumn, PublishedTable
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,39 +52,63 @@ class Counts:
         seen = matching_groups(table, own) if loose else own
         if self.population is None:
             return seen, own
-        persons, uncovered = _persons(table, self.population, loose=loose)
+        crowd = _Crowd(table, self.population, loose=loose)
+        persons, uncovered = crowd.persons()
         _refuse_strangers(persons, own)
-        seen = replace(seen, population=persons, uncovered=uncovered)
-        return seen, replace(own, population=persons, uncovered=uncovered)
+        presence = crowd.presence(own.sizes / persons)
+        return (
+            replace(seen, population=persons, uncovered=uncovered, presence=presence),
+            replace(own, population=persons, uncovered=uncovered, presence=presence),
+        )
 
 
-def _persons(table: PublishedTable, population: CodedTable, *, loose: bool) -> tuple[Ints, int]:
-    """Count the persons whom every group covers, each once, and those whom none does.
+class _Crowd:
+    """The persons of a population, as points beside the boxes that the groups cover.
 
     If `loose`, missing cells match everything, of persons and of groups alike. Persons are then taken by the
     pattern of their missing cells, and groups are looked at on the other axes only.
     """
-    if not table.columns:
-        return np.full(len(table.grouped), population.rows, dtype=np.int64), 0
-    looked_at = {column.name for column in table.columns}
-    columns = [column for column in population.quasi if column.name in looked_at]
-    distinct = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
-    rows = first_rows(distinct)
-    points = np.array([column.codes[rows] for column in columns], dtype=np.int32)
-    boxes = boxes_of(table)
-    lost = np.zeros_like(points, dtype=np.bool_)
-    if loose:
-        lost = points == np.array([[column.domain.missing] for column in columns])
-        boxes = _opened(boxes, table)
-    persons, uncovered = np.zeros(len(boxes.low), dtype=np.int64), 0
-    patterns, pattern_of = np.unique(lost, axis=1, return_inverse=True)
-    for number, pattern in enumerate(patterns.T):
-        mine = np.flatnonzero(pattern_of.ravel() == number)
-        known, counts = points[~pattern][:, mine], distinct.counts[mine]
-        seen = Boxes(boxes.low[:, ~pattern], boxes.high[:, ~pattern], boxes.member_rows[:, ~pattern], boxes.members)
-        persons += weigh(known, counts, seen)
-        uncovered += int(counts[~match_any(known, seen)].sum())
-    return persons, uncovered
+
+    def __init__(self, table: PublishedTable, population: CodedTable, *, loose: bool) -> None:
+        looked_at = {column.name for column in table.columns}
+        columns = [column for column in population.quasi if column.name in looked_at]
+        widths = [len(column.domain) + 1 for column in columns]
+        self.groups = len(table.grouped)
+        self.rows = population.rows
+        self.parts: list[tuple[npt.NDArray[np.int32], Ints, Boxes]] = []
+        if not columns:
+            return
+        distinct = group_columns([column.codes for column in columns], widths)
+        rows = first_rows(distinct)
+        points = np.array([column.codes[rows] for column in columns], dtype=np.int32)
+        boxes = boxes_of(table)
+        lost = np.zeros_like(points, dtype=np.bool_)
+        if loose:
+            lost = points == np.array([[column.domain.missing] for column in columns])
+            boxes = _opened(boxes, table)
+        patterns, pattern_of = np.unique(lost, axis=1, return_inverse=True)
+        for number, pattern in enumerate(patterns.T):
+            mine = np.flatnonzero(pattern_of.ravel() == number)
+            seen = Boxes(boxes.low[:, ~pattern], boxes.high[:, ~pattern], boxes.member_rows[:, ~pattern], boxes.members)
+            self.parts.append((points[~pattern][:, mine], distinct.counts[mine], seen))
+
+    def persons(self) -> tuple[Ints, int]:
+        """Count the persons whom every group covers, each once, and those whom none does."""
+        if not self.parts:
+            return np.full(self.groups, self.rows, dtype=np.int64), 0
+        persons, uncovered = np.zeros(self.groups, dtype=np.int64), 0
+        for points, counts, boxes in self.parts:
+            persons += count_points(points, counts, boxes)
+            uncovered += int(counts[sum_over_boxes(points, boxes, np.ones(self.groups)) == 0].sum())
+        return persons, uncovered
+
+    def presence(self, chance: Floats) -> Floats:
+        """Find per group the highest chance of a person to be present, summed over all groups that cover them."""
+        highest = np.zeros(self.groups) if self.parts else chance
+        for points, counts, boxes in self.parts:
+            summed = np.minimum(sum_over_boxes(points, boxes, chance), 1.0)
+            highest = np.maximum(highest, weigh(points, counts, summed, boxes)[1])
+        return highest
 
 
 def _opened(boxes: Boxes, table: PublishedTable) -> Boxes:

@@ -43,7 +43,7 @@ class Exposed:
 
     @property
     def mean(self) -> float:
-        """The mean exposure: the share of records about which the adversary's best guess is right."""
+        """The mean exposure: the share of records that she gets right who guesses by these probabilities."""
         return float(self.by_record.mean())
 
     def quantile(self, share: float) -> float:

@@ -17,8 +17,8 @@ from sfumato.data.values import texts
 from sfumato.engine.coding import CodedTable
 from sfumato.engine.grouping import first_rows, group_columns, group_keys
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.publication import SUPPRESSED_TEXT
-from sfumato.published.table import PublishedTable
+from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
+from sfumato.published.table import PublishedTable, bucket_numbers
 
 Ints = npt.NDArray[np.int64]
 MOST_PAIRS = 400_000_000
@@ -86,16 +86,37 @@ class Comparison:
     def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
         rows_in, rows_out = self.original.num_rows, self.shown.num_rows
-        published = (*self.schema.sensitive, *self.schema.insensitive)
-        kept = [name for name in published if name in self.shown.column_names]
+        published = [
+            name for name in (*self.schema.sensitive, *self.schema.insensitive) if name in self.shown.column_names
+        ]
+        buckets = {name: bucket_numbers(self.shown, name) for name in published}
+        kept = [name for name, bucket in buckets.items() if bucket is None]
+        strange = sum(
+            self._strange_values(name, bucket, correspondence) for name, bucket in buckets.items() if bucket is not None
+        )
         return Truth(
             rows_in=rows_in,
             rows_out=rows_out,
             suppressed=rows_in - rows_out,
             with_correspondence=correspondence is not None,
-            false_cells=0 if correspondence is None else self._false_cells(kept, correspondence),
+            false_cells=strange + (0 if correspondence is None else self._false_cells(kept, correspondence)),
             unmatched=self._unmatched(kept) if correspondence is None else 0,
         )
+
+    def _strange_values(self, name: str, bucket: Ints, correspondence: Ints | None) -> int:
+        """Count values published in buckets that no record of the bucket has or, without knowing it, of the table."""
+        column, rows = _kept(self.shown[name], self.original[name]), self.shown.num_rows
+        if correspondence is None:
+            here, there, had = np.zeros(rows), np.zeros(self.original.num_rows), column.original
+        else:
+            linked = bucket == NOT_PUBLISHED
+            here = there = np.where(linked, bucket.max(initial=0) + 1 + np.arange(rows), bucket)
+            had = column.original[correspondence]
+        keys = np.concatenate([here * column.width + column.shown, there * column.width + had]).astype(np.int64)
+        pairs = group_keys(keys)
+        more = np.bincount(pairs.labels[:rows], minlength=len(pairs))
+        less = np.bincount(pairs.labels[rows:], minlength=len(pairs))
+        return int(np.maximum(more - less, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
         """Count published cells that do not cover the original cell, or do not equal it where nothing is recoded."""

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
     from sfumato.attributes.schema import Schema
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sfumato.recipe import Recipe
 
 ROLES = ("identifier", "quasi", "sensitive", "insensitive")
+PAIR = 2
 NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
 
 
@@ -77,6 +78,28 @@ def listed(text: str) -> list[str]:
     return [name.strip() for name in cells if name.strip()]
 
 
+def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
+    """Read what a file says of every value: two columns, the value and its level, category or bound."""
+    from sfumato.data.database import masked
+    from sfumato.data.read import read
+    from sfumato.data.values import texts
+
+    table, file = read(file), masked(file)
+    if table.num_columns != PAIR or table.num_rows == 0:
+        raise ReadError(
+            f"{file} must have headings, two columns and at least one row: values, and what each of them has."
+        )
+    values, entries = (texts(column).to_pylist() for column in table.columns)
+    if None in values or None in entries:
+        raise ReadError(f"{file} lacks a cell in some of its {table.num_rows:,} rows; fill or drop these.")
+    if len(set(values)) < len(values):
+        raise ReadError(f"{file} names {len(values) - len(set(values)):,} of its values again; keep one row for each.")
+    read_entries = [_number(entry) for entry in entries] if numbers else entries
+    if numbers and not all(isinstance(entry, int | float) for entry in read_entries):
+        raise ReadError(f"{file} must have numbers in its second column.")
+    return dict(zip(values, read_entries, strict=True))
+
+
 def _content(asked: Asked) -> dict[str, Any]:
     """Give the content of a recipe; the values in it are checked when the recipe is made of it."""
     from sfumato.recipe import Recipe
@@ -102,7 +125,7 @@ def _replaced(models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[st
     """Put what is promised anew in the places of models of the same name and attribute, the rest behind."""
 
     def subject(model: Mapping[str, Any]) -> tuple[str, object, object]:
-        return model["name"], model.get("sensitive"), model.get("quasi")
+        return model["name"], model.get("sensitive", model.get("y")), model.get("quasi", model.get("x"))
 
     found = [subject(model) for model in models]
     result: list[Mapping[str, Any]] = []
@@ -140,7 +163,7 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
-    """Read `name:key=value,...` as an entry of a recipe; the names of a list are joined by +."""
+    """Read `name:key=value,...` as an entry of a recipe; lists are joined by +, mappings are CSV files."""
     from sfumato.catalogue import ALGORITHMS, MODELS
 
     name, _, settings = text.partition(":")
@@ -156,6 +179,10 @@ def _choice(what: str, text: str) -> dict[str, Any]:
 
 
 def _typed(text: str, declared: str) -> object:
+    if "Mapping" in declared:
+        numbers = declared.startswith("float")
+        given = _number(text) if numbers else text
+        return mapping(text, numbers=numbers) if isinstance(given, str) else given
     if declared.startswith("Sequence"):
         return text.split("+")
     if declared.startswith(("str", "Literal")):

@@ -11,7 +11,7 @@ import typer
 from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.summary import audit_lines, level_lines
+from sfumato.cli.summary import audit_lines, exposure_lines, level_lines
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ EXAMPLES = examples(
     "    --correspondence release/internal/correspondence.parquet",
     "sfumato audit theirs.csv --quasi age,zip --sensitive disease",
     "sfumato audit theirs.csv --quasi age,zip --k 10 --ignore-suppressed --json",
+    "sfumato audit release/public/table.csv --recipe recipe.toml --original patients.csv --exposure",
+    "sfumato audit sample.csv --quasi age,zip --model k-map:k=5 --population citizens.csv",
+    "sfumato audit theirs.csv --quasi age,zip --sensitive disease \\",
+    "    --model hpk-anonymity:h=2,p=2,k=3,sensitive=disease,levels=levels.csv",
 )
 
 
@@ -45,6 +49,13 @@ class Comparing:
     correspondence: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Which original row each row was; else any will do.")
     ] = None
+    population: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Everybody the records are drawn from: for k-map and delta-presence."),
+    ] = None
+    population_table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which table, where the population is in a database.")
+    ] = None
 
     def table(self) -> pa.Table | None:
         """Read the original, if there is one."""
@@ -52,6 +63,14 @@ class Comparing:
             return Reading(table=self.original_table).read(self.original)
         if self.correspondence is not None or self.original_table is not None:
             raise InvalidParameterError("--correspondence and --original-table need --original, too.")
+        return None
+
+    def everybody(self) -> pa.Table | None:
+        """Read the population, if there is one."""
+        if self.population is not None:
+            return Reading(table=self.population_table).read(self.population)
+        if self.population_table is not None:
+            raise InvalidParameterError("--population-table needs --population, too.")
         return None
 
     def rows(self) -> npt.NDArray[np.int64] | None:
@@ -79,6 +98,14 @@ def audit(
     ignore_suppressed: Annotated[
         bool, typer.Option("--ignore-suppressed", help="Count rows that are * everywhere as left out.")
     ] = False,
+    exposure: Annotated[
+        bool,
+        typer.Option(
+            "--exposure",
+            help="Also tell how exposed records are to one who knows the quasi-identifiers of a person (with "
+            "--original) or of everybody (without).",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Judge a published table, made by whatever tool.
@@ -88,32 +115,42 @@ def audit(
     holds, 1 one does not hold or a cell is not true, 2 a bad request.
     """
     from sfumato.auditing.audit import audit_tables
+    from sfumato.auditing.exposure import exposure as measure_exposure
     from sfumato.cli.asking import ask_promise
 
     schema, models = ask_promise(asked)
-    original, rows = comparing.table(), comparing.rows()
+    original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
     shown = reading.read(file)
     with progress("Judging"):
         found = audit_tables(
-            shown, schema, models, original=original, correspondence=rows, ignore_suppressed=ignore_suppressed
+            shown,
+            schema,
+            models,
+            original=original,
+            correspondence=rows,
+            population=population,
+            ignore_suppressed=ignore_suppressed,
         )
+        exposed = measure_exposure(found.counts.shown, schema, original=original) if exposure else None
     if json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), **({} if exposed is None else {"exposure": exposed.to_dict()})})
     else:
         lines = [*audit_lines(found), *([] if found.verdicts else level_lines(found))]
-        typer.echo("\n".join(lines))
+        typer.echo("\n".join([*lines, *([] if exposed is None else exposure_lines(exposed))]))
     if not found.holds:
         if not ignore_suppressed:
-            _hint(found, shown, schema, models)
+            _hint(found, shown, schema, models, population)
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _hint(found: Audit, shown: pa.Table, schema: Schema, models: tuple[PrivacyModel, ...]) -> None:
+def _hint(
+    found: Audit, shown: pa.Table, schema: Schema, models: tuple[PrivacyModel, ...], population: pa.Table | None
+) -> None:
     """Say so when only records that are suppressed everywhere break the promise."""
     from sfumato.auditing.audit import audit_tables
 
     try:
-        apart = audit_tables(shown, schema, models, ignore_suppressed=True)
+        apart = audit_tables(shown, schema, models, population=population, ignore_suppressed=True)
     except SchemaError:  # nothing is left when the suppressed records are set aside
         return
     if sum(verdict.holds for verdict in apart.verdicts) > sum(verdict.holds for verdict in found.verdicts):

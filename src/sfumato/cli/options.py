@@ -83,7 +83,8 @@ class Asked:
         typer.Option(
             metavar="NAME:KEY=VALUE,...",
             help="Promise a model, as in distinct-l-diversity:l=3,sensitive=disease or k-anonymity:k=9,quasi=age+zip; "
-            "replaces the recipe's of that name and attributes. Repeatable.",
+            "levels, categories and bounds of values are a CSV file, as in levels=levels.csv. Replaces the recipe's of "
+            "that name and attributes. Repeatable.",
         ),
     ] = field(default_factory=list)
 

@@ -10,6 +10,7 @@ from sfumato.cli.printing import aligned, verdict
 
 if TYPE_CHECKING:
     from sfumato.auditing.audit import Audit
+    from sfumato.auditing.exposure import Exposure
     from sfumato.auditing.verdict import Verdict
 
 
@@ -24,7 +25,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         yield f"Audit: {counted}{aside}"
     if audit.verdicts:
         head = ("promise", "level", "holds", "violating records", "violating groups")
-        yield aligned([head, *(_judged(each) for each in audit.verdicts)], indent=2)
+        yield aligned([head, *(row for each in audit.verdicts for row in _judged(each))], indent=2)
     if audit.truth is not None:
         yield from _truth_lines(audit)
 
@@ -34,6 +35,25 @@ def level_lines(audit: Audit) -> Iterator[str]:
     yield f"The largest k that this table keeps is {audit.level('k-anonymity')}."
     rows = [(each.model.name, ", ".join(each.model.attributes), _level(each)) for each in audit.levels]
     yield aligned([("model", "sensitive", "level"), *rows], indent=2)
+
+
+def exposure_lines(exposure: Exposure) -> Iterator[str]:
+    """Say how exposed records are, and which rows most."""
+    knows, numbered = {
+        1: ("the quasi-identifiers of one person", "of the original"),
+        2: ("the quasi-identifiers of everybody", "of this table"),
+    }[exposure.adversary]
+    kinds = [exposure.identity, *exposure.values.values()]
+    records = len(exposure.identity.by_record)
+    yield f"Exposure of {records:,} records to adversary {exposure.adversary}, who knows {knows}"
+    head = ("exposure of", "maximum", "mean", *exposure.identity.histogram())
+    rows = [
+        (each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}", *(f"{n:,}" for n in each.histogram().values()))
+        for each in kinds
+    ]
+    yield aligned([head, *rows], indent=2)
+    yield f"Rows {numbered} that are exposed most, counted from 0"
+    yield aligned([(each.what, ", ".join(map(str, each.riskiest()))) for each in kinds], indent=2)
 
 
 def measure_lines(measures: Mapping[str, float]) -> Iterator[str]:
@@ -53,14 +73,17 @@ def place_lines(folder: Path) -> Iterator[str]:
     )
 
 
-def _judged(each: Verdict) -> Sequence[str]:
-    return (
-        repr(each.model),
+def _judged(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:
+    """Give the row of a promise, and under it those of its parts."""
+    yield (
+        indent + repr(each.model),
         _level(each),
         "yes" if each.holds else "NO",
         f"{each.records:,}",
         f"{each.groups:,}",
     )
+    for part in each.parts:
+        yield from _judged(part, indent + "  ")
 
 
 def _level(each: Verdict) -> str:

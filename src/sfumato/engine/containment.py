@@ -74,17 +74,16 @@ def match(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, conten
     return _match_in_tree(points, own_columns, boxes, contents)
 
 
-def match_any(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_]:
-    """Tell for every point whether any box contains it."""
+def sum_over_boxes(points: npt.NDArray[np.int32], boxes: Boxes, amounts: Floats) -> Floats:
+    """Sum for every point the amounts of the boxes that contain it."""
     count = len(boxes.low)
     contents = Contents(
-        sizes=np.ones(count),
+        sizes=amounts,
         offsets=np.zeros(count + 1, dtype=np.int64),
         columns=np.zeros(0, dtype=np.int64),
         amounts=np.zeros(0),
     )
-    nothing = np.zeros((0, points.shape[1]), dtype=np.int64)
-    return np.asarray(match(points, nothing, boxes, contents).records > 0)
+    return match(points, np.zeros((0, points.shape[1]), dtype=np.int64), boxes, contents).records
 
 
 def _match_plainly(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
@@ -115,23 +114,32 @@ def _inside(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_
     return inside
 
 
-def weigh(points: npt.NDArray[np.int32], weights: Ints, boxes: Boxes) -> Ints:
-    """Sum for every box the weights of the points that it contains."""
+def weigh(points: npt.NDArray[np.int32], weights: Ints, values: Floats, boxes: Boxes) -> tuple[Ints, Floats]:
+    """Sum for every box the weights of the points that it contains, and find the highest of their values."""
     count = points.shape[1]
-    totals = np.zeros(len(boxes.low), dtype=np.int64)
+    totals, highest = np.zeros(len(boxes.low), dtype=np.int64), np.zeros(len(boxes.low))
     if count * len(boxes.low) <= PLAIN_PAIRS:
         step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
         for start in range(0, count, step):
-            totals += _inside(points[:, start : start + step], boxes) @ weights[start : start + step]
-        return totals
+            inside = _inside(points[:, start : start + step], boxes)
+            totals += inside @ weights[start : start + step]
+            np.maximum(highest, (inside * values[start : start + step]).max(axis=1), out=highest)
+        return totals, highest
     from sfumato.engine.kernels import containment as kernel
 
     order, tree = _grown(points)
     _over_boxes(
         len(boxes.low),
-        lambda _, first, last: kernel.weigh_boxes(points, order, tree, boxes.arrays, weights, first, last, totals),
+        lambda _, first, last: kernel.weigh_boxes(
+            points, order, tree, boxes.arrays, weights, values, first, last, totals, highest
+        ),
     )
-    return totals
+    return totals, highest
+
+
+def count_points(points: npt.NDArray[np.int32], weights: Ints, boxes: Boxes) -> Ints:
+    """Sum for every box the weights of the points that it contains."""
+    return weigh(points, weights, np.zeros(len(weights)), boxes)[0]
 
 
 def _match_in_tree(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:

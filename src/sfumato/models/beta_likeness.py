@@ -31,9 +31,9 @@ class BetaLikeness(PrivacyModel):
     while the table's distribution stays. It is not extendable. It does not stop an adversary from learning that a
     value has become *less* likely; see `DeltaDisclosure`.
 
-    Missing values that may be anything (policy matches-all) are all taken to be the one value of the table for
-    which that is worst, and the table's distribution is that of its known values. What is within rounding of
-    $-\ln p$ is refused.
+    Missing values that may be anything (policy matches-all) are all taken to be the one value for which that is
+    worst, of the group or the rarest of the table, whose distribution is that of its known values. What is within
+    rounding of $-\ln p$ is refused.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ class BetaLikeness(PrivacyModel):
         gains = relative_gains(counts.counts + counts.missing[rows], sizes[rows], totals[counts.codes], table)
         level = counts.reduce(np.maximum, np.maximum(gains, 0) / shares[counts.codes])
         lost = np.flatnonzero(counts.missing)
-        for expected, share in _worst_values(totals, shares) if len(lost) else ():
-            unseen = relative_gains(counts.missing[lost], sizes[lost], np.full(len(lost), expected), table)
-            level[lost] = np.maximum(level[lost], unseen / share)
+        rarest = np.where(totals > 0, totals, table + 1).argmin()  # what gains most, also in shares of its bound
+        unseen = relative_gains(counts.missing[lost], sizes[lost], np.full(len(lost), totals[rarest]), table)
+        level[lost] = np.maximum(level[lost], unseen / shares[rarest])
         return level
 
     def _shares_of_beta(self, totals: Counts) -> Levels:
@@ -92,10 +92,3 @@ class BetaLikeness(PrivacyModel):
         information = np.log1p((totals.sum() - totals[occurs]) / totals[occurs]) * ROUNDED_DOWN
         shares[occurs] = np.minimum(1, information / self.beta)
         return shares
-
-
-def _worst_values(totals: Counts, shares: Levels) -> set[tuple[int, float]]:
-    """List totals and bounds among which missing cells find the worst value: the rarest, or a tightly bound one."""
-    rarest = totals == totals.min(initial=totals.sum(), where=totals > 0)
-    worst = np.flatnonzero((totals > 0) & (rarest | (shares < 1)))
-    return set(zip(totals[worst].tolist(), shares[worst].tolist(), strict=True)) or {(0, 1.0)}

@@ -19,7 +19,8 @@ class DeltaPresence(Conjunction):
     r"""Require that nobody of the population is in the table with a chance outside two bounds [1]_.
 
     A group of $f$ records that covers $F$ persons of the population tells each of them to be in the table with
-    $f / F$, which must lie in $[\delta_{min}, \delta_{max}]$. Persons whom no group covers are surely not in it,
+    $f / F$, which must lie in $[\delta_{min}, \delta_{max}]$; where groups overlap, a person's highest chance is
+    the sum over all groups that cover them. Persons whom no group covers are surely not in it,
     which breaks any positive $\delta_{min}$. The union of two good groups is good, as its ratio lies between theirs.
     It needs a population table that contains every record, and says nothing about sensitive values.
 
@@ -108,8 +109,8 @@ class HighestPresence(PrivacyModel):
         return self.highest
 
     def level(self, groups: Groups) -> Levels:
-        """Divide records by persons."""
-        return presence(groups)
+        """Divide records by persons, summed over all groups that cover a person where that is known."""
+        return presence(groups) if groups.presence is None else groups.presence
 
 
 def presence(groups: Groups) -> Levels:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import lcm
 
 import numpy as np
@@ -22,7 +23,8 @@ from sfumato.groups import Groups, Histogram
 from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
 from sfumato.published.table import PublishedTable, bucket_numbers
 
-LARGEST_SCALE = 2**31
+LARGEST_COUNT = 2**62
+ROUNDED_SCALE = 2**31
 
 
 def count_groups(
@@ -55,7 +57,11 @@ def count_groups(
 def _expected(
     group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], column: CodedColumn
 ) -> Histogram:
-    """Count expected values per group, as whole multiples; a cell outside any bucket is linked to its record."""
+    """Count expected values per group; a cell outside any bucket is linked to its record.
+
+    Counts are whole multiples of what is expected where these fit. Otherwise they are rounded down, and what is lost
+    goes to the group's most frequent value, the worst case.
+    """
     alone = bucket == NOT_PUBLISHED
     bucket = np.where(alone, bucket.max(initial=-1) + 1 + np.cumsum(alone), bucket)
     buckets = int(bucket.max()) + 1
@@ -67,9 +73,15 @@ def _expected(
     spread = np.diff(offsets)[pair_bucket]
     first = np.repeat(offsets[pair_bucket] - np.cumsum(spread) + spread, spread)
     entry = first + np.arange(int(spread.sum()))
-    scale = min(lcm(*np.unique(sizes[sizes > 0]).tolist()), LARGEST_SCALE)
-    amounts = -(-np.repeat(pairs.counts, spread) * counts[entry] * scale // np.repeat(sizes[pair_bucket], spread))
-    return Histogram.of_entries(np.repeat(pair_group, spread), codes[entry], amounts, groups=groups, width=width)
+    shared, held, size = np.repeat(pairs.counts, spread), counts[entry], np.repeat(sizes[pair_bucket], spread)
+    scale = lcm(*np.unique(sizes[sizes > 0]).tolist())
+    rows, codes = np.repeat(pair_group, spread), codes[entry]
+    if scale * len(group) * int(sizes.max()) < LARGEST_COUNT:
+        return Histogram.of_entries(rows, codes, shared * held * (scale // size), groups=groups, width=width)
+    amounts = np.floor(shared * (held / size) * ROUNDED_SCALE).astype(np.int64)
+    rounded = Histogram.of_entries(rows, codes, amounts, groups=groups, width=width)
+    lost = np.bincount(group, minlength=groups) * ROUNDED_SCALE - rounded.sizes
+    return replace(rounded, missing=np.maximum(lost, 0)).folded
 
 
 def _without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:

@@ -27,6 +27,7 @@ from sfumato.reporting.numbers import count, percent, risk
 WIDTH = 380.0
 LEFT, RIGHT, TOP, BOTTOM = 42.0, WIDTH - 8, 34.0, 204.0  # of the axes that columns stand on
 COLUMNS = 18  # of a label beside bars
+NUMBER_HEIGHT = 12.0  # of a number over a column
 LETTER = 6.8  # how wide a letter of 11 points is, roughly
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 MOST_LINES = 5
@@ -150,6 +151,7 @@ def _paired_columns(
     shapes = _share_axis(1.0, LEFT, RIGHT, TOP, BOTTOM)
     for at, (tick, name) in enumerate(classes):
         x, thick = LEFT + at * step, 0.38 * step
+        numbered = _label_heights([BOTTOM - 4 - side[at] * (BOTTOM - TOP) for side in shares])
         for side, table, fill, edge in ((0, "original", BEFORE, BEFORE_EDGE), (1, "published", AFTER, "none")):
             share, start = shares[side][at], x + (0.10 + 0.42 * side) * step
             height = share * (BOTTOM - TOP)
@@ -158,7 +160,7 @@ def _paired_columns(
             shapes.append(bar(start, BOTTOM - height, thick, height, fill=fill, edge=outline, tip=tip))
             if share and len(classes) <= MOST_NUMBERED:
                 middle = start + thick / 2
-                shapes.append(words(middle, BOTTOM - height - 4, percent(share), size=10.5, ink=INK, anchor="middle"))
+                shapes.append(words(middle, numbered[side], percent(share), size=10.5, ink=INK, anchor="middle"))
         if at % (1 + len(classes) // 14) == 0:
             shapes.append(words(x, BOTTOM + 16, tick, size=11, ink=QUIET, anchor="middle"))
         shapes.append(line(x, BOTTOM, x, BOTTOM + 4, ink=QUIET))
@@ -169,6 +171,19 @@ def _paired_columns(
         for side in shares
     )
     return shapes, f"Original: {before}. Published: {after}."
+
+
+def _label_heights(heights: Sequence[float]) -> list[float]:
+    """Move the upper one of two numbers side by side up where they would overlap; both stay where nothing is beside.
+
+    >>> _label_heights([100.0, 96.0]), _label_heights([100.0, 40.0]), _label_heights([100.0, 200.0])
+    ([100.0, 88.0], [100.0, 40.0], [100.0, 200.0])
+    """
+    upper, lower = sorted(heights)
+    if lower == BOTTOM - 4 or lower - upper >= NUMBER_HEIGHT:
+        return list(heights)
+    moved = lower - NUMBER_HEIGHT
+    return [lower, moved] if heights[0] == lower else [moved, lower]
 
 
 def _lower_end(name: str) -> str:

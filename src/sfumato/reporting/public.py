@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 from sfumato import __version__
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.audit import Audit
-from sfumato.auditing.verdict import plain
+from sfumato.auditing.verdict import Verdict, plain
 from sfumato.models.base import PrivacyModel
 from sfumato.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.published.labels import is_mask
@@ -22,35 +23,58 @@ from sfumato.reporting.words import FORM_WORDS, promise_sentence
 def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
     """Say what is promised and what an audit of the published table alone finds.
 
-    What the audit knows about the original (`truth`) stays out, and so does everything else of the recipe.
+    What the audit knows about the original (`truth`) stays out, and so does everything else of the recipe. Where a
+    model names sensitive values, only those are told that the published table shows.
     """
     return {
         "sfumato": __version__,
-        "promise": [promised(model) for model in recipe.models],
+        "promise": [promised(model, _shown_values(model, audit)) for model in recipe.models],
         "audit": {
             "holds": all(verdict.holds for verdict in audit.verdicts),
             "records": audit.records,
             "groups": len(audit.sizes),
-            "models": [
-                {
-                    "model": verdict.model.name,
-                    "sensitive": ", ".join(verdict.model.attributes),
-                    "level": plain(verdict.level),
-                    "limit": plain(verdict.model.limit),
-                    "holds": verdict.holds,
-                }
-                for verdict in audit.verdicts
-            ],
+            "models": [_judged(verdict) for verdict in audit.verdicts],
             "levels": audit.to_dict()["levels"],
         },
         "missing": str(recipe.schema.missing),
     }
 
 
-def promised(model: PrivacyModel) -> dict[str, Any]:
-    """Give a model with its parameters, and in words."""
+def promised(model: PrivacyModel, shown: Collection[str] | None = None) -> dict[str, Any]:
+    """Give a model with its parameters, and in words; where `shown` is given, of sensitive values only these."""
     parameters = model.parameters()
+    if shown is not None:
+        parameters = {key: _only(shown, key, value) for key, value in parameters.items()}
     return {"model": model.name, "parameters": parameters, "words": promise_sentence(model.name, parameters)}
+
+
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "model": verdict.model.name,
+        "sensitive": ", ".join(verdict.model.attributes),
+        "level": plain(verdict.level),
+        "limit": plain(verdict.model.limit),
+        "holds": verdict.holds,
+        **({"parts": [_judged(part) for part in verdict.parts]} if verdict.parts else {}),
+    }
+
+
+def _shown_values(model: PrivacyModel, audit: Audit) -> set[str]:
+    """List the sensitive values that a model reads and the published table shows."""
+    groups = audit.counts.of(model)[1]
+    return {
+        text
+        for name in model.attributes
+        for text, count in zip(groups.domains[name].texts, groups.totals[name].tolist(), strict=False)
+        if count
+    }
+
+
+def _only(shown: Collection[str], name: str, value: object) -> object:
+    """Leave out of a parameter the sensitive values that the published table does not show."""
+    if isinstance(value, Mapping):
+        return {text: entry for text, entry in value.items() if text in shown}
+    return [text for text in value if text in shown] if name == "values" and isinstance(value, list | tuple) else value
 
 
 def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:

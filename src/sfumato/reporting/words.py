@@ -8,17 +8,23 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelWords:
+class LevelWords:
+    """What the level of a model counts, and how it is compared with the limit."""
+
+    title: str
+    level: str
+    compared: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelWords(LevelWords):
     """A model in words: what it promises, what its level counts, and what it leaves open.
 
     `promise` is filled with the model's parameters; `limit` and `level` say how they are compared. `further` adds
     a sentence for each parameter that is given and not false.
     """
 
-    title: str
     promise: str
-    level: str
-    compared: str
     open: str
     further: Mapping[str, str] = field(default_factory=dict)
 
@@ -34,6 +40,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
         level="records in the smallest group",
         compared="at least",
         open="It says nothing about sensitive values: a group whose records all share one value gives that value away.",
+        further={"quasi": "Only these quasi-identifiers are looked at, together: {quasi}."},
     ),
     "distinct-l-diversity": ModelWords(
         title="distinct l-diversity",
@@ -161,6 +168,63 @@ MODEL_WORDS: dict[str, ModelWords] = {
         open="It says nothing about who is in the table.",
         further={"present_only": "Values that are absent from a group were not looked at."},
     ),
+    "kl-anonymity": ModelWords(
+        title="(k,l)-anonymity",
+        promise="Nobody's record is found with a chance above one in {k}, and nobody's value of “{sensitive}” is "
+        "learned with a chance above one in {l}.",
+        level=SHARE,
+        compared="at least",
+        open="An attacker who knows the values of other persons in the same bucket or group can rule these out.",
+    ),
+    "xy-anonymity": ModelWords(
+        title="(X,Y)-anonymity",
+        promise=f"{GROUP.capitalize()} is linked to at least {{k}} different values of “{{y}}”.",
+        level=SHARE,
+        compared="at least",
+        open="It says nothing about the other columns; and one value may be far more frequent than the others of its "
+        "group, unless its share is bounded.",
+        further={
+            "x": "Only these quasi-identifiers are looked at, together: {x}.",
+            "h": "No value holds more than a share of {h} of a group.",
+        },
+    ),
+    "k-map": ModelWords(
+        title="k-map",
+        promise=f"{GROUP.capitalize()} fits at least {{k}} persons of the population that the records are drawn from.",
+        level="persons whom the worst group fits",
+        compared="at least",
+        open="It does not protect persons who are known to be in the table: a group may hold a single record.",
+        further={
+            "fraction": "Persons are estimated from records, which are a share of {fraction} of the population; for a "
+            "group, the estimate is too high with a probability of at most {alpha}."
+        },
+    ),
+    "delta-presence": ModelWords(
+        title="delta-presence",
+        promise="Nobody of the population is known to be in the table with a probability below {delta_min} or above "
+        "{delta_max}.",
+        level=SHARE,
+        compared="at least",
+        open="It says nothing about sensitive values: a group whose records all share one value gives it away.",
+    ),
+}
+
+# What models are made of that nobody promises alone.
+PART_WORDS: dict[str, LevelWords] = {
+    "distinct-categories": LevelWords(
+        title="distinct categories",
+        level="different categories or levels in the least diverse group",
+        compared="at least",
+    ),
+    "least-range": LevelWords(
+        title="range", level="largest less the least number, in the narrowest group", compared="at least"
+    ),
+    "least-presence": LevelWords(
+        title="least presence", level="lowest probability of being in the table", compared="at least"
+    ),
+    "highest-presence": LevelWords(
+        title="highest presence", level="highest probability of being in the table", compared="at most"
+    ),
 }
 
 ALWAYS_OPEN = (
@@ -253,6 +317,11 @@ def model_words(name: str) -> ModelWords:
     return MODEL_WORDS.get(name, plain)
 
 
+def level_words(name: str) -> LevelWords:
+    """Give the words for what a model, or a part of one, counts."""
+    return PART_WORDS.get(name) or model_words(name)
+
+
 def promise_sentence(name: str, parameters: Mapping[str, Any]) -> str:
     """Say what a model promises with these parameters.
 
@@ -265,12 +334,14 @@ def promise_sentence(name: str, parameters: Mapping[str, Any]) -> str:
         filled["others"] = "1 other" if others == 1 else f"{others} others"
     words = model_words(name)
     further = [sentence for key, sentence in words.further.items() if parameters.get(key)]
-    return " ".join([words.promise.format_map(filled), *further])
+    return " ".join(sentence.format_map(filled) for sentence in (words.promise, *further))
 
 
 def _shown(value: object) -> object:
     if isinstance(value, Mapping):
         return f"as given for {len(value)} values"
+    if isinstance(value, list | tuple):
+        return ", ".join(f"“{name}”" for name in value)
     return f"{value:g}" if isinstance(value, float) else value
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sfumato.attributes.schema import Schema
 from sfumato.engine.coding import code
-from sfumato.engine.containment import weigh
+from sfumato.engine.containment import count_points
 from sfumato.engine.grouping import first_rows, group_columns
 from sfumato.exceptions import InvalidParameterError
 from sfumato.published.boxes import boxes_of
@@ -56,4 +56,4 @@ def _covered(groups: RecordGroups, population: pa.Table, schema: Schema) -> Coun
         replace(shown, schema=schema, original=known.domain)
         for shown, known in zip(groups.columns, coded.quasi, strict=True)
     )
-    return weigh(points, distinct.counts, boxes_of(PublishedTable(groups.records, columns, groups.grouped)))
+    return count_points(points, distinct.counts, boxes_of(PublishedTable(groups.records, columns, groups.grouped)))

@@ -142,11 +142,13 @@ def weigh_boxes(
     tree: tuple[Array, Array, Array, Array],
     boxes: tuple[Array, Array, Array, Array],
     weights: Array,
+    values: Array,
     first: int,
     last: int,
     totals: Array,
+    highest: Array,
 ) -> None:
-    """Sum the weights of the points that each of the boxes first..last contains."""
+    """Sum the weights of the points in each of the boxes first..last, and find the highest of their values."""
     starts, stops = tree[0], tree[1]
     low, high, member_rows, members = boxes
     stack = np.zeros(128, dtype=np.int64)
@@ -159,4 +161,5 @@ def weigh_boxes(
                 sure = how == INSIDE and not listed
                 if sure or contains(order[i], points, low[box], high[box], member_rows[box], members):
                     totals[box] += weights[order[i]]
+                    highest[box] = max(highest[box], values[order[i]])
             node, how, depth = next_node(stack, depth, tree, low[box], high[box])
