@@ -200,6 +200,18 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
 
 
+def refuse_unknown_values(task: Task) -> None:
+    """Refuse models that protect values by names that no record has: a misspelled name would protect nobody."""
+    known = {column.name: set(column.domain.texts) for column in task.table.sensitive}
+    for model in task.models:
+        unknown = sum(value not in known[name] for name in model.attributes for value in model.named_values)
+        if unknown:
+            columns = ", ".join(repr(name) for name in model.attributes)
+            raise SchemaError(
+                f"{type(model).__name__} names {unknown} values that column {columns} does not have; correct them."
+            )
+
+
 def refuse_impossible(task: Task) -> None:
     """Refuse monotone models that not even a single group of all records keeps."""
     rows = task.table.rows
@@ -256,6 +268,7 @@ def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publicatio
     refusal = recipe.algorithm.refusal(task)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
+    refuse_unknown_values(task)
     refuse_impossible(task)
     publication = recipe.algorithm.search(task)
     if publication.suppressed == coded.rows:

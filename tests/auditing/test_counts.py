@@ -140,3 +140,15 @@ def test_presence_adds_up_where_groups_overlap(pairs, monkeypatch):
     assert not audit.holds
     apart = sf.audit(published.slice(0, 1), schema, [sf.DeltaPresence(delta_min=0, delta_max=0.5)], population=persons)
     assert apart.holds
+
+
+def test_a_search_refuses_names_of_values_that_nobody_has():
+    table, schema = sf.generate(200), sf.Schema(quasi=["age"], sensitive=["disease"])
+    for model in (
+        sf.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease", values=["astma"]),
+        sf.ConfidenceBounding(bounds={"astma": 0.5}, sensitive="disease"),
+    ):
+        with pytest.raises(sf.SchemaError, match="names 1 values that column 'disease' does not have"):
+            sf.anonymize(table, schema, [model])
+    kept = [sf.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease", values=["asthma"])]
+    assert sf.anonymize(table, schema, kept).audit.holds

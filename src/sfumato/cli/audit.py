@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sfumato.attributes.schema import Schema
     from sfumato.auditing.audit import Audit
+    from sfumato.auditing.exposure import Exposure
     from sfumato.models.base import PrivacyModel
 
 EXAMPLES = examples(
@@ -132,15 +133,19 @@ def audit(
             ignore_suppressed=ignore_suppressed,
         )
         exposed = measure_exposure(found.counts.shown, schema, original=original) if exposure else None
-    if json:
-        print_json({**found.to_dict(), **({} if exposed is None else {"exposure": exposed.to_dict()})})
-    else:
-        lines = [*audit_lines(found), *([] if found.verdicts else level_lines(found))]
-        typer.echo("\n".join([*lines, *([] if exposed is None else exposure_lines(exposed))]))
+    _tell(found, exposed, json=json)
     if not found.holds:
         if not ignore_suppressed:
             _hint(found, shown, schema, models, population)
         raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _tell(found: Audit, exposed: Exposure | None, *, json: bool) -> None:
+    if json:
+        print_json({**found.to_dict(), **({} if exposed is None else {"exposure": exposed.to_dict()})})
+        return
+    lines = [*audit_lines(found), *([] if found.verdicts else level_lines(found))]
+    typer.echo("\n".join([*lines, *([] if exposed is None else exposure_lines(exposed))]))
 
 
 def _hint(

@@ -58,6 +58,11 @@ class PrivacyModel(ABC):
         return ()
 
     @property
+    def named_values(self) -> tuple[str, ...]:
+        """The sensitive values that the model protects by name; a search refuses those that nobody has."""
+        return ()
+
+    @property
     def needs_population(self) -> bool:
         """Whether the model compares with a table of the population that the records are drawn from."""
         return False

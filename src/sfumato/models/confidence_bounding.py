@@ -79,6 +79,11 @@ class ConfidenceBounding(PrivacyModel):
         return 1 if isinstance(self.bounds, Mapping) else self.bounds
 
     @property
+    def named_values(self) -> tuple[str, ...]:
+        """The values that have a bound of their own."""
+        return tuple(self.bounds) if isinstance(self.bounds, Mapping) else ()
+
+    @property
     def smallest_group(self) -> int:
         """A value that occurs holds at least one record."""
         return 1 if isinstance(self.bounds, Mapping) else math.ceil(1 / self.bounds - ROUNDING)

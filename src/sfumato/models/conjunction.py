@@ -44,6 +44,11 @@ class Conjunction(PrivacyModel):
         return any(part.needs_population for part in self.parts)
 
     @property
+    def named_values(self) -> tuple[str, ...]:
+        """The values that any part names."""
+        return tuple(dict.fromkeys(value for part in self.parts for value in part.named_values))
+
+    @property
     def smallest_group(self) -> int:
         """The largest of the parts' sizes."""
         return max(part.smallest_group for part in self.parts)
