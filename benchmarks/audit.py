@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick

@@ -19,14 +19,6 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.attributes.schema import Schema
 from sfumato.data.values import texts
 from sfumato.engine.grouping import first_rows, group_columns
-from sfumato.exceptions import (
-    BrokenPromiseError,
-    InfeasibleError,
-    InvalidParameterError,
-    SchemaError,
-    UnsupportedModelError,
-    WriteError,
-)
 from sfumato.models import DistinctLDiversity, FrequencyLDiversity, KAnonymity
 from sfumato.publication import NOT_PUBLISHED, Exact, Interval, Label, MissingCell, Publication, Recoded, Suppressed
 from strategies import described_tables
@@ -256,7 +248,7 @@ LIARS = [
 
 @pytest.mark.parametrize("liar", LIARS, ids=repr)
 def test_a_release_that_fails_its_audit_is_withheld(liar):
-    with pytest.raises(BrokenPromiseError) as refusal:
+    with pytest.raises(sf.BrokenPromiseError) as refusal:
         sf.anonymize(PATIENTS, SCHEMA, models=[KAnonymity(k=2)], algorithm=liar, max_suppressed=1)
     name = type(liar).__name__
     assert (
@@ -266,7 +258,7 @@ def test_a_release_that_fails_its_audit_is_withheld(liar):
 
 
 def test_suppressing_more_than_allowed_is_refused_with_what_would_be_possible():
-    with pytest.raises(InfeasibleError) as refusal:
+    with pytest.raises(sf.InfeasibleError) as refusal:
         drop(max_suppressed=0.1)
     said = str(refusal.value)
     assert said.startswith("DropSmallGroups would suppress 1 records and only 0 may be; allow max_suppressed=0.1667")
@@ -289,7 +281,7 @@ def test_the_allowed_number_of_suppressed_records_is_exact(share, rows, most):
 
 
 def test_suppressing_everybody_is_no_release():
-    with pytest.raises(InfeasibleError, match="DropSmallGroups would suppress all records; ask for less"):
+    with pytest.raises(sf.InfeasibleError, match="DropSmallGroups would suppress all records; ask for less"):
         sf.anonymize(PATIENTS, SCHEMA, models=[KAnonymity(k=2)], algorithm=DropSmallGroups(least=9), max_suppressed=1)
 
 
@@ -307,16 +299,16 @@ class OnlyKAnonymity(OneGroup):
 
 def test_an_algorithm_refuses_models_that_it_cannot_serve():
     models = [KAnonymity(k=2), FrequencyLDiversity(l=1.5, sensitive="disease")]
-    with pytest.raises(UnsupportedModelError, match=r"OneGroup cannot serve FrequencyLDiversity\(l=1.5"):
+    with pytest.raises(sf.UnsupportedModelError, match=r"OneGroup cannot serve FrequencyLDiversity\(l=1.5"):
         sf.anonymize(PATIENTS, SCHEMA, models=models, algorithm=OnlyKAnonymity())
-    with pytest.raises(UnsupportedModelError, match=r"Mondrian cannot serve NotMonotone\(k=2"):
+    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian cannot serve NotMonotone\(k=2"):
         sf.anonymize(PATIENTS, SCHEMA, models=[NotMonotone(k=2)])
 
 
 def test_single_sensitive_cells_are_refused_by_algorithms_that_ignore_them():
     frame = PATIENTS.assign(hidden=[True, False] * 3)
     schema = Schema(quasi=["age"], sensitive=["disease"], flags={"age": "hidden"})
-    with pytest.raises(UnsupportedModelError, match=r"Mondrian cannot protect single sensitive cells \(of 'age'\)"):
+    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian cannot protect single sensitive cells \(of 'age'\)"):
         sf.anonymize(frame, schema, models=[KAnonymity(k=2)])
 
 
@@ -334,18 +326,20 @@ def test_single_sensitive_cells_are_refused_by_algorithms_that_ignore_them():
     ],
 )
 def test_what_is_impossible_is_refused_before_searching(model, sentence):
-    with pytest.raises(InfeasibleError) as refusal:
+    with pytest.raises(sf.InfeasibleError) as refusal:
         sf.anonymize(PATIENTS, SCHEMA, models=[model])
     assert str(refusal.value).startswith(sentence)
 
 
 def test_a_schema_that_publishes_nothing_is_refused():
-    with pytest.raises(SchemaError, match="Schema leaves nothing to publish; give columns the role quasi"):
+    with pytest.raises(sf.SchemaError, match="Schema leaves nothing to publish; give columns the role quasi"):
         sf.anonymize(PATIENTS, Schema(identifier=["name"]), models=[KAnonymity(k=2)])
 
 
 def test_no_model_is_no_promise():
-    with pytest.raises(InvalidParameterError, match=r"Recipe.models must be a list of at least one model; got \[\]\."):
+    with pytest.raises(
+        sf.InvalidParameterError, match=r"Recipe.models must be a list of at least one model; got \[\]\."
+    ):
         sf.anonymize(PATIENTS, SCHEMA, models=[])
 
 
@@ -397,7 +391,7 @@ def test_a_folder_that_holds_something_is_not_replaced_unless_told_so(tmp_path):
     release.write(tmp_path / "out")
     table = tmp_path / "out" / "public" / "table.csv"
     assert "\n=1+1," in table.read_text(encoding="utf-8")
-    with pytest.raises(WriteError):
+    with pytest.raises(sf.WriteError):
         release.write(tmp_path / "out", excel_safe=True)
     release.write(tmp_path / "out", excel_safe=True, replace=True)
     assert "\n'=1+1," in table.read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,6 +64,42 @@ def original_and_published(draw: st.DrawFn) -> tuple[pa.Table, pa.Table]:
         {"age": [f"[{a}, {a + b}]" for a, b in zip(lows, spans, strict=True)], "job": sets, "disease": ills[:kept]}
     )
     return original, published
+
+
+@st.composite
+def with_holes(draw: st.DrawFn, table: pa.Table) -> pa.Table:
+    for at, name in enumerate(table.column_names):
+        kept = draw(st.lists(st.booleans(), min_size=table.num_rows, max_size=table.num_rows))
+        lost = pa.array([None] * table.num_rows, table[name].type)
+        table = table.set_column(at, name, pc.if_else(pa.array(kept), table[name], lost))
+    return table
+
+
+@st.composite
+def original_and_published_with_holes(draw: st.DrawFn) -> tuple[pa.Table, pa.Table]:
+    original, published = draw(original_and_published())
+    original = draw(with_holes(original))
+    true = published.set_column(2, "disease", original["disease"].slice(0, published.num_rows))
+    return original, draw(with_holes(true))
+
+
+@pytest.mark.parametrize("pairs", [10**9, 0], ids=["plain", "tree"])
+@given(tables=original_and_published_with_holes())
+def test_a_missing_cell_that_may_be_anything_matches_everything(pairs, tables):
+    original, published = tables
+    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"], missing="matches-all")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containment, "PLAIN_PAIRS", pairs)
+        found = sf.exposure(published, schema, original=original)
+    for row, person in enumerate(original.to_pylist()):
+        match = [
+            shown["disease"]
+            for shown in published.to_pylist()
+            if all(None in {shown[q], person[q]} or covers(shown[q], person[q]) for q in ("age", "job"))
+        ]
+        learned = sum(disease in {None, person["disease"]} for disease in match)
+        assert found.identity.by_record[row] == pytest.approx(1 / len(match) if match else 0)
+        assert found.values["disease"].by_record[row] == pytest.approx(learned / len(match) if match else 0)
 
 
 @pytest.mark.parametrize("pairs", [10**9, 0], ids=["plain", "tree"])
@@ -152,6 +189,16 @@ def test_a_suppressed_person_whom_no_group_covers_is_not_exposed():
     original = pa.table({"age": [1, 1, 9], "disease": ["x", "y", "x"]})
     found = sf.exposure(original.slice(0, 2), schema, original=original)
     assert found.identity.by_record.tolist() == [1 / 2, 1 / 2, 0]
+
+
+def test_what_a_promise_bounds_under_matches_all_is_what_is_exposed():
+    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"], missing="matches-all")
+    table = sf.generate(200, seed=5, missing=0.2)
+    table = table.set_column(1, "age", pa.array([None if age % 7 == 0 else age for age in table["age"].to_pylist()]))
+    release = sf.anonymize(table, schema, [sf.KAnonymity(k=4)], seed=1)
+    assert None in release.frame["age"].to_pylist()
+    for original in (None, table):
+        assert sf.exposure(release.frame, schema, original=original).identity.maximum <= 1 / 4
 
 
 def test_figures_and_looks_tell_no_cell_value():

@@ -183,6 +183,14 @@ def test_more_published_rows_than_original_ones_are_refused():
         sf.audit(SHOWN, schema_of(), original=ORIGINAL.slice(1))
 
 
+def test_the_audit_says_how_it_compared():
+    by_row = sf.audit(SHOWN, schema_of(), original=ORIGINAL, correspondence=[0, 1, 2, 3])
+    by_search = sf.audit(SHOWN.slice(1), schema_of(), original=ORIGINAL)
+    true = "every published cell covers its original"
+    assert f"{true} (by row correspondence); 0 records suppressed" in repr(by_row)
+    assert f"{true} (some correspondence exists); 1 records suppressed" in repr(by_search)
+
+
 def test_an_invented_record_has_no_original():
     invented = pa.concat_tables([SHOWN.slice(0, 3), SHOWN.slice(0, 1)])
     audit = sf.audit(invented, schema_of(), original=ORIGINAL)

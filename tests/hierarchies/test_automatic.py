@@ -37,9 +37,7 @@ def test_numbers_get_round_widths_that_nest(values, widths):
     assert automatic(pa.array(values)) == Intervals(*widths)
 
 
-@given(
-    st.sets(st.floats(allow_nan=False, allow_infinity=False).map(lambda v: v + 0.0), min_size=1, max_size=10)
-)
+@given(st.sets(st.floats(allow_nan=False, allow_infinity=False).map(lambda v: v + 0.0), min_size=1, max_size=10))
 @settings(max_examples=100, deadline=None)
 def test_any_numbers_get_intervals_that_can_be_built(check_laws, values):
     builder = automatic(pa.array(sorted(values)))
@@ -85,9 +83,7 @@ def test_truth_values_stay_flat():
     assert automatic(pa.array([True, False])).build(pa.array([True, False])).leaves == ("false", "true")
 
 
-@pytest.mark.parametrize(
-    "type_", [pa.string(), pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), pa.bool_()]
-)
+@pytest.mark.parametrize("type_", [pa.string(), pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), pa.bool_()])
 def test_columns_without_values_can_be_built(check_laws, type_):
     values = pa.array([], type_)
     check_laws(automatic(values).build(values))

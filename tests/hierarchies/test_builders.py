@@ -35,9 +35,7 @@ EXAMPLES = [
     Prefixes(4, 2),
     OrderedGroups(["low", "high"]),
     OrderedGroups([{"deep": {"deeper": ["z", "y"]}}, {"flat": ["x"]}, "w"]),
-    OrderedGroups(
-        {"tables": [{"flat": ["x"]}, {"deeper": {"deepest": ["w"]}}], "mixed": ["z", {"deep": ["y"]}]}
-    ),
+    OrderedGroups({"tables": [{"flat": ["x"]}, {"deeper": {"deepest": ["w"]}}], "mixed": ["z", {"deep": ["y"]}]}),
     Taxonomy(["b", "a"]),
     Taxonomy({"x": ["b", "a"], "y": ["c"]}),
     Taxonomy({"x": {"p": ["b"]}, "y": ["c"]}),
@@ -59,9 +57,7 @@ def test_builders_round_trip_through_toml_and_pickle(builder):
 
 
 @given(
-    st.lists(
-        st.tuples(st.sampled_from("ab"), st.sampled_from("cd"), st.sampled_from("ef")), min_size=1, max_size=8
-    ),
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("cd"), st.sampled_from("ef")), min_size=1, max_size=8),
     st.lists(st.integers(0, 3), min_size=8, max_size=8),
 )
 @settings(max_examples=50, deadline=None)
@@ -110,9 +106,7 @@ def test_settings_that_cannot_be_understood_are_refused(settings_, message):
         builder_from_dict(settings_)
 
 
-@pytest.mark.parametrize(
-    "settings_", [{"kind": "intervals", "widths": 5}, {"kind": "prefixes", "lengths": 5}]
-)
+@pytest.mark.parametrize("settings_", [{"kind": "intervals", "widths": 5}, {"kind": "prefixes", "lengths": 5}])
 def test_settings_of_the_wrong_type_are_refused(settings_):
     with pytest.raises(InvalidParameterError, match="must be a list"):
         builder_from_dict(settings_)
@@ -149,9 +143,7 @@ def test_no_value_appears_in_a_message(failure):
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize(
-    "text", [f"{CANARY};x\n{CANARY}\n", f'"{CANARY};x\n', f"{CANARY};x\n{CANARY};x\n", CANARY]
-)
+@pytest.mark.parametrize("text", [f"{CANARY};x\n{CANARY}\n", f'"{CANARY};x\n', f"{CANARY};x\n{CANARY};x\n", CANARY])
 def test_no_value_of_a_file_appears_in_a_message(tmp_path, text):
     path = tmp_path / "job.csv"
     path.write_text(text)
@@ -162,8 +154,6 @@ def test_no_value_of_a_file_appears_in_a_message(tmp_path, text):
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize(
-    "builder", [Taxonomy([CANARY]), OrderedGroups({"x": [CANARY]}), Taxonomy([CANARY]).hierarchy]
-)
+@pytest.mark.parametrize("builder", [Taxonomy([CANARY]), OrderedGroups({"x": [CANARY]}), Taxonomy([CANARY]).hierarchy])
 def test_no_value_appears_in_a_repr(builder):
     assert CANARY not in repr(builder)

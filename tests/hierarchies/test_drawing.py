@@ -11,9 +11,7 @@ from sfumato.hierarchies.drawing import draw
 
 
 def test_a_small_tree():
-    tree = Taxonomy(
-        {"Europe": {"West": ["France", "Spain"], "East": ["Poland"]}, "Asia": {"South": ["India"]}}
-    )
+    tree = Taxonomy({"Europe": {"West": ["France", "Spain"], "East": ["Poland"]}, "Asia": {"South": ["India"]}})
     assert draw(tree.hierarchy).splitlines() == [
         "* (4)",
         "├── Europe (3)",

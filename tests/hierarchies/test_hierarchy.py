@@ -148,17 +148,9 @@ def is_hierarchy(columns):
     sets = {}
     for column in columns:
         for label in column:
-            sets.setdefault(label, set()).add(
-                frozenset(i for i, other in enumerate(column) if other == label)
-            )
-    functions = all(
-        len(set(zip(below, above, strict=True))) == len(set(below)) for below, above in pairwise(columns)
-    )
-    return (
-        functions
-        and len(set(columns[0])) == len(columns[0])
-        and all(len(found) == 1 for found in sets.values())
-    )
+            sets.setdefault(label, set()).add(frozenset(i for i, other in enumerate(column) if other == label))
+    functions = all(len(set(zip(below, above, strict=True))) == len(set(below)) for below, above in pairwise(columns))
+    return functions and len(set(columns[0])) == len(columns[0]) and all(len(found) == 1 for found in sets.values())
 
 
 @given(

@@ -54,9 +54,7 @@ def test_ages_in_steps_of_five_ten_and_twenty():
 
 
 def test_the_height_does_not_depend_on_the_values():
-    assert (
-        Intervals(5, 10).build(pa.array([1])).height == Intervals(5, 10).build(pa.array([1, 99])).height == 3
-    )
+    assert Intervals(5, 10).build(pa.array([1])).height == Intervals(5, 10).build(pa.array([1, 99])).height == 3
 
 
 def test_an_upper_bound_belongs_to_the_next_interval():

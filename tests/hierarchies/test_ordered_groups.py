@@ -17,9 +17,7 @@ def test_order_is_as_written():
 
 
 def test_groups_may_be_nested_and_of_unequal_depth():
-    tree = OrderedGroups(
-        ["none", {"school": [{"early": ["primary"]}, {"late": ["middle", "high"]}]}]
-    ).hierarchy
+    tree = OrderedGroups(["none", {"school": [{"early": ["primary"]}, {"late": ["middle", "high"]}]}]).hierarchy
     assert tree.leaves == ("none", "primary", "middle", "high")
     assert tree.labels[1:3] == (("none", "early", "late"), ("none", "school"))
 
@@ -30,9 +28,7 @@ def test_a_plain_list_is_an_order_without_groups():
 
 def test_rows_that_tear_the_order_are_refused():
     rows = [("a", "x"), ("b", "y"), ("c", "x")]
-    with pytest.raises(
-        HierarchyError, match="Level 1 of the hierarchy tears the order of its leaves 1 times"
-    ):
+    with pytest.raises(HierarchyError, match="Level 1 of the hierarchy tears the order of its leaves 1 times"):
         OrderedGroups.from_rows(rows)
     assert Taxonomy.from_rows(rows).hierarchy.leaves == ("a", "c", "b")
 

@@ -110,6 +110,13 @@ def test_counts_of_groups():
 
 
 @pytest.mark.parametrize("name", ["loss", "ncp"])
+def test_a_domain_of_two_values_is_lost_or_not(name):
+    schema, original = Schema(quasi=["sex"]), pa.table({"sex": ["F", "M"]})
+    table = pa.table({"sex": ["F", "*", "{F, M}", "M"]})
+    assert MEASURES[name].compute(measured(table, schema, original)) == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("name", ["loss", "ncp"])
 def test_a_domain_of_one_value_has_nothing_to_lose(name):
     original = pa.table({"age": [20, 20], "job": ["clerk", "clerk"]})
     table = shown(["*", "20"], ["clerk", "clerk"])

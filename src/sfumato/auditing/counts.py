@@ -17,9 +17,9 @@ from sfumato.engine.grouping import first_rows, group_columns
 from sfumato.exceptions import SchemaError
 from sfumato.groups import Groups
 from sfumato.models.base import PrivacyModel
-from sfumato.published.boxes import boxes_of
+from sfumato.published.boxes import boxes_for
 from sfumato.published.counting import count_groups
-from sfumato.published.table import PublishedColumn, PublishedTable
+from sfumato.published.table import PublishedTable
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -65,8 +65,7 @@ class Counts:
 class _Crowd:
     """The persons of a population, as points beside the boxes that the groups cover.
 
-    If `loose`, missing cells match everything, of persons and of groups alike. Persons are then taken by the
-    pattern of their missing cells, and groups are looked at on the other axes only.
+    If `loose`, missing cells match everything, of persons and of groups alike.
     """
 
     def __init__(self, table: PublishedTable, population: CodedTable, *, loose: bool) -> None:
@@ -81,16 +80,8 @@ class _Crowd:
         distinct = group_columns([column.codes for column in columns], widths)
         rows = first_rows(distinct)
         points = np.array([column.codes[rows] for column in columns], dtype=np.int32)
-        boxes = boxes_of(table)
-        lost = np.zeros_like(points, dtype=np.bool_)
-        if loose:
-            lost = points == np.array([[column.domain.missing] for column in columns])
-            boxes = _opened(boxes, table)
-        patterns, pattern_of = np.unique(lost, axis=1, return_inverse=True)
-        for number, pattern in enumerate(patterns.T):
-            mine = np.flatnonzero(pattern_of.ravel() == number)
-            seen = Boxes(boxes.low[:, ~pattern], boxes.high[:, ~pattern], boxes.member_rows[:, ~pattern], boxes.members)
-            self.parts.append((points[~pattern][:, mine], distinct.counts[mine], seen))
+        for mine, boxes in boxes_for(table, points, loose=loose):
+            self.parts.append((np.ascontiguousarray(points[:, mine]), distinct.counts[mine], boxes))
 
     def persons(self) -> tuple[Ints, int]:
         """Count the persons whom every group covers, each once, and those whom none does."""
@@ -109,22 +100,6 @@ class _Crowd:
             summed = np.minimum(sum_over_boxes(points, boxes, chance), 1.0)
             highest = np.maximum(highest, weigh(points, counts, summed, boxes)[1])
         return highest
-
-
-def _opened(boxes: Boxes, table: PublishedTable) -> Boxes:
-    """Let a missing cell cover everything."""
-    lost = np.column_stack([_missing_cells(column)[table.by_group(column)] for column in table.columns])
-    everything = np.array([column.domain.missing for column in table.columns], dtype=np.int32)
-    return Boxes(
-        np.where(lost, 0, boxes.low).astype(np.int32),
-        np.where(lost, everything, boxes.high).astype(np.int32),
-        np.where(lost, -1, boxes.member_rows),
-        boxes.members,
-    )
-
-
-def _missing_cells(column: PublishedColumn) -> npt.NDArray[np.bool_]:
-    return np.array([text is None for text in column.texts], dtype=np.bool_)
 
 
 def _refuse_strangers(persons: Ints, own: Groups) -> None:

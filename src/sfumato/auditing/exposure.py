@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.attributes.missing import Missing
+from sfumato.auditing.matching import matching_groups
 from sfumato.data.frames import to_arrow
 from sfumato.engine.coding import CodedTable, code
 from sfumato.engine.containment import Contents, match
 from sfumato.engine.grouping import first_rows, group_columns
-from sfumato.published.boxes import boxes_of
+from sfumato.published.boxes import boxes_for
 from sfumato.published.counting import count_groups
 from sfumato.published.table import PublishedTable, bucket_numbers
 
@@ -122,7 +124,7 @@ def exposure(published: object, schema: Schema, *, original: object | None = Non
     group whose cells contain them, and every record of these groups may be the target's. Row i of the result is
     row i of the original. Without one, she knows everybody's quasi-identifiers (adversary 2) and is granted to know
     the group of everybody: the worst case, and exact where groups do not overlap. Row i of the result is row i of
-    the published table.
+    the published table. Under the policy matches-all a missing cell matches every value, and the other way round.
 
     Parameters
     ----------
@@ -139,12 +141,19 @@ def exposure(published: object, schema: Schema, *, original: object | None = Non
     coded = code(source, schema)
     domains = {column.name: column.domain for column in (*coded.quasi, *coded.sensitive)}
     table = PublishedTable.read(shown, schema, domains)
-    return _matching_groups(table, count_groups(table, shown, schema, domains), coded)
+    groups = count_groups(table, shown, schema, domains)
+    return _matching_groups(table, groups, coded, loose=_is_loose(table, schema))
+
+
+def _is_loose(table: PublishedTable, schema: Schema) -> bool:
+    return schema.missing is Missing.MATCHES_ALL and bool(table.columns)
 
 
 def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Exposure:
     """Expose every published record to one who knows its group."""
     groups = count_groups(table, shown, schema)
+    if _is_loose(table, schema):
+        groups = matching_groups(table, groups)
     group = table.grouped.labels
     values = {}
     for name, histogram in groups.histograms.items():
@@ -156,7 +165,7 @@ def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Expos
     return Exposure(2, Exposed("identity", 1.0 / groups.sizes[group]), values)
 
 
-def _matching_groups(table: PublishedTable, groups: Groups, coded: CodedTable) -> Exposure:
+def _matching_groups(table: PublishedTable, groups: Groups, coded: CodedTable, *, loose: bool) -> Exposure:
     """Expose every original record to one who knows its quasi-identifiers."""
     columns = (*coded.quasi, *coded.sensitive)
     if not columns:
@@ -169,13 +178,19 @@ def _matching_groups(table: PublishedTable, groups: Groups, coded: CodedTable) -
     own = [starts[column.name] + column.codes[rows].astype(np.int64) for column in coded.sensitive]
     anything = [np.full(len(rows), starts[column.name] + column.domain.missing) for column in coded.sensitive]
     own_columns = np.array([*own, *anything], dtype=np.int64).reshape(-1, len(rows))
-    found = match(points, own_columns, boxes_of(table), _contents(groups, starts))
+    contents = _contents(groups, starts)
+    records, met = np.zeros(len(rows)), np.zeros(own_columns.shape)
+    for mine, boxes in boxes_for(table, points, loose=loose):
+        here = np.ascontiguousarray(points[:, mine])
+        found = match(here, np.ascontiguousarray(own_columns[:, mine]), boxes, contents)
+        records[mine], met[:, mine] = found.records, found.own
     label = distinct.labels
-    identity = Exposed("identity", _quotient(np.ones(len(rows)), found.records)[label])
+    identity = Exposed("identity", _quotient(np.ones(len(rows)), records)[label])
     values = {}
     for a, column in enumerate(coded.sensitive):
-        unknown = found.own[len(own) + a] if groups.histograms[column.name].missing.any() else 0.0
-        values[column.name] = Exposed(column.name, _quotient(found.own[a] + unknown, found.records)[label])
+        unknown = groups.histograms[column.name].missing.any() & (column.codes[rows] != column.domain.missing)
+        amount = met[a] + np.where(unknown, met[len(own) + a], 0.0)
+        values[column.name] = Exposed(column.name, _quotient(amount, records)[label])
     return Exposure(1, identity, values)
 
 

@@ -104,9 +104,7 @@ class Hierarchy:
         levels = [_coded(column) for column in columns]
         if len(levels[0].labels) < len(leaves):
             repeated = len(leaves) - len(levels[0].labels)
-            raise HierarchyError(
-                f"The hierarchy repeats {repeated} of its {len(leaves)} leaves; keep each leaf once."
-            )
+            raise HierarchyError(f"The hierarchy repeats {repeated} of its {len(leaves)} leaves; keep each leaf once.")
         levels = _rooted(levels)
         for height in range(1, len(levels)):
             _check_function(height, levels[height - 1], levels[height])
@@ -173,9 +171,7 @@ def _check_labels(levels: list[_Level], leaves: int) -> None:
         if "" in level.labels and "" not in levels[0].labels:
             raise HierarchyError(f"Level {height} of the hierarchy has a node without a label; name it.")
     starts = np.concatenate([_starts(level.codes) for level in levels])
-    stops = np.concatenate(
-        [np.append(_starts(level.codes)[1:], leaves) for level in levels if leaves] or [starts]
-    )
+    stops = np.concatenate([np.append(_starts(level.codes)[1:], leaves) for level in levels if leaves] or [starts])
     texts = pa.array([text for level in levels for text in level.labels if leaves], pa.string())
     encoded = texts.dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False)

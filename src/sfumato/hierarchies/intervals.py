@@ -59,12 +59,8 @@ class Intervals:
     origin: float
     cuts: tuple[tuple[Point, ...], ...] | None
 
-    def __init__(
-        self, *widths: Point, origin: float = 0, cuts: Sequence[Sequence[Point | date]] | None = None
-    ) -> None:
-        require(
-            bool(widths) != (cuts is not None), self, "widths", "given, or else cuts, and not both", widths
-        )
+    def __init__(self, *widths: Point, origin: float = 0, cuts: Sequence[Sequence[Point | date]] | None = None) -> None:
+        require(bool(widths) != (cuts is not None), self, "widths", "given, or else cuts, and not both", widths)
         object.__setattr__(self, "widths", widths)
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "cuts", None if cuts is None else self._checked_cuts(cuts))
@@ -145,9 +141,7 @@ class Intervals:
     def _checked_cuts(self, cuts: Sequence[Sequence[Point | date]]) -> tuple[tuple[Point, ...], ...]:
         lists = isinstance(cuts, list | tuple) and all(isinstance(points, list | tuple) for points in cuts)
         require(lists and len(cuts) > 0, self, "cuts", "a list with one list of points per level", cuts)
-        require(
-            all(len(points) > 1 for points in cuts), self, "cuts", "at least two points on every level", cuts
-        )
+        require(all(len(points) > 1 for points in cuts), self, "cuts", "at least two points on every level", cuts)
         of_dates = not is_number(cuts[0][0])
         points = [[iso(point) if of_dates else _plain(point) for point in level] for level in cuts]
         same_kind = all(point is not None for level in points for point in level)
@@ -169,15 +163,11 @@ class Intervals:
             found = "dates" if of_dates else "numbers" if of_numbers else "neither numbers nor dates"
             wanted = "dates" if self.of_dates else "numbers"
             hint = "; use units, as in Intervals('month', 'year')" if of_dates else ""
-            raise HierarchyError(
-                f"Intervals of {wanted} need a column of {wanted}; this one holds {found}{hint}."
-            )
+            raise HierarchyError(f"Intervals of {wanted} need a column of {wanted}; this one holds {found}{hint}.")
         if pa.types.is_floating(values.type):
             infinite = len(values) - pc.sum(pc.is_finite(values)).as_py()
             if infinite:
-                raise HierarchyError(
-                    f"Intervals needs finite numbers; {infinite} of the {len(values)} values are not."
-                )
+                raise HierarchyError(f"Intervals needs finite numbers; {infinite} of the {len(values)} values are not.")
 
     def _width_columns(self, values: pa.Array) -> list[pa.Array]:
         origin, widths = exact(self.origin), [exact(width) for width in self._number_widths()]

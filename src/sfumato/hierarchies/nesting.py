@@ -69,9 +69,7 @@ class NestedGroups:
         """Rebuild what `to_dict` gave."""
         check_settings(cls.kind, settings, {cls.tree_setting, "rows"})
         if (cls.tree_setting in settings) == ("rows" in settings):
-            raise RecipeError(
-                f"A hierarchy of kind {cls.kind!r} needs either {cls.tree_setting!r} or 'rows'."
-            )
+            raise RecipeError(f"A hierarchy of kind {cls.kind!r} needs either {cls.tree_setting!r} or 'rows'.")
         if cls.tree_setting in settings:
             return cls(settings[cls.tree_setting])
         rows = settings["rows"]
@@ -114,9 +112,7 @@ def _paths(setting: str, tree: object, above: Row = ()) -> Iterator[Row]:
     if isinstance(tree, Mapping):
         for name, below in tree.items():
             if isinstance(below, Mapping | list | tuple) and not below:
-                raise HierarchyError(
-                    f"{setting} has a group without leaves; fill it, or list its name as a leaf."
-                )
+                raise HierarchyError(f"{setting} has a group without leaves; fill it, or list its name as a leaf.")
             yield from _paths(setting, below, (_label(setting, name), *above))
     elif isinstance(tree, list | tuple):
         for item in tree:

@@ -75,9 +75,7 @@ class Prefixes:
         widest = max((length for length in lengths if length < longest), default=0)
         fronts = [code[:widest].ljust(widest) for code in codes]
         shared = _shared_with_previous(fronts, widest)
-        columns = [
-            _masked(fronts, shared, length, longest) if length < longest else codes for length in lengths
-        ]
+        columns = [_masked(fronts, shared, length, longest) if length < longest else codes for length in lengths]
         return Hierarchy.from_levels(codes, [codes, *columns, [ROOT] * len(codes)], ordered=True)
 
     def to_dict(self) -> dict[str, object]:

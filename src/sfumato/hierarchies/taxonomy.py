@@ -96,6 +96,4 @@ def _rows(path: Path, separator: str, encoding: str) -> list[tuple[int, list[str
     except UnicodeError:
         raise ReadError(f"Cannot read {path.name} as {encoding}; say which encoding it has.") from None
     except csv.Error:
-        raise ReadError(
-            f"Cannot read {path.name}: a quoted cell is broken or too long; mend its quotes."
-        ) from None
+        raise ReadError(f"Cannot read {path.name}: a quoted cell is broken or too long; mend its quotes.") from None

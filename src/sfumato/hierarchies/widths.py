@@ -38,11 +38,7 @@ def step_numbers(
     reals = values.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         quotient = (reals - float(origin)) / float(width)
-        error = (
-            np.spacing(np.abs(reals))
-            + np.spacing(abs(float(origin)))
-            + np.spacing(np.abs(reals - float(origin)))
-        )
+        error = np.spacing(np.abs(reals)) + np.spacing(abs(float(origin))) + np.spacing(np.abs(reals - float(origin)))
         error = 2 * (error / float(width) + np.spacing(float(width)) / float(width) * np.abs(quotient))
     uncounted = np.count_nonzero(~(np.abs(quotient) < FARTHEST))
     if uncounted:
@@ -50,9 +46,7 @@ def step_numbers(
             f"The smallest width of Intervals is too small for {uncounted} of the {values.size} values; "
             "choose a greater width."
         )
-    doubtful = np.flatnonzero(
-        np.abs(quotient - np.rint(quotient)) <= error + 2 * np.spacing(np.abs(quotient))
-    )
+    doubtful = np.flatnonzero(np.abs(quotient - np.rint(quotient)) <= error + 2 * np.spacing(np.abs(quotient)))
     numbers = np.floor(quotient).astype(np.int64)
     numbers[doubtful] = [(exact(value) - origin) // width for value in values[doubtful].tolist()]
     return numbers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -29,6 +31,36 @@ def boxes_of(table: PublishedTable) -> Boxes:
         np.column_stack(high).astype(np.int32) if high else np.zeros(shape, dtype=np.int32),
         np.column_stack(rows) if rows else np.zeros(shape, dtype=np.int64),
         np.concatenate(members),
+    )
+
+
+def boxes_for(
+    table: PublishedTable, points: npt.NDArray[np.int32], *, loose: bool
+) -> Iterator[tuple[npt.NDArray[np.intp] | slice, Boxes]]:
+    """Yield which points to look at together, and the boxes as these see them.
+
+    If `loose`, missing cells match everything, of points and of groups alike. Points are then taken by the pattern
+    of their missing cells, on whose axes all boxes are as wide as the domain.
+    """
+    boxes = boxes_of(table)
+    if not loose:
+        yield slice(None), boxes
+        return
+    missing = np.array([column.domain.missing for column in table.columns], dtype=np.int32)
+    cells = [np.array([text is None for text in column.texts])[table.by_group(column)] for column in table.columns]
+    boxes = _widened(boxes, np.column_stack(cells), missing)
+    patterns, pattern_of = np.unique(points == missing[:, None], axis=1, return_inverse=True)
+    for number, pattern in enumerate(patterns.T):
+        yield np.flatnonzero(pattern_of.ravel() == number), _widened(boxes, pattern[None, :], missing)
+
+
+def _widened(boxes: Boxes, where: npt.NDArray[np.bool_], missing: npt.NDArray[np.int32]) -> Boxes:
+    """Let boxes cover everything on some axes."""
+    return Boxes(
+        np.where(where, np.int32(0), boxes.low),
+        np.where(where, missing, boxes.high),
+        np.where(where, -1, boxes.member_rows),
+        boxes.members,
     )
 
 
