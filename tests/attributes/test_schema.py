@@ -136,3 +136,25 @@ def test_a_flag_column_that_the_table_lacks_is_refused():
     schema = Schema(quasi=["age"], flags={"age": "secret"})
     with pytest.raises(SchemaError, match="names 'secret', which the table lacks"):
         schema.check_columns(["age"])
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        ({"orders": {"g": "abc"}}, "must be a list of all values"),
+        ({"orders": {"g": None}}, "must be a list of all values"),
+        ({"orders": {"g": ["a", None]}}, "holds a missing value"),
+        ({"orders": {"g": [1, 2, 1]}}, "repeats 1 values"),
+        ({"orders": [1]}, "Schema.orders must be a mapping"),
+        ({"hierarchies": {"g": [5, 10]}}, "must be a hierarchy"),
+        ({"hierarchies": {"g": Prefixes}}, "must be a hierarchy"),
+        ({"hierarchies": [1]}, "Schema.hierarchies must be a mapping"),
+    ],
+)
+def test_orders_and_hierarchies_of_the_wrong_kind_are_refused(extra, sentence):
+    with pytest.raises(SchemaError, match=sentence):
+        Schema(quasi=["g"], **extra)
+
+
+def test_an_order_of_numbers_is_an_order_of_their_texts():
+    assert Schema(quasi=["g"], orders={"g": [1, 2.0, 3]}).orders == {"g": ("1", "2", "3")}

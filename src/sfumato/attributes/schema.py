@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.roles import Role
@@ -58,9 +58,12 @@ class Schema:
         for role in Role:
             object.__setattr__(self, role.value, _names(role.value, getattr(self, role.value)))
         _refuse_repeated(self._by_role())
-        object.__setattr__(self, "hierarchies", dict(self.hierarchies))
+        for what in ("hierarchies", "scales", "orders", "flags"):
+            if not isinstance(getattr(self, what), Mapping):
+                raise SchemaError(f"Schema.{what} must be a mapping from column names.")
+        object.__setattr__(self, "hierarchies", {name: _builder(name, h) for name, h in self.hierarchies.items()})
         object.__setattr__(self, "flags", dict(self.flags))
-        object.__setattr__(self, "orders", {name: tuple(order) for name, order in self.orders.items()})
+        object.__setattr__(self, "orders", {name: _order(name, order) for name, order in self.orders.items()})
         object.__setattr__(self, "scales", {name: _choice(Scale, "scale", s) for name, s in self.scales.items()})
         object.__setattr__(self, "missing", _choice(Missing, "missing", self.missing))
         for what in ("hierarchies", "scales", "orders", "flags"):
@@ -118,6 +121,26 @@ def _names(role: str, given: object) -> tuple[str, ...]:
     if not all(isinstance(name, str) for name in names):
         raise SchemaError(f"Schema.{role} must be a list of column names, each a text.")
     return names
+
+
+def _builder(name: str, given: object) -> Builder:
+    if isinstance(given, type) or not all(hasattr(given, method) for method in ("build", "to_dict", "scale")):
+        raise SchemaError(f"Schema.hierarchies[{name!r}] must be a hierarchy, such as sf.Intervals(5, 10).")
+    return cast("Builder", given)
+
+
+def _order(name: str, given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError(f"Schema.orders[{name!r}] must be a list of all values, from lowest to highest.")
+    from sfumato.data.values import text
+
+    values = list(given)
+    if any(value is None for value in values):
+        raise SchemaError(f"Schema.orders[{name!r}] holds a missing value; leave it out.")
+    order = tuple(text(value) for value in values)
+    if len(set(order)) < len(order):
+        raise SchemaError(f"Schema.orders[{name!r}] repeats {len(order) - len(set(order))} values; keep each once.")
+    return order
 
 
 def _refuse_repeated(by_role: Mapping[Role, tuple[str, ...]]) -> None:
