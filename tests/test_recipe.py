@@ -160,7 +160,7 @@ def with_model(lines: str) -> str:
 
 REFUSED = [
     ("x", "The recipe is not valid TOML: "),
-    ("[atributes]", "The recipe has an unknown entry 'atributes'; did you mean 'attributes'?"),
+    ("[attributs]", "The recipe has an unknown entry 'attributs'; did you mean 'attributes'?"),
     ("zzz = 1", "The recipe has an unknown entry 'zzz'; it knows sfumato, input, release, "),
     ("release = 3", "[release] must be a table."),
     ("attributes = 3", "[attributes] must be a table."),
@@ -206,8 +206,8 @@ REFUSED = [
         "[attributes.age.hierarchy] cannot be used: separator must be a text.",
     ),
     (
-        with_attribute('hierarchy = {kind = "taxonomy", file = "x.csv", separtor = ";"}'),
-        "[attributes.age.hierarchy] cannot be used: A taxonomy from a file has an unknown entry 'separtor'; did you",
+        with_attribute('hierarchy = {kind = "taxonomy", file = "x.csv", separater = ";"}'),
+        "[attributes.age.hierarchy] cannot be used: A taxonomy from a file has an unknown entry 'separater'; did you",
     ),
     ("[attributes]", "Recipe.models must be a list of at least one model; got ()."),
     ("models = [3]", "Every model of a recipe is a table with a name."),
