@@ -28,6 +28,7 @@ from sfumato.publication import (
 )
 
 Ints: TypeAlias = npt.NDArray[np.integer]
+SMALL_SET = 62  # values of which a 64-bit key can tell which occur
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +86,24 @@ def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart:
     published apart (see `keep_missing`).
     """
     offsets, codes, _ = sparse_counts(group, groups, column.codes, len(column.domain) + 1)
-    marks = np.random.default_rng(0).integers(0, 2**63, size=(len(column.domain) + 1, 2), dtype=np.uint64)
-    sums = np.add.reduceat(marks[codes], offsets[:-1], axis=0)  # 128 bits: equal sums mean equal sets
-    _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
+    first, by_group = _distinct_sets(offsets, codes, len(column.domain) + 1)
     members = (codes[offsets[g] : offsets[g + 1]].tolist() for g in first)
     found = [_set_label(column.domain, some, missing_apart=missing_apart) for some in members]
     place = {label: number for number, label in enumerate(dict.fromkeys(found))}
     number = np.array([place[label] for label in found], dtype=np.int32)
-    return Recoded(tuple(place), number[by_group.ravel()])
+    return Recoded(tuple(place), number[by_group])
+
+
+def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, Ints]:
+    """Find one group of every distinct set of codes, and for every group the number of its set."""
+    if width <= SMALL_SET:
+        masks = np.bitwise_or.reduceat(np.int64(1) << codes.astype(np.int64), offsets[:-1])
+        grouped = group_keys(masks, 1 << width)
+        return first_rows(grouped), grouped.labels
+    marks = np.random.default_rng(0).integers(0, 2**63, size=(width, 2), dtype=np.uint64)
+    sums = np.add.reduceat(marks[codes], offsets[:-1], axis=0)  # 128 bits: equal sums mean equal sets
+    _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
+    return first, by_group.ravel()
 
 
 def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded]) -> Publication:

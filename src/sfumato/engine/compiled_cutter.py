@@ -126,8 +126,11 @@ class CompiledCutter:
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""
         pieces = Pieces.of(records.offsets[segments], records.offsets[segments + 1])
-        flags = pieces.targets
-        went_left = np.add.reduceat(left, flags, dtype=np.int64) if len(flags) else flags
+        flags, went_left = pieces.targets, np.empty(len(pieces.segment), dtype=np.int64)
+        self._in_threads(
+            pieces.sizes,
+            lambda first, last: kernel.count_left(left, flags, flags + pieces.sizes, first, last, went_left),
+        )
         halves = np.column_stack(
             [
                 np.bincount(pieces.segment, weights=went_left, minlength=len(segments)),

@@ -252,6 +252,13 @@ def sides(
 
 
 @compiled
+def count_left(left: Array, starts: Array, stops: Array, first: int, last: int, counts: Array) -> None:
+    """Count the records of the pieces first..last that go left."""
+    for piece in range(first, last):
+        counts[piece] = left[starts[piece] : stops[piece]].sum()
+
+
+@compiled
 def move(source: Array, target: Array, result: Array) -> None:
     """Move every element to its target."""
     for i in range(len(source)):
