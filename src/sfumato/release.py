@@ -26,6 +26,7 @@ from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError,
 from sfumato.groups import Groups
 from sfumato.measures import Measured
 from sfumato.models.base import PrivacyModel
+from sfumato.models.requirements import without_implied
 from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Exact, MissingCell, Publication, Recoded
 from sfumato.randomness import draw_seed, generator
 from sfumato.recipe import Recipe
@@ -259,7 +260,7 @@ def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publicatio
     most = int(Fraction(str(recipe.max_suppressed)) * coded.rows)
     task = Task(
         table=coded,
-        models=recipe.models,
+        models=without_implied(recipe.models),
         most_suppressed=most,
         missing=Missing(recipe.schema.missing),
         rng=generator(recipe.seed or 0),
