@@ -1,6 +1,6 @@
 """Grouping of 64-bit keys: the ratio to one Polars group_by, for keys that are neighbors and keys in large steps.
 
-Run `python benchmarks/grouping.py` or give another number of keys. Keys in steps of 2^40 differ in their high bits only;
+Run `python benchmarks/grouping.py` or give another number of keys. Keys in steps of 2^40 differ in high bits only;
 a hash table that takes its places from low bits would be some 40 times as slow on them.
 """
 
