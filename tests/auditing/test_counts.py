@@ -152,3 +152,15 @@ def test_a_search_refuses_names_of_values_that_nobody_has():
             sf.anonymize(table, schema, [model])
     kept = [sf.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease", values=["asthma"])]
     assert sf.anonymize(table, schema, kept).audit.holds
+
+
+def test_every_group_has_its_level_margin_and_rows():
+    audit = sf.audit(TABLE, SCHEMA)
+    listed = audit.per_group(sf.KAnonymity(k=2)).to_pydict()
+    assert listed == {"size": [1, 2, 2], "level": [1, 2, 2], "margin": [-1, 0, 0], "holds": [False, True, True]}
+    assert audit.violating_rows(sf.KAnonymity(k=2)).tolist() == [2]
+    assert audit.violating_rows(sf.KAnonymity(k=3, quasi=["age"])).tolist() == [3, 4]
+    closeness = sf.TCloseness(t=0.5, sensitive="person")
+    assert audit.per_group(closeness)["margin"].to_pylist() == sorted(audit.per_group(closeness)["margin"].to_pylist())
+    with pytest.raises(sf.SchemaError):
+        audit.per_group(sf.TCloseness(t=0.5, sensitive="age"))

@@ -76,6 +76,28 @@ class Audit:
         check_models([model], self.counts.schema)
         return judge(model, *self.counts.of(model))
 
+    def per_group(self, model: PrivacyModel) -> pa.Table:
+        """List size, level, margin and verdict of every group, worst first; no cell values."""
+        check_models([model], self.counts.schema)
+        seen, own = self.counts.of(model)
+        level = model.level(seen)
+        margin = level - model.limit if model.bound == "min" else model.limit - level
+        order = np.argsort(margin, kind="stable")
+        return pa.table(
+            {
+                "size": own.sizes[order],
+                "level": level[order],
+                "margin": margin[order],
+                "holds": model.kept_by(seen)[order],
+            }
+        )
+
+    def violating_rows(self, model: PrivacyModel) -> npt.NDArray[np.int64]:
+        """Give the numbers, counted from 0, of the published rows whose groups break a model."""
+        check_models([model], self.counts.schema)
+        broken = ~model.kept_by(self.counts.of(model)[0])
+        return np.flatnonzero(broken[self.counts.labels_of(model)])
+
     def _hint(self, model: str, sensitive: str | None) -> str:
         judged = [verdict.model for verdict in (*self.verdicts, *self.levels)]
         names = sorted({each.name for each in judged})

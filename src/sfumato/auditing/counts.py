@@ -46,6 +46,10 @@ class Counts:
             self._known[scope] = self._count(self.table.on(scope) if scope else self.table)
         return self._known[scope]
 
+    def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
+        """Give the group of every published row, as a model sees groups."""
+        return (self.table.on(model.scope) if model.scope else self.table).grouped.labels
+
     def _count(self, table: PublishedTable) -> tuple[Groups, Groups]:
         own = count_groups(table, self.shown, self.schema)
         loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
