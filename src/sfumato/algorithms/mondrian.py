@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,8 +18,9 @@ from sfumato.engine.coding import CodedColumn
 from sfumato.engine.domain import Domain
 from sfumato.engine.partition import NO_CUT, Cuts, Ints, Ranges, Rule, cutter_for
 from sfumato.engine.reduction import reduce_rows
+from sfumato.engine.threads import worker_count
 from sfumato.groups import Groups
-from sfumato.publication import Publication
+from sfumato.publication import Publication, Recoded
 from sfumato.validation import require
 
 
@@ -77,14 +79,17 @@ class Mondrian(Algorithm):
         descent = _Descent(task, strict=self.strict)
         descent.run()
         group, ranges = descent.groups(), descent.ranges()
-        recoded = {}
         rides = descent.rule.missing_rides
-        for j, column in enumerate(quasi):
-            if self._as_set(column.domain):
-                recoded[column.name] = recode_sets(column, group, descent.leaves, missing_apart=rides)
-            else:
-                missing = ranges.missing[:, j] & (not rides)
-                recoded[column.name] = recode_ranges(column.domain, ranges.low[:, j], ranges.high[:, j], missing)
+
+        def recode(j: int) -> Recoded:
+            if self._as_set(quasi[j].domain):
+                return recode_sets(quasi[j], group, descent.leaves, missing_apart=rides)
+            missing = ranges.missing[:, j] & (not rides)
+            return recode_ranges(quasi[j].domain, ranges.low[:, j], ranges.high[:, j], missing)
+
+        with ThreadPoolExecutor(worker_count()) as pool:
+            columns = pool.map(recode, range(len(quasi)))
+            recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
         if rides:
             group, recoded = keep_missing(group, recoded, quasi)
         return publish_groups(group, recoded)
