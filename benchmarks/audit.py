@@ -18,6 +18,7 @@ import pyarrow as pa
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick
 from sfumato.auditing.audit import audit_tables
+from sfumato.catalogue import MODELS
 from sfumato.data import population
 from sfumato.models.base import PrivacyModel
 
@@ -38,6 +39,7 @@ def models() -> list[PrivacyModel]:
         sf.RecursiveLDiversity(c=4, l=2, **D),
         *(sf.TCloseness(t=0.5, distance=distance, **D) for distance in ("equal", "hierarchical", "kl")),
         sf.TCloseness(t=0.5, distance="matrix", costs=one_apart, **D),
+        sf.TCloseness(t=0.5, distance="ordered", sensitive="cost"),
         sf.NTCloseness(n=1000, t=0.5, **D),
         sf.PSensitiveKAnonymity(p=2, k=10, **D),
         sf.PPlusSensitiveKAnonymity(p=2, k=10, categories={d: str(level) for d, level in LEVELS.items()}, **D),
@@ -59,8 +61,7 @@ def main(sizes: list[int]) -> None:
     """Print the ratios of every size."""
     for rows in sizes:
         table = sf.generate(rows, seed=1)
-        unit = yardstick(table)["as they are"]
-        coded = yardstick(table)["as codes"]
+        unit, coded = yardstick(table).values()
         promised = [sf.KAnonymity(k=10), sf.DistinctLDiversity(l=2, sensitive="disease")]
         release = sf.anonymize(table, schema(), promised)
         published = release.frame
@@ -88,6 +89,7 @@ def judge_all(published: pa.Table, unit: float, coded: float) -> None:
     counting, audit = best_of(1, partial(audit_tables, published, wider, []))
     print(f"  two sensitive attributes, all standard levels: {counting / unit:.2f} ({counting / coded:.2f})")
     times = {}
+    assert {model.name for model in models()} == set(MODELS)
     for model in models():
         groups = audit.counts.of(model)[0]
         share = 1.0

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import groups as waist
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.scales import Scale
 from sfumato.engine.coding import CodedColumn
@@ -20,7 +19,9 @@ from strategies import group_counts, hierarchies
 
 
 def dense(histogram: Histogram) -> list[list[int]]:
-    return np.concatenate([block for _, block in histogram.blocks()]).tolist()
+    counts = np.zeros((len(histogram.offsets) - 1, histogram.width), dtype=int)
+    counts[histogram.rows, histogram.codes] = histogram.counts
+    return counts.tolist()
 
 
 def column(codes: list[int], values: int) -> CodedColumn:
@@ -150,16 +151,6 @@ def test_coarser_values_add_up(matrix, data):
     coarse = Groups.from_counts(s=matrix).histograms["s"].coarsened(nodes)
     onto = np.eye(nodes.max() + 1, dtype=int)[nodes]
     assert dense(coarse) == (np.array(matrix) @ onto).tolist()
-
-
-@given(group_counts())
-@settings(max_examples=50)
-def test_blocks_of_any_size_hold_the_same_counts(matrix):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(waist, "BLOCK_CELLS", 7)
-        blocks = list(Groups.from_counts(s=matrix).histograms["s"].blocks())
-    assert [groups.start for groups, _ in blocks] == list(range(0, len(matrix), max(1, 7 // len(matrix[0]))))
-    assert np.concatenate([block for _, block in blocks]).tolist() == matrix
 
 
 @given(group_counts(), st.sampled_from([np.int64, np.float64, object]))

@@ -6,7 +6,7 @@ that reads only `Groups` works wherever groups can be counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -22,7 +22,6 @@ from sfumato.exceptions import InvalidParameterError
 
 Counts = npt.NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
-BLOCK_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +117,6 @@ class Histogram:
         offsets = np.append(0, np.cumsum(lengths))
         entries = np.repeat(self.offsets[groups] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Histogram(offsets, self.codes[entries], self.counts[entries], self.width, self.missing[groups])
-
-    def blocks(self) -> Iterator[tuple[slice, Counts]]:
-        """Yield the counts as dense matrices of bounded size, with the groups that they cover."""
-        groups = len(self.offsets) - 1
-        step = max(1, BLOCK_CELLS // max(1, self.width))
-        for start in range(0, groups, step):
-            stop = min(groups, start + step)
-            entries = slice(self.offsets[start], self.offsets[stop])
-            dense = np.zeros((stop - start, self.width), dtype=np.int64)
-            rows = np.repeat(np.arange(stop - start), np.diff(self.offsets[start : stop + 1]))
-            dense[rows, self.codes[entries]] = self.counts[entries]
-            yield slice(start, stop), dense
 
     def merged(self, labels: npt.NDArray[np.intp], groups: int) -> Histogram:
         """Count unions of groups: old group g becomes part of new group `labels[g]`."""

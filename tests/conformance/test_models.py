@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import oracles
-from sfumato import models
+from sfumato import catalogue, models
 from sfumato.attributes.missing import Missing
 from sfumato.checks.models import (
     MODEL_CHECKS,
@@ -218,3 +218,7 @@ def test_a_group_without_records_has_a_level(model):
 
 def test_every_public_model_is_checked():
     assert {type(model).__name__ for model, _ in CASES} == set(models.__all__)
+
+
+def test_every_model_of_the_catalogue_is_judged_here():
+    assert {model.name for model, _ in CASES} == set(catalogue.MODELS)

@@ -101,7 +101,9 @@ def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, Ints]:
         grouped = group_keys(masks, 1 << width)
         return first_rows(grouped), grouped.labels
     marks = np.random.default_rng(0).integers(0, 2**63, size=(width, 2), dtype=np.uint64)
-    sums = np.add.reduceat(marks[codes], offsets[:-1], axis=0)  # 128 bits: equal sums mean equal sets
+    sums = np.add.reduceat(
+        marks[codes], offsets[:-1], axis=0
+    )  # 128 bits; were two sets ever to share a sum, the audit would refuse
     _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
     return first, by_group.ravel()
 

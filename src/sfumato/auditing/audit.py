@@ -81,7 +81,7 @@ class Audit:
         check_models([model], self.counts.schema)
         seen, own = self.counts.of(model)
         level = model.level(seen)
-        margin = level - model.limit if model.bound == "min" else model.limit - level
+        margin = model.margin(level)
         order = np.argsort(margin, kind="stable")
         return pa.table(
             {

@@ -29,7 +29,7 @@ class Verdict:
     @property
     def margin(self) -> float:
         """How far the level is on the safe side of the limit."""
-        return self.level - self.model.limit if self.model.bound == "min" else self.model.limit - self.level
+        return float(self.model.margin(np.asarray(self.level, dtype=np.float64)))
 
     def to_dict(self) -> dict[str, object]:
         """Give the verdict as plain numbers and texts."""

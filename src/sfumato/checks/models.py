@@ -339,7 +339,10 @@ def _unions(rng: np.random.Generator, groups: int) -> Labels:
 
 
 def _dense(groups: Groups, name: str) -> Counts:
-    return np.concatenate([block for _, block in groups.histograms[name].blocks()])[:, :-1]
+    histogram = groups.histograms[name]
+    dense = np.zeros((len(groups), histogram.width), dtype=np.int64)
+    dense[histogram.rows, histogram.codes] = histogram.counts
+    return dense[:, :-1]
 
 
 def _same(left: Levels, right: Levels) -> bool:

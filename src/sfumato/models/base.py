@@ -79,6 +79,10 @@ class PrivacyModel(ABC):
             return level > self.limit if self.strict else level >= self.limit
         return level < self.limit if self.strict else level <= self.limit
 
+    def margin(self, level: Levels) -> Levels:
+        """Tell how far levels are on the safe side of the limit; negative where the promise is broken."""
+        return level - self.limit if self.bound == "min" else self.limit - level
+
     def worst(self, level: Levels) -> float:
         """Find the worst level among groups; the best there is where no group exists."""
         if not len(level):
