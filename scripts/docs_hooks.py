@@ -1,10 +1,13 @@
-"""What MkDocs cannot do by itself: a page of all public names, formulas without scripts, plain fences."""
+"""What MkDocs cannot do by itself: a page of all names, pictures by code, formulas without scripts, plain fences."""
 
 from __future__ import annotations
 
+import contextlib
 import html
 import posixpath
 import re
+import tempfile
+from typing import Any
 
 from latex2mathml.converter import convert
 from markdown.extensions.toc import slugify
@@ -26,15 +29,24 @@ STAGES = {
     "hierarchies": "Generalize",
     "models": "Promise",
     "algorithms": "Search",
+    "solutions": "Explore",
     "release": "Release",
+    "recoding_rules": "Keep the rules",
+    "later_rows": "Recode later rows",
+    "bucket_tables": "Split and join bucketized tables",
     "auditing": "Judge",
+    "answering": "Answer",
     "recipe": "Repeat",
     "exceptions": "Refuse",
 }
+BLOCK = re.compile(r"^```python(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"\bpicture=(\w+)")
 LOADED = re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']?(?:https?:)?//""")
 STYLE = """
 math[display="block"] { margin: 1em 0; }
 .doc-contents { padding-left: 1.2em; border-left: 2px solid var(--bs-border-color); }
+figure.picture { margin: 1em 0; overflow-x: auto; }
+figure.picture svg { max-width: 100%; height: auto; }
 .highlight .filename { display: block; font-family: var(--bs-font-monospace); font-size: 0.8em; }
 """
 
@@ -54,8 +66,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """Turn what fences tell the tests into what readers see: a file's name, or nothing."""
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Turn what fences tell the tests into what readers see: a picture, a file's name, or nothing."""
+    markdown = with_pictures(markdown, page.file.src_uri)
     named = re.sub(r"^(```\w+) .*\bfile=(\S+).*$", r'\1 title="\2"', markdown, flags=re.MULTILINE)
     return re.sub(r"^(```\w+) (?!title=).*$", r"\1", named, flags=re.MULTILINE)
 
@@ -71,6 +84,29 @@ def on_post_page(output: str, page: Page, **_: object) -> str:
     if LOADED.search(output):
         raise PluginError(f"{page.file.src_uri} loads something from outside; bring it along instead.")
     return output
+
+
+def with_pictures(markdown: str, place: str) -> str:
+    """Run the Python blocks of a page that shows pictures, and put each picture under its block.
+
+    `picture=NAME` after the language says that the block gives this name to a picture.
+    """
+    if not any(PICTURE.search(block["options"]) for block in BLOCK.finditer(markdown)):
+        return markdown
+    names: dict[str, Any] = {}
+
+    def run(block: re.Match[str]) -> str:
+        exec(block["body"], names)  # noqa: S102 - the pages are ours
+        asked = PICTURE.search(block["options"])
+        if asked is None:
+            return block[0]
+        drawn = names.get(asked[1])
+        if not isinstance(drawn, str) or not drawn.startswith("<svg"):
+            raise PluginError(f"{place} shows {asked[1]!r} as a picture, which is none; give it an SVG text.")
+        return f'{block[0]}\n\n<figure class="picture">{drawn}</figure>\n'
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return BLOCK.sub(run, markdown)
 
 
 def pages_of_names(files: Files) -> dict[str, str]:

@@ -5,8 +5,21 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any
 
+from sfumato.algorithms.anatomy import Anatomy
 from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.bottom_up_generalization import BottomUpGeneralization
+from sfumato.algorithms.cross_bucket import CrossBucket
+from sfumato.algorithms.datafly import Datafly
+from sfumato.algorithms.fixed_levels import FixedLevels
+from sfumato.algorithms.incognito import Incognito
+from sfumato.algorithms.local_anatomy import LocalAnatomy
+from sfumato.algorithms.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.algorithms.local_recoding import LocalRecoding
+from sfumato.algorithms.min_gen import MinGen
 from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.optimal import Optimal
+from sfumato.algorithms.samarati import Samarati
+from sfumato.algorithms.top_down_specialization import TopDownSpecialization
 from sfumato.measures import (
     AverageClassSize,
     Discernibility,
@@ -62,7 +75,25 @@ MODELS: dict[str, type[PrivacyModel]] = {
         DeltaPresence,
     )
 }
-ALGORITHMS: dict[str, type[Algorithm]] = {algorithm.name: algorithm for algorithm in (Mondrian,)}
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    algorithm.name: algorithm
+    for algorithm in (
+        Mondrian,
+        Optimal,
+        MinGen,
+        Samarati,
+        Incognito,
+        Datafly,
+        TopDownSpecialization,
+        BottomUpGeneralization,
+        LocalRecoding,
+        FixedLevels,
+        Anatomy,
+        CrossBucket,
+        LocalAnatomy,
+        LocalAnatomyGeneralization,
+    )
+}
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (

@@ -18,6 +18,7 @@ from sfumato.data.values import text as value_text
 
 SUPPRESSED_TEXT = "*"
 NOT_PUBLISHED = -1
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,37 @@ class Recoded:
     by_group: npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class Proof:
+    """How good a search can say its result is.
+
+    Parameters
+    ----------
+    objective : the name of what was made small.
+    found : its value for the publication.
+    bound : a number that no allowed recoding is below.
+    checked : how many recodings were checked.
+    candidates : how many there are.
+    """
+
+    objective: str
+    found: float
+    bound: float
+    checked: int
+    candidates: int
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing better exists, up to rounding."""
+        return self.bound >= self.found - ROUNDING * abs(self.found)
+
+    def __str__(self) -> str:
+        checked = f"{self.checked:,} of {self.candidates:,} recodings checked"
+        if self.optimal:
+            return f"Proven best: {self.objective} {self.found:.6g}; {checked}."
+        return f"Best found: {self.objective} {self.found:.6g}; none is below {self.bound:.6g}; {checked}."
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Publication:
     """What is published about every record.
@@ -112,13 +144,18 @@ class Publication:
     ----------
     group : the equivalence group of every original record; `NOT_PUBLISHED` for a suppressed record.
     recoded : for every quasi-identifier the label of every group.
+    by_value : where every value is published in one way wherever it occurs, the label of every code of each
+        quasi-identifier, that of missing values last.
     buckets : for every bucketized attribute the bucket of every record, whose values are published
         without saying which record has which; `NOT_PUBLISHED` where a record's cell is not in a bucket.
+    proof : how close to the best the search came, where it can say so.
     """
 
     group: npt.NDArray[np.int32]
     recoded: Mapping[str, Recoded]
+    by_value: Mapping[str, Recoded] = field(default_factory=dict)
     buckets: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+    proof: Proof | None = None
 
     @cached_property
     def suppressed(self) -> int:

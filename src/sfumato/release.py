@@ -14,22 +14,22 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, Task, silent
 from sfumato.algorithms.mondrian import Mondrian
-from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
-from sfumato.auditing.audit import Audit, audit_tables, check_models
+from sfumato.auditing.audit import Audit, audit_tables
 from sfumato.catalogue import MEASURES
 from sfumato.data.frames import FrameKind, to_arrow
-from sfumato.engine.applying import CellTexts, column_ranks, order_rows
-from sfumato.engine.coding import CodedTable, code
+from sfumato.data.values import texts
+from sfumato.engine.applying import CellTexts, column_ranks, order_rows, permuted
 from sfumato.engine.fingerprint import fingerprint
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError, UnsupportedModelError
-from sfumato.groups import Groups
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError
 from sfumato.measures import Measured
 from sfumato.models.base import PrivacyModel
-from sfumato.models.requirements import without_implied
-from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Exact, MissingCell, Publication, Recoded
+from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Exact, MissingCell, Proof, Publication, Recoded
+from sfumato.published.table import BUCKET_PREFIX
 from sfumato.randomness import draw_seed, generator
 from sfumato.recipe import Recipe
+from sfumato.recoding_rules import Recoding
+from sfumato.tasks import task_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -40,7 +40,9 @@ class Release:
     """A table that keeps its promise, with the proof and the recipe.
 
     `published` is the published table as Arrow, `correspondence` the original row of every published row,
-    `left_out` the columns that have no role and are not published.
+    `left_out` the columns that have no role and are not published. `proof` says how close to the best the search
+    came, where it can say so; `recoding` holds the rules by which later rows can be published alike, where every
+    value is published in one way.
     """
 
     published: pa.Table
@@ -51,6 +53,8 @@ class Release:
     recipe: Recipe
     left_out: tuple[str, ...]
     kind: FrameKind
+    proof: Proof | None = None
+    recoding: Recoding | None = None
 
     @cached_property
     def frame(self) -> Any:
@@ -102,6 +106,8 @@ class Release:
             measures=self.measures,
             recipe=self.recipe,
             left_out=self.left_out,
+            proof=self.proof,
+            rules=None if self.recoding is None else self.recoding.to_toml(),
             table_format=table_format,
             replace=replace,
             excel_safe=excel_safe,
@@ -109,9 +115,10 @@ class Release:
 
     def __repr__(self) -> str:
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        found = "" if self.proof is None else f"{self.proof}\n"
         return (
             f"Release: {self.published.num_rows:,} of {self.original.num_rows:,} records, "
-            f"{len(self.audit.sizes):,} groups, {measures}\n{self.audit!r}"
+            f"{len(self.audit.sizes):,} groups, {measures}\n{found}{self.audit!r}"
         )
 
     def _repr_html_(self) -> str:
@@ -161,20 +168,17 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     table, kind = to_arrow(data)
     schema, models = recipe.schema, recipe.models
     left_out = schema.check_columns(table.column_names)
-    if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
-        raise SchemaError("Schema leaves nothing to publish; give columns the role quasi, sensitive or insensitive.")
-    check_models(models, schema)
     order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)
     searched = table if order is None else table.take(pa.array(order))
-    coded = code(searched, schema)
     recipe = replace(
         recipe,
         seed=draw_seed() if recipe.seed is None else recipe.seed,
         input_rows=table.num_rows,
         input_sha256=fingerprint(table),
     )
-    publication = _search(recipe, coded, progress)
-    published, correspondence = apply(publication, searched, schema)
+    task = task_of(recipe, searched, progress)
+    publication = _search(recipe.algorithm, task)
+    published, correspondence = apply(publication, searched, schema, generator(recipe.seed or 0).spawn(1)[0])
     correspondence = correspondence if order is None else order[correspondence]
     audit = audit_tables(published, schema, models, original=table, correspondence=correspondence)
     if not audit.holds:
@@ -192,7 +196,15 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
         recipe=recipe,
         left_out=left_out,
         kind=kind,
+        proof=publication.proof,
+        recoding=_recoding(publication, task, table, recipe),
     )
+
+
+def _recoding(publication: Publication, task: Task, table: pa.Table, recipe: Recipe) -> Recoding | None:
+    if not publication.by_value:
+        return None
+    return Recoding.of(publication.by_value, [column.domain for column in task.table.quasi], table, recipe)
 
 
 def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
@@ -201,49 +213,31 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
 
 
-def refuse_unknown_values(task: Task) -> None:
-    """Refuse models that protect values by names that no record has: a misspelled name would protect nobody."""
-    known = {column.name: set(column.domain.texts) for column in task.table.sensitive}
-    for model in task.models:
-        unknown = sum(value not in known[name] for name in model.attributes for value in model.named_values)
-        if unknown:
-            columns = ", ".join(repr(name) for name in model.attributes)
-            raise SchemaError(
-                f"{type(model).__name__} names {unknown} values that column {columns} does not have; correct them."
-            )
+def apply(
+    publication: Publication, table: pa.Table, schema: Schema, rng: np.random.Generator
+) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    """Make the published table, and for each of its rows the number of the original row.
 
-
-def refuse_impossible(task: Task) -> None:
-    """Refuse monotone models that not even a single group of all records keeps."""
-    rows = task.table.rows
-    whole = Groups.from_rows(np.zeros(rows, dtype=np.int32), 1, task.table.sensitive, task.missing)
-    for model in task.models:
-        if model.monotone and not model.kept_by(whole)[0]:
-            level = model.worst(model.level(whole))
-            needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
-            raise InfeasibleError(
-                f"No release of these {rows:,} rows can keep {model!r}: "
-                f"a single group of all records reaches {level:g}, {needed}."
-            )
-
-
-def apply(publication: Publication, table: pa.Table, schema: Schema) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Make the published table, and for each of its rows the number of the original row."""
+    Values in buckets are permuted inside each bucket, and buckets are numbered anew, both uniformly at random.
+    """
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
     whole = len(kept) == table.num_rows
     arrays, ranked = {}, []
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     for name in (n for n in table.column_names if n in published):
-        recoded = publication.recoded.get(name)
+        recoded, bucket = publication.recoded.get(name), publication.buckets.get(name)
         if recoded is None:
             arrays[name] = table[name] if whole else table[name].take(pa.array(kept))
-            ranked.append(column_ranks(arrays[name]))
         else:
-            kind = table[name].type if _only_values(recoded) else pa.string()
+            kind = table[name].type if _only_values(recoded) and bucket is None else pa.string()
             cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group], kind)
             arrays[name] = cells.array()
-            ranked.append(cells.ranks())
+        if bucket is not None:
+            original = table[name] if recoded is None else texts(table[name])
+            arrays[name], arrays[BUCKET_PREFIX + name] = permuted(arrays[name], original.take(kept), bucket[kept], rng)
+            ranked.append(column_ranks(arrays[BUCKET_PREFIX + name]))
+        ranked.append(cells.ranks() if recoded is not None and bucket is None else column_ranks(arrays[name]))
     order = order_rows(ranked, len(kept))
     return pa.table(arrays).take(pa.array(order)), kept[order]
 
@@ -256,28 +250,15 @@ def decoded(table: pa.Table) -> pa.Table:
     return table
 
 
-def _search(recipe: Recipe, coded: CodedTable, progress: Progress) -> Publication:
-    most = int(Fraction(str(recipe.max_suppressed)) * coded.rows)
-    task = Task(
-        table=coded,
-        models=without_implied(recipe.models),
-        most_suppressed=most,
-        missing=Missing(recipe.schema.missing),
-        rng=generator(recipe.seed or 0),
-        progress=progress,
-    )
-    refusal = recipe.algorithm.refusal(task)
-    if refusal is not None:
-        raise UnsupportedModelError(refusal)
-    refuse_unknown_values(task)
-    refuse_impossible(task)
-    publication = recipe.algorithm.search(task)
-    if publication.suppressed == coded.rows:
-        raise InfeasibleError(f"{type(recipe.algorithm).__name__} would suppress all records; ask for less.")
+def _search(algorithm: Algorithm, task: Task) -> Publication:
+    publication = algorithm.search(task)
+    name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
+    if publication.suppressed == rows:
+        raise InfeasibleError(f"{name} would suppress all records; ask for less.")
     if publication.suppressed > most:
         raise InfeasibleError(
-            f"{type(recipe.algorithm).__name__} would suppress {publication.suppressed:,} records and only {most:,} "
-            f"may be; allow max_suppressed={_rounded_up(publication.suppressed, coded.rows)} or ask for less."
+            f"{name} would suppress {publication.suppressed:,} records and only {most:,} "
+            f"may be; allow max_suppressed={_rounded_up(publication.suppressed, rows)} or ask for less."
         )
     return publication
 
@@ -292,7 +273,5 @@ def _only_values(recoded: Recoded) -> bool:
 
 def _starred(column: pa.ChunkedArray, lost: pa.Array) -> pa.ChunkedArray:
     import pyarrow.compute as pc
-
-    from sfumato.data.values import texts
 
     return pc.if_else(lost, SUPPRESSED_TEXT, texts(column))

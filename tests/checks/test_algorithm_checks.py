@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato import release
+from sfumato import release, tasks
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.checks import algorithms as suite
@@ -208,7 +208,7 @@ def grasping(frame):
 
 
 GUARDS = [
-    (suite.check_impossible_requests_are_refused, release, "refuse_impossible", lambda *_: None),
+    (suite.check_impossible_requests_are_refused, tasks, "_refuse_impossible", lambda *_: None),
     (suite.check_impossible_requests_are_refused, suite, "anonymize", lambda *_, **__: None),
     (suite.check_empty_tables_are_refused, suite, "anonymize", lambda *_, **__: None),
     (suite.check_frame_kinds_agree, release, "to_arrow", shortened),

@@ -116,6 +116,16 @@ class SaysNotExtendable(DistinctLDiversity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SaysNotCompared(TCloseness):
+    compares_with_table = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaysCompared(FrequencyLDiversity):
+    compares_with_table = True
+
+
+@dataclass(frozen=True, kw_only=True)
 class WrongWay(TCloseness):
     stricter: ClassVar = {"t": "larger"}
 
@@ -174,6 +184,8 @@ BROKEN = [
     (suite.check_good_groups_stay_good, SaysExtendable(l=2, **S)),
     (suite.check_unions_of_good_groups_may_be_bad, SaysNotMonotone(l=2, **S)),
     (suite.check_good_groups_may_turn_bad, SaysNotExtendable(l=2, **S)),
+    (suite.check_other_tables_change_nothing, SaysNotCompared(t=0.4, **S)),
+    (suite.check_other_tables_change_levels, SaysCompared(l=2, **S)),
     (suite.check_stricter_keeps_no_more, WrongWay(t=0.0, **S)),
     (suite.check_stricter_keeps_no_more, WrongWayRecursive(c=1, l=3, **S)),
     (suite.check_missing_values_never_help, MissingIsAValue(l=2, **S)),

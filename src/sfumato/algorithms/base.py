@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -14,10 +14,15 @@ from sfumato.engine.coding import CodedTable
 from sfumato.models.base import PrivacyModel
 from sfumato.publication import Publication
 
-Progress = Callable[[float], None]
+
+class Progress(Protocol):
+    """Is told the share of the work that is done, in [0, 1], and how it stands."""
+
+    def __call__(self, done: float, note: str = "") -> None:
+        """Show it."""
 
 
-def silent(done: float) -> None:
+def silent(done: float, note: str = "") -> None:
     """Show no progress."""
 
 
@@ -32,7 +37,7 @@ class Task:
     most_suppressed : how many records may be left out.
     missing : what a missing value means.
     rng : the only source of randomness.
-    progress : is told the share of the work that is done, in [0, 1].
+    progress : is told the share of the work that is done, in [0, 1], and a note on how it stands.
     """
 
     table: CodedTable
@@ -58,6 +63,11 @@ class Algorithm(ABC):
         """Whether rows in another order are published alike; if not, they are put in a fixed order first."""
         return False
 
+    @property
+    def guides(self) -> tuple[str, ...]:
+        """Columns besides quasi-identifiers that the search looks at, such as a class to be predicted."""
+        return ()
+
     def refusal(self, task: Task) -> str | None:
         """Say in one sentence why the algorithm cannot serve this task, or nothing."""
         name = type(self).__name__
@@ -70,5 +80,6 @@ class Algorithm(ABC):
         return None
 
     def parameters(self) -> dict[str, object]:
-        """List the parameters that the algorithm was made with."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every algorithm is a dataclass
+        """List the parameters that the algorithm was made with, without those that were not given."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every algorithm is a dataclass
+        return {name: value for name, value in named.items() if value is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 
 import numpy as np
@@ -13,6 +13,7 @@ import pyarrow as pa
 from sfumato.attributes.roles import Role
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.counts import Counts
+from sfumato.auditing.flagged_cells import FlaggedCells
 from sfumato.auditing.truth import Comparison, Truth, refuse_unlike, row_numbers
 from sfumato.auditing.verdict import Verdict, judge, plain
 from sfumato.data.frames import to_arrow
@@ -20,12 +21,14 @@ from sfumato.engine.coding import code
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.groups import Groups
 from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.published.table import PublishedTable
+from sfumato.publication import NOT_PUBLISHED
+from sfumato.published.table import BUCKET_PREFIX, PublishedTable, bucket_numbers
 from sfumato.validation import did_you_mean, require
 
 
@@ -96,7 +99,7 @@ class Audit:
         """Give the numbers, counted from 0, of the published rows whose groups break a model."""
         check_models([model], self.counts.schema)
         broken = ~model.kept_by(self.counts.of(model)[0])
-        return np.flatnonzero(broken[self.counts.labels_of(model)])
+        return np.flatnonzero(np.append(broken, False)[self.counts.labels_of(model)])
 
     def _hint(self, model: str, sensitive: str | None) -> str:
         judged = [verdict.model for verdict in (*self.verdicts, *self.levels)]
@@ -208,10 +211,11 @@ def audit_tables(
     if original is not None and coded is not None:
         refuse_unlike(shown.num_rows, original.num_rows, correspondence)
         rows = correspondence if correspondence is None or judged is shown else correspondence[~aside]
+        counts = replace(counts, cells=FlaggedCells.of(coded, original, rows))
         truth = Comparison(table, judged, coded, original, schema).check(rows)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
-        levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema)),
+        levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.column_names)),
         records=judged.num_rows,
         sizes=table.grouped.counts,
         set_aside=shown.num_rows - judged.num_rows,
@@ -241,7 +245,8 @@ def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
     require(isinstance(schema, Schema), "audit", "schema", "an sf.Schema", schema)
     require(_are_models(models), "audit", "models", "a list of models", models)
     for model in models:
-        _refuse_other(model, model.attributes, schema.sensitive, Role.SENSITIVE)
+        _refuse_other(model, model.attributes, (*schema.sensitive, *schema.flags), Role.SENSITIVE)
+        _refuse_of_cells(model, schema)
         _refuse_other(model, model.scope, schema.quasi, Role.QUASI)
 
 
@@ -256,9 +261,25 @@ def _refuse_other(model: PrivacyModel, names: Sequence[str], known: Collection[s
             raise SchemaError(f"{type(model).__name__} names {name!r}, whose role is not {role}{hint}")
 
 
-def _standard(schema: Schema) -> list[PrivacyModel]:
+def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:
+    """Refuse models of flagged cells that ask for more than good buckets."""
+    names = [name for name in model.attributes if name in schema.flags]
+    if names and (len(model.attributes) > 1 or model.scope or not _asks_of_values_only(model)):
+        raise SchemaError(
+            f"{type(model).__name__} names {names[0]!r}, whose flagged cells are judged by themselves, with others or "
+            "with quasi-identifiers; split it, such as into KAnonymity and FrequencyLDiversity."
+        )
+
+
+def _asks_of_values_only(model: PrivacyModel) -> bool:
+    parts = model.parts if isinstance(model, Conjunction) else ()
+    return bool(model.attributes) and all(_asks_of_values_only(part) for part in parts)
+
+
+def _standard(schema: Schema, columns: Collection[str]) -> list[PrivacyModel]:
     models: list[PrivacyModel] = [KAnonymity(k=1)]
-    for name in schema.sensitive:
+    whole = [name for name in schema.sensitive if name not in schema.flags]
+    for name in (*whole, *(name for name in schema.flags if BUCKET_PREFIX + name in columns)):
         models += [
             DistinctLDiversity(l=1, sensitive=name),
             FrequencyLDiversity(l=1, sensitive=name),
@@ -273,6 +294,8 @@ def _starred_rows(shown: pa.Table, schema: Schema) -> npt.NDArray[np.bool_]:
     stars = np.ones(shown.num_rows, dtype=np.bool_)
     for column in table.columns:
         stars &= column.starred()
+        buckets = bucket_numbers(shown, column.name)
+        stars &= True if buckets is None else buckets == NOT_PUBLISHED
     return stars & bool(table.columns)
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
+from sfumato.auditing.flagged_cells import Buckets, FlaggedCells
 from sfumato.auditing.matching import matching_groups
 from sfumato.engine.coding import CodedTable
 from sfumato.engine.containment import Boxes, count_points, sum_over_boxes, weigh
@@ -30,25 +31,42 @@ class Counts:
     """Counts of a published table's groups, per set of quasi-identifiers, made when first asked for.
 
     `population` are the coded persons that the records are drawn from, where they are known; the table's domains
-    are then theirs.
+    are then theirs. For a model of an attribute with flagged cells the groups are the buckets of these cells: who knows
+    everybody's quasi-identifiers may find every record. `cells` tells what the original says of them.
     """
 
     table: PublishedTable
     shown: pa.Table
     schema: Schema
     population: CodedTable | None = None
+    cells: FlaggedCells = field(default_factory=FlaggedCells)
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
+    _buckets: dict[str, Buckets] = field(default_factory=dict, init=False)
 
     def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
         """Give what an adversary sees as groups for a model, and the published groups themselves."""
+        buckets = self._buckets_for(model)
+        if buckets is not None:
+            return buckets.groups, buckets.groups
         scope = tuple(sorted(model.scope))
         if scope not in self._known:
             self._known[scope] = self._count(self.table.on(scope) if scope else self.table)
         return self._known[scope]
 
     def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
-        """Give the group of every published row, as a model sees groups."""
+        """Give the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""
+        buckets = self._buckets_for(model)
+        if buckets is not None:
+            return buckets.labels
         return (self.table.on(model.scope) if model.scope else self.table).grouped.labels
+
+    def _buckets_for(self, model: PrivacyModel) -> Buckets | None:
+        for name in model.attributes:
+            if name in self.schema.flags:
+                if name not in self._buckets:
+                    self._buckets[name] = self.cells.buckets(self.shown, name, self.schema)
+                return self._buckets[name]
+        return None
 
     def _count(self, table: PublishedTable) -> tuple[Groups, Groups]:
         own = count_groups(table, self.shown, self.schema)

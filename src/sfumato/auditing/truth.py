@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -94,6 +94,7 @@ class Comparison:
         strange = sum(
             self._strange_values(name, bucket, correspondence) for name, bucket in buckets.items() if bucket is not None
         )
+        strange += sum(self._strange_flagged(name, correspondence) for name in self.schema.quasi)
         return Truth(
             rows_in=rows_in,
             rows_out=rows_out,
@@ -102,6 +103,16 @@ class Comparison:
             false_cells=strange + (0 if correspondence is None else self._false_cells(kept, correspondence)),
             unmatched=self._unmatched(kept) if correspondence is None else 0,
         )
+
+    def _strange_flagged(self, name: str, correspondence: Ints | None) -> int:
+        """Count strange values among the cells of a quasi-identifier that stand in buckets."""
+        bucket = bucket_numbers(self.shown, name)
+        if bucket is None:
+            return 0
+        inside = bucket != NOT_PUBLISHED
+        shown = self.shown.select([name]).filter(pa.array(inside))
+        rows = None if correspondence is None else correspondence[inside]
+        return replace(self, shown=shown)._strange_values(name, bucket[inside], rows)  # noqa: SLF001 - its own
 
     def _strange_values(self, name: str, bucket: Ints, correspondence: Ints | None) -> int:
         """Count values published in buckets that no record of the bucket has or, without knowing it, of the table."""

@@ -121,7 +121,7 @@ def check_missing_cells_are_not_filled(algorithm: Algorithm) -> None:
 def check_input_is_untouched(algorithm: Algorithm) -> None:
     """A search changes neither the coded table that it is given nor the caller's dataframe."""
     for request in requests():
-        coded, untouched = code(request.table, request.schema), code(request.table, request.schema)
+        coded, untouched = _coded(algorithm, request), _coded(algorithm, request)
         _search(algorithm, request, coded)
         pairs = zip((*coded.quasi, *coded.sensitive), (*untouched.quasi, *untouched.sensitive), strict=True)
         for mine, theirs in pairs:
@@ -185,7 +185,12 @@ def check_progress_rises_to_one(algorithm: Algorithm) -> None:
     """Progress is a share of the work that never falls and ends at 1."""
     for request in (*requests(), *odd_requests()):
         told: list[float] = []
-        if _search(algorithm, request, code(request.table, request.schema), told.append) is not None:
+
+        def tell(done: float, note: str = "", told: list[float] = told) -> None:
+            told.append(done)
+            assert isinstance(note, str)
+
+        if _search(algorithm, request, _coded(algorithm, request), tell) is not None:
             assert told == sorted(told)
             assert told[-1:] == [1.0]
             assert told[0] >= 0
@@ -202,17 +207,19 @@ def check_what_cannot_be_served_is_refused(algorithm: Algorithm) -> None:
             buckets = {f"{BUCKET_PREFIX}{name}" for name in request.schema.flags}
             assert buckets <= set(release.published.column_names)
             continue
-        assert isinstance(refusal, UnsupportedModelError)
+        assert isinstance(refusal, UnsupportedModelError | InfeasibleError)
         assert type(algorithm).__name__ in str(refusal)
         assert str(refusal).endswith(".")
 
 
 def check_algorithm_can_be_stored(algorithm: Algorithm) -> None:
-    """An algorithm equals what its pickle and its parameters give back, and these are texts, numbers or flags."""
+    """An algorithm equals what its pickle and its parameters give back: texts, numbers, flags, or these by name."""
     for copy in (pickle.loads(pickle.dumps(algorithm)), type(algorithm)(**algorithm.parameters())):  # noqa: S301 - made here
         assert copy == algorithm
         assert hash(copy) == hash(algorithm)
-    assert all(isinstance(value, str | int | float) for value in algorithm.parameters().values())
+    for value in algorithm.parameters().values():
+        plain = value if isinstance(value, dict) else {"": value}
+        assert all(isinstance(name, str) and isinstance(each, str | int | float) for name, each in plain.items())
 
 
 ALGORITHM_CHECKS: tuple[Callable[[Algorithm], None], ...] = (
@@ -240,10 +247,10 @@ def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outco
     """Publish every request that the algorithm serves."""
     served: set[bool] = set()
     for request in wanted:
-        publication = _search(algorithm, request, code(request.table, request.schema))
+        publication = _search(algorithm, request, _coded(algorithm, request))
         if publication is not None:
             served.add(any(model.attributes for model in request.models))
-            published, correspondence = apply(publication, request.table, request.schema)
+            published, correspondence = apply(publication, request.table, request.schema, generator(SEED))
             yield Outcome(
                 request=request,
                 publication=publication,
@@ -252,6 +259,10 @@ def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outco
             )
     assert False in served, "no request without sensitive attributes was served"
     assert True in served, "no request with sensitive attributes was served"
+
+
+def _coded(algorithm: Algorithm, request: Request) -> CodedTable:
+    return code(request.table, request.schema, algorithm.guides)
 
 
 def _search(
@@ -269,17 +280,14 @@ def _search(
 
 
 def _released(algorithm: Algorithm, request: Request, frame: object) -> bytes | None:
-    """Give the bytes of a release, or None where the algorithm refuses the request."""
+    """Give the cells of a release as bytes, or None where the algorithm refuses the request."""
     share = request.max_suppressed
     try:
         release = anonymize(frame, request.schema, request.models, algorithm, max_suppressed=share, seed=SEED)
     except UnsupportedModelError:
         return None
     table, _ = to_arrow(release.frame)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table.combine_chunks())
-    return bytes(sink.getvalue())
+    return repr((table.schema, table.to_pydict())).encode()
 
 
 def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list[KAnonymity]) -> SfumatoError:

@@ -166,6 +166,20 @@ def check_good_groups_stay_good(model: PrivacyModel) -> None:
         assert model.kept_by(groups.merged(labels))[some_good].all()
 
 
+def check_other_tables_change_nothing(model: PrivacyModel) -> None:
+    """A model that does not say that it compares with the table does not: its levels stay when the totals change."""
+    for sample in samples(model, *Missing) if not model.compares_with_table else ():
+        assert np.array_equal(model.level(_of_another_table(sample)), model.level(sample.counted()))
+
+
+def check_other_tables_change_levels(model: PrivacyModel) -> None:
+    """A model that says that it compares with the table does: in some table with other totals levels differ."""
+    assert not model.compares_with_table or any(
+        not _same(model.level(_of_another_table(sample)), model.level(sample.counted()))
+        for sample in samples(model, *Missing)
+    )
+
+
 def check_stricter_keeps_no_more(model: PrivacyModel) -> None:
     """A stricter parameter never keeps a group that the model refuses."""
     for sample in samples(model, *Missing):
@@ -241,6 +255,8 @@ MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
     check_unions_of_good_groups_may_be_bad,
     check_good_groups_stay_good,
     check_good_groups_may_turn_bad,
+    check_other_tables_change_nothing,
+    check_other_tables_change_levels,
     check_stricter_keeps_no_more,
     check_missing_values_never_help,
     check_small_groups_are_bad,
@@ -336,6 +352,13 @@ def _made_stricter(value: object, *, larger: bool) -> object:
 def _unions(rng: np.random.Generator, groups: int) -> Labels:
     labels = rng.integers(0, max(1, groups // 2), groups)
     return np.unique(labels, return_inverse=True)[1]
+
+
+def _of_another_table(sample: Sample) -> Groups:
+    """Count the same groups as parts of a table in which some values are many times as frequent."""
+    groups = sample.counted()
+    totals = {name: total * sample.rng.integers(1, 9, len(total)) for name, total in groups.totals.items()}
+    return replace(groups, totals=totals)
 
 
 def _dense(groups: Groups, name: str) -> Counts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,6 +16,7 @@ from sfumato.exceptions import InvalidParameterError, WriteError
 if TYPE_CHECKING:
     from sfumato.release import Release
 
+SEARCH_HELP = "How to search, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; else Mondrian."
 EXAMPLES = examples(
     "sfumato anonymize patients.csv --recipe recipe.toml --out release",
     "sfumato anonymize patients.csv --recipe recipe.toml --k 10 --out release --replace",
@@ -33,9 +35,7 @@ def anonymize(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
     asked: Asked,
-    algorithm: Annotated[
-        str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help="How to search; else Mondrian.")
-    ] = None,
+    algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     max_suppressed: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
     ] = None,
@@ -108,6 +108,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
         "left_out": list(release.left_out),
         "audit": release.audit.to_dict(),
         "measures": dict(release.measures),
+        "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
         "public": str(out / "public"),
         "internal": str(out / "internal"),
         "report": str(out / "internal" / "report.html"),
@@ -118,6 +119,8 @@ def _lines(release: Release, out: Path, to: str | None, to_table: str | None) ->
     from sfumato.data.database import masked
 
     lines = [*audit_lines(release.audit), "", *measure_lines(release.measures), ""]
+    if release.proof is not None:
+        lines += [str(release.proof), ""]
     if release.left_out:
         names = printable(", ".join(release.left_out))
         lines += [f"Columns without a role, not published: {names}", ""]

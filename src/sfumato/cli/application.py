@@ -15,9 +15,11 @@ from sfumato.cli import (
     anonymize,
     audit,
     demo,
+    explore,
     hierarchy,
     inspect,
     models,
+    recode,
     report,
     risk,
     warmup,
@@ -67,6 +69,8 @@ def start(
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
+app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
+app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("report", epilog=report.EXAMPLES)(report.report)

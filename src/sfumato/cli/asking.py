@@ -163,7 +163,7 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
-    """Read `name:key=value,...` as an entry of a recipe; lists are joined by +, mappings are CSV files."""
+    """Read `name:key=value,...` as an entry of a recipe; lists are joined by +, mappings, too, or are CSV files."""
     from sfumato.catalogue import ALGORITHMS, MODELS
 
     name, _, settings = text.partition(":")
@@ -180,14 +180,33 @@ def _choice(what: str, text: str) -> dict[str, Any]:
 
 def _typed(text: str, declared: str) -> object:
     if "Mapping" in declared:
-        numbers = declared.startswith("float")
+        numbers = "str" not in declared.partition(",")[2]
         given = _number(text) if numbers else text
-        return mapping(text, numbers=numbers) if isinstance(given, str) else given
+        if not isinstance(given, str):
+            return given
+        return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
     if declared.startswith("Sequence"):
         return text.split("+")
     if declared.startswith(("str", "Literal")):
         return text
     return {"true": True, "false": False}.get(text.lower(), _number(text))
+
+
+def _pairs(text: str, *, numbers: bool) -> dict[str, str | float]:
+    """Read `name=value+name=value`; give nothing for a text that is something else.
+
+    >>> _pairs("age=1+zip=2", numbers=True)
+    {'age': 1, 'zip': 2}
+    """
+    pairs = [part.rpartition("=") for part in text.split("+")]
+    if Path(text).is_file() or not all(name for name, _, _ in pairs):
+        return {}
+    entries: dict[str, str | float] = {}
+    for name, _, value in pairs:
+        if name in entries:
+            raise InvalidParameterError(f"{name!r} is given two values in {text!r}; keep one.")
+        entries[name] = _number(value) if numbers else value
+    return entries
 
 
 def _number(text: str) -> int | float | str:

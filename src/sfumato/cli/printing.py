@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from sfumato.algorithms.base import Progress
 
 
 def printable(text: str) -> str:
@@ -46,19 +50,24 @@ def verdict(text: str, *, good: bool) -> str:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[float], None]]:
+def progress(title: str) -> Iterator[Progress]:
     """Show a bar on the error stream while work lasts, if it is a terminal; give what to tell the share done."""
     if not sys.stderr.isatty():
         yield _silent
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done: bar.update(task, total=1.0, completed=done)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None, note="")
+
+        def tell(done: float, note: str = "") -> None:
+            bar.update(task, total=1.0, completed=done, note=note)
+
+        yield tell
 
 
-def _silent(done: float) -> None:
+def _silent(done: float, note: str = "") -> None:
     """Show no progress."""

@@ -49,8 +49,9 @@ class CellTexts:
         return np.array([place[text] for text in self.texts], dtype=np.int64), values.take(order)
 
 
-def column_ranks(column: pa.ChunkedArray) -> tuple[Ranks, int]:
+def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
     """Rank every row by its value; missing comes last."""
+    column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
     if not len(column):
         return np.zeros(0, dtype=np.int64), 1
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
@@ -71,3 +72,29 @@ def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np
         keys = keys * width + ranks
         span *= width
     return np.argsort(keys, kind="stable")
+
+
+def permuted(
+    shown: pa.Array, original: pa.Array, bucket: npt.NDArray[np.integer], rng: np.random.Generator
+) -> tuple[pa.Array, pa.Array]:
+    """Permute the cells of every bucket uniformly at random; give the column, and the bucket of every cell.
+
+    Parameters
+    ----------
+    shown : what is published of cells that are in no bucket.
+    original : the original cells, of the same type.
+    bucket : the bucket of every cell, below 0 for one that is in none.
+    rng : the source of randomness; it also numbers the buckets anew.
+    """
+    places = np.flatnonzero(bucket >= 0)
+    shuffled = rng.permutation(places)
+    source = np.arange(len(bucket))
+    source[places[np.argsort(bucket[places], kind="stable")]] = shuffled[np.argsort(bucket[shuffled], kind="stable")]
+    numbers = rng.permutation(int(bucket.max(initial=-1)) + 1)
+    lost = bucket < 0
+    anew = np.where(lost, 0, np.append(numbers, 0)[bucket])
+    moved = original.take(pa.array(source))
+    if pa.types.is_dictionary(shown.type):
+        shown = shown.cast(shown.type.value_type)
+    cells = moved if len(places) == len(bucket) else pc.if_else(pa.array(lost), shown, moved)
+    return cells, pa.array(anew, pa.int64(), mask=lost)

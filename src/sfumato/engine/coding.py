@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -40,26 +40,26 @@ class CodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
-    """A table ready for search: quasi-identifying and sensitive columns as codes, and flags of sensitive cells."""
+    """A table ready for search: quasi-identifying and sensitive columns as codes, and flags of sensitive cells.
+
+    `guides` are further columns that a search asked to see, such as a class that is to be predicted.
+    """
 
     rows: int
     quasi: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
+    guides: Mapping[str, CodedColumn] = field(default_factory=dict)
     flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
 
-def code(table: pa.Table, schema: Schema) -> CodedTable:
-    """Code the quasi-identifying and sensitive columns of a canonical table."""
+def code(table: pa.Table, schema: Schema, guides: Sequence[str] = ()) -> CodedTable:
+    """Code the quasi-identifying and sensitive columns of a canonical table, and those that guide a search."""
     if table.num_rows == 0:
         raise SchemaError("The table has no rows; there is nobody to protect.")
     with ThreadPoolExecutor(worker_count()) as pool:
-        columns = dict(
-            zip(
-                (*schema.quasi, *schema.sensitive),
-                pool.map(lambda name: code_column(name, table[name], schema), (*schema.quasi, *schema.sensitive)),
-                strict=True,
-            )
-        )
+        names = tuple(dict.fromkeys((*schema.quasi, *schema.sensitive, *guides)))
+        coded = pool.map(lambda name: code_column(name, table[name], schema), names)
+        columns = dict(zip(names, coded, strict=True))
     for name in schema.quasi:
         _refuse_too_many(columns[name].domain, table.num_rows)
     for name in (*schema.quasi, *schema.sensitive):
@@ -68,6 +68,7 @@ def code(table: pa.Table, schema: Schema) -> CodedTable:
         rows=table.num_rows,
         quasi=tuple(columns[name] for name in schema.quasi),
         sensitive=tuple(columns[name] for name in schema.sensitive),
+        guides={name: columns[name] for name in guides},
         flags={name: _flags(flag, table[flag]) for name, flag in schema.flags.items()},
     )
 

@@ -15,7 +15,9 @@ from sfumato.engine.axes import Axes
 from sfumato.engine.compiled_cutter import PIECE_ROWS, CompiledCutter
 from sfumato.engine.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.engine.grouping import COMPILED_ROWS, group_keys
-from sfumato.engine.kernels import containment, cutting, grouping
+from sfumato.engine.kernels import containment, cutting, gathering, grouping, regrouping
+from sfumato.engine.local_compiled import CompiledRegrouper
+from sfumato.engine.local_regrouping import Grouping, Visits
 from sfumato.engine.partition import Records, Rule
 
 CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
@@ -38,6 +40,7 @@ def warm_up() -> Warmth:
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
     _match_once()
+    _regroup_once()
     return Warmth(
         loops=len(list(_loops())),
         compiled=_compiled() - before,
@@ -81,6 +84,22 @@ def _match_once() -> None:
     match(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
 
 
+def _regroup_once() -> None:
+    """Gather four rows under a tree of two leaves, part them badly, and look for better groups."""
+    leaves = np.array([[0], [0], [1], [1]], dtype=np.int32)
+    first, stop = np.array([0, 1, 0], dtype=np.int32), np.array([1, 2, 2], dtype=np.int32)
+    trees = first, stop, np.array([2, 2, -1], dtype=np.int32), np.array([0, 0, 1], dtype=np.int64)
+    nothing = np.zeros(1, dtype=np.int64)
+    marks = np.array([1, 2], dtype=np.uint64)
+    visits = Visits(marks, np.zeros(2, dtype=np.int64), np.zeros((1, 1), dtype=np.int64), nothing, nothing)
+    label = np.full(4, -1, dtype=np.int64)
+    regrouper = CompiledRegrouper()
+    regrouper.gather(np.ascontiguousarray(leaves.T), visits, np.arange(4), label, 2).finish(0)
+    grouping = Grouping.of(leaves, trees, np.array([0, 1, 0, 1]))
+    regrouper.partners(grouping, np.arange(2))
+    regrouper.propose(grouping, np.arange(2), 1)
+
+
 def _one_axis() -> Axes:
     nothing = np.zeros(1, dtype=np.int64)
     return Axes(
@@ -95,7 +114,7 @@ def _one_axis() -> Axes:
 
 
 def _loops() -> Iterator[Any]:
-    for module in (containment, cutting, grouping):
+    for module in (containment, cutting, gathering, grouping, regrouping):
         yield from (value for value in vars(module).values() if hasattr(value, "signatures"))
 
 

@@ -24,6 +24,7 @@ class PrivacyModel(ABC):
     - `strict`: whether a level equal to the limit breaks the promise;
     - `monotone`: the union of good groups is good;
     - `extendable`: a good group stays good whatever records join it;
+    - `compares_with_table`: groups are compared with the whole published table;
     - `numeric`: the sensitive attribute must be numeric;
     - `stricter`: for every number among the parameters, whether a larger or a smaller one asks for more.
     """
@@ -34,6 +35,7 @@ class PrivacyModel(ABC):
     strict: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     extendable: ClassVar[bool] = False
+    compares_with_table: ClassVar[bool] = False
     numeric: ClassVar[bool] = False
     stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
 

@@ -55,6 +55,7 @@ class BetaLikeness(PrivacyModel):
     name = "beta-likeness"
     reference = "Cao, Karras 2012, PVLDB 5(11), pages 1388-1399"
     bound = "max"
+    compares_with_table = True
     monotone = True
     stricter: ClassVar = {"beta": "smaller"}
 

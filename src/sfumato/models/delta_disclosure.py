@@ -59,6 +59,7 @@ class DeltaDisclosure(PrivacyModel):
     name = "delta-disclosure"
     reference = "Brickell, Shmatikov 2008, https://doi.org/10.1145/1401890.1401904"
     bound = "max"
+    compares_with_table = True
     strict = True
     stricter: ClassVar = {"delta": "smaller"}
 

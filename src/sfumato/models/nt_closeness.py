@@ -54,6 +54,7 @@ class NTCloseness(PrivacyModel):
     name = "nt-closeness"
     reference = "Li, Li, Venkatasubramanian 2010, https://doi.org/10.1109/TKDE.2009.139"
     bound = "max"
+    compares_with_table = True
     monotone = True
     stricter: ClassVar = {"n": "larger", "t": "smaller"}
 

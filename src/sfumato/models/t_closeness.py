@@ -68,6 +68,7 @@ class TCloseness(PrivacyModel):
     name = "t-closeness"
     reference = "Li, Li, Venkatasubramanian 2007, https://doi.org/10.1109/ICDE.2007.367856"
     bound = "max"
+    compares_with_table = True
     monotone = True
     stricter: ClassVar = {"t": "smaller"}
 

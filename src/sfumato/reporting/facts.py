@@ -14,13 +14,14 @@ from sfumato.auditing.audit import Audit, audit_tables
 from sfumato.auditing.verdict import plain
 from sfumato.engine.coding import code_column
 from sfumato.models.base import PrivacyModel
+from sfumato.publication import Proof
 from sfumato.published.table import PublishedTable
 from sfumato.recipe import Recipe
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
 from sfumato.reporting.public import dictionary_of, promised
 
-FORMAT = "sfumato-report-2"
+FORMAT = "sfumato-report-3"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 
@@ -35,6 +36,7 @@ def gather(
     measures: Mapping[str, float],
     recipe: Recipe,
     left_out: tuple[str, ...],
+    proof: Proof | None,
 ) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold.
 
@@ -46,6 +48,7 @@ def gather(
     measures : what the release has lost.
     recipe : what made the release.
     left_out : columns without a role.
+    proof : how close to the best the search came, if it can say so.
     """
     schema, models = recipe.schema, recipe.models
     raw = audit_tables(original.select([*schema.quasi, *schema.sensitive]), schema, models)
@@ -70,6 +73,7 @@ def gather(
         "left_out": list(left_out),
         "attributes": _attributes(published, original, recipe, max(smallest, FEWEST_TO_NAME)),
         "measures": {name: plain(value) for name, value in measures.items()},
+        "search": None if proof is None else str(proof),
         "recipe": recipe.to_toml(),
     }
 

@@ -18,6 +18,7 @@ from sfumato.data.csv import write_csv
 from sfumato.data.excel import write_excel
 from sfumato.data.parquet import write_parquet
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.publication import Proof
 from sfumato.recipe import Recipe
 from sfumato.reporting.facts import FORMAT, gather
 from sfumato.reporting.html import render_about, render_report
@@ -38,6 +39,8 @@ def write_folders(
     measures: Mapping[str, float],
     recipe: Recipe,
     left_out: tuple[str, ...],
+    proof: Proof | None,
+    rules: str | None,
     table_format: str,
     replace: bool,
     excel_safe: bool,
@@ -51,6 +54,7 @@ def write_folders(
     correspondence : the original row of every published row.
     audit, measures, recipe : the release's.
     left_out : columns without a role.
+    proof, rules : how close to the best the search came, and how later rows can be published alike; if known.
     table_format : `"csv"`, `"parquet"` or `"xlsx"`.
     replace : whether an older release there may be replaced; other files there are never removed.
     excel_safe : whether cells of a CSV file that a spreadsheet would execute get an apostrophe in front.
@@ -60,16 +64,20 @@ def write_folders(
     if replace:
         _refuse_strangers(target)
     shown = _undecorated(published)
-    facts = gather(published=shown, original=original, audit=audit, measures=measures, recipe=recipe, left_out=left_out)
+    facts = gather(
+        published=shown,
+        original=original,
+        audit=audit,
+        measures=measures,
+        recipe=recipe,
+        left_out=left_out,
+        proof=proof,
+    )
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         _write_public(made / PUBLIC, shown, audit, recipe, table_format, excel_safe=excel_safe)
         (made / INTERNAL).mkdir()
-        _write_text(made / INTERNAL / "recipe.toml", facts["recipe"])
-        _write_json(made / INTERNAL / "report.json", facts)
-        _write_text(made / INTERNAL / "report.html", render_report(facts))
-        rows = pa.table({"original_row": pa.array(correspondence, pa.int64())})
-        write_parquet(rows, made / INTERNAL / "correspondence.parquet")
+        _write_internal(made / INTERNAL, facts, correspondence, rules)
 
 
 def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -102,6 +110,19 @@ def _write_public(
     _write_json(folder / "dictionary.json", dictionary)
     _write_json(folder / "promise.json", promise)
     _write_text(folder / "about.html", render_about(promise, dictionary))
+
+
+def _write_internal(
+    folder: Path, facts: Mapping[str, Any], correspondence: npt.NDArray[np.int64], rules: str | None
+) -> None:
+    """Write what stays in the house."""
+    _write_text(folder / "recipe.toml", facts["recipe"])
+    if rules is not None:
+        _write_text(folder / "recoding.toml", rules)
+    _write_json(folder / "report.json", facts)
+    _write_text(folder / "report.html", render_report(facts))
+    rows = pa.table({"original_row": pa.array(correspondence, pa.int64())})
+    write_parquet(rows, folder / "correspondence.parquet")
 
 
 def _undecorated(table: pa.Table) -> pa.Table:

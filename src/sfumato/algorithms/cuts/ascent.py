@@ -1,0 +1,235 @@
+"""The way up: join values that are published apart, the cheapest generalization first, until the models hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Progress
+from sfumato.algorithms.cuts.combinations import Combinations, Rows
+from sfumato.algorithms.cuts.joins import finest, joins_of
+from sfumato.algorithms.cuts.partition import Mask
+from sfumato.algorithms.cuts.tree import Cut, Part
+from sfumato.algorithms.cuts.worth import Floats, Worth, rounded
+from sfumato.algorithms.judging import judge
+from sfumato.engine.grouping import group_columns, group_keys
+from sfumato.groups import Groups
+
+Marks = npt.NDArray[np.uint64]
+NONE = np.zeros(0, dtype=np.intp)
+
+
+class Ascent:
+    """The way from all values as they are to cuts that keep every model.
+
+    Every step makes the join that costs least per record that leaves a bad group; a join that takes none out counts as
+    if it took one. Of all cuts on the way that are allowed, those that are worth most are remembered.
+
+    Groups are made from their parts. While profits are estimated, they are told apart by sums of random numbers.
+    """
+
+    def __init__(self, combinations: Combinations, measure: Worth) -> None:
+        self.measure = measure
+        self.models = combinations.task.models
+        self.limit = combinations.task.most_suppressed
+        self.cuts = [finest(column, tree, measure) for column, tree in enumerate(combinations.trees)]
+        self.joins = [joins_of(column, cut, measure) for column, cut in enumerate(self.cuts)]
+        self.best: list[list[Part]] = [list(cut.parts) for cut in self.cuts]
+        self.best_worth = -1.0
+        self._whole = combinations.groups(np.zeros(len(combinations), dtype=np.int32), 1)
+        self._by_size = not any(model.attributes for model in self.models)
+        self._smallest = max((model.smallest_group for model in self.models), default=1)
+        self._relative = self.limit > 0 and any(model.compares_with_table for model in self.models)
+        rng = np.random.default_rng(0)
+        self._marks = [rng.integers(0, 2**64, len(cut.parts), dtype=np.uint64)[cut.number] for cut in self.cuts]
+        self._join_marks = [rng.integers(0, 2**64, len(joins.cost), dtype=np.uint64) for joins in self.joins]
+        self._offsets = np.append(0, np.cumsum([len(joins.cost) for joins in self.joins]))
+        self.ceiling = sum(float(measure.of(column, cut.parts).sum()) for column, cut in enumerate(self.cuts))
+        self._start(combinations)
+
+    def run(self, progress: Progress) -> list[Cut]:
+        """Join until no record is in a bad group, or nothing better can follow; give the best cuts on the way."""
+        first, told = self.bad, 0.0
+        self._remember()
+        while self.bad > 0 and self.ceiling > self.best_worth and (found := self._cheapest()) is not None:
+            self._make(*found)
+            self._remember()
+            told = max(told, 1 - self.bad / first)
+            progress(told, f"{self.count:,} groups")
+        return [Cut(cut.tree, parts) for cut, parts in zip(self.cuts, self.best, strict=True)]
+
+    def _start(self, combinations: Combinations) -> None:
+        """Group combinations by the cuts as they are."""
+        columns = [cut.number[codes] for cut, codes in zip(self.cuts, combinations.codes, strict=True)]
+        grouped = group_columns(columns, [len(cut.parts) for cut in self.cuts])
+        everything = np.arange(len(combinations))
+        self.combinations = combinations
+        self.group = grouped.labels
+        self.count = self._counted = len(grouped)
+        self.sizes = np.bincount(self.group, combinations.weights).astype(np.float64)
+        self.is_bad = ~self._good(self.group, self.sizes, everything)
+        self.bad = float(self.sizes[self.is_bad].sum())
+        self.marks = np.zeros(len(combinations), dtype=np.uint64)
+        for codes, marks in zip(combinations.codes, self._marks, strict=True):
+            self.marks += marks[codes]
+        self.profits = np.zeros(self._offsets[-1])
+        self._shares = [np.zeros((len(joins.targets), len(combinations))) for joins in self.joins]
+        for column in range(len(self.joins)):
+            self._estimate(column, everything)
+
+    def _remember(self) -> None:
+        """Remember the cuts if they are allowed and better than those before."""
+        is_bad = self.is_bad
+        if self.bad > self.limit or self.bad >= self.measure.rows:
+            return
+        if self._relative:
+            is_bad = ~judge(self.combinations.groups(self.group, len(self.sizes)), self.models)
+            if self.sizes[is_bad].sum() > self.limit or is_bad.all():
+                return
+        weights = np.where(is_bad[self.group], 0.0, self.combinations.weights)
+        worth = 0.0
+        for column, (cut, codes) in enumerate(zip(self.cuts, self.combinations.codes, strict=True)):
+            per_part = self.measure.per_record(column, cut.parts)
+            worth += float(np.bincount(cut.number[codes], weights, minlength=len(per_part)) @ per_part)
+        if worth > self.best_worth:
+            self.best_worth = worth
+            self.best = [list(cut.parts) for cut in self.cuts]
+
+    def _cheapest(self) -> tuple[int, int] | None:
+        """Find the join that costs least per record that leaves a bad group; the first of equal ones."""
+        cost = np.concatenate([joins.cost for joins in self.joins])
+        if not np.isfinite(cost).any():
+            return None
+        number = int(np.argmin(rounded(cost / np.maximum(self.profits, 1.0))))
+        column = int(np.searchsorted(self._offsets, number, side="right")) - 1
+        return column, number - int(self._offsets[column])
+
+    def _make(self, column: int, number: int) -> None:
+        """Join, and estimate again what the joins that this touches bring.
+
+        The part with most combinations keeps its mark, and the others take it over. So only sets of groups that one
+        of the others is in are different after the join.
+        """
+        joins = self.joins[column]
+        old, joined = joins.parts(number)
+        movers, many, most = self._fewer_and_most(column, old)
+        mark = self._marks[column][old[most].first]
+        self.marks[movers] += mark - self._marks[column][self.combinations.codes[column][movers]]
+        self._marks[column][joined.first : joined.last + 1] = mark
+        self.ceiling -= float(joins.cost[number])
+        changed = joins.make(number)
+        self._regroup(np.concatenate([movers, many[_share_a_mark(self.marks[movers], self.marks[many])]]))
+        for other in range(len(self.joins)):
+            if other != column:
+                self._estimate(other, movers, many)
+        self.profits[self._offsets[column] + np.array([number, *changed])] = 0.0
+        for each in changed:
+            parts, _ = joins.parts(each)
+            for role, part in enumerate(parts):
+                self._shares[column][role % len(joins.targets), self.combinations.under(column, part)] = 0.0
+            self._estimate(column, *self._fewer_and_most(column, parts)[:2], only=each)
+        if 4 * self.count < 3 * self._counted:
+            self._start(self.combinations.rolled_up(self.group))
+
+    def _fewer_and_most(self, column: int, parts: Sequence[Part]) -> tuple[Rows, Rows, int]:
+        """Find the combinations in all parts but that which has most, those in that, and which it is."""
+        rows = [self.combinations.under(column, part) for part in parts]
+        most = int(np.argmax([len(each) for each in rows]))
+        many = rows.pop(most)
+        return np.concatenate(rows), many, most
+
+    def _regroup(self, rows: Rows) -> None:
+        """Unite the groups of some rows that are alike now."""
+        weights = self.combinations.weights[rows]
+        numbers = [cut.number[codes[rows]] for cut, codes in zip(self.cuts, self.combinations.codes, strict=True)]
+        grouped = group_columns(numbers, [len(cut.parts) for cut in self.cuts])
+        touched, united = self.group[rows], np.zeros(len(grouped), dtype=np.int32)
+        united[grouped.labels] = touched
+        self.bad -= float(weights[self.is_bad[touched]].sum())
+        self.count += len(grouped) - len(np.unique(touched))
+        self.sizes[touched], self.is_bad[touched] = 0.0, False
+        self.group[rows] = united[grouped.labels]
+        sizes = np.bincount(grouped.labels, weights).astype(np.float64)
+        self.sizes[united], self.is_bad[united] = sizes, ~self._good(grouped.labels, sizes, rows)
+        self.bad += float(self.sizes[united][self.is_bad[united]].sum())
+
+    def _estimate(self, column: int, rows: Rows, others: Rows = NONE, only: int | None = None) -> None:
+        """Revise what some rows, and others that may be united with them, add to the profits of an attribute's joins.
+
+        A join unites groups that are alike but for the attribute. What each row adds is kept, to be taken back when it
+        is revised again; `only` names the one join that is revised.
+        """
+        first, last = self._offsets[column : column + 2]
+        codes, shares = self.combinations.codes[column], self._shares[column]
+        wanted = np.zeros(last - first + 1, dtype=np.bool_)
+        wanted[slice(None, -1) if only is None else only] = True
+        for targets in self.joins[column].targets:
+            marks = self._join_marks[column][targets] - self._marks[column]
+            possible = wanted[targets]
+            row = rows[possible[codes[rows]]]
+            touched = self.marks[row] + marks[codes[row]]
+            if len(row) and len(others):
+                near = others[_share_a_mark(touched, self.marks[others] + marks[codes[others]])]
+                row = np.concatenate([row, near[possible[codes[near]]]])
+            code = codes[row]
+            join = targets[code]
+            role = (code > join).astype(np.intp) if len(shares) > 1 else np.zeros(len(row), dtype=np.intp)
+            share = self._leaving(row, self.marks[row] + marks[code])
+            self.profits[first:last] += np.bincount(join, share - shares[role, row], minlength=last - first)
+            shares[role, row] = share
+
+    def _leaving(self, rows: Rows, marks: Marks) -> Floats:
+        """Count the records that leave bad groups when rows with the same marks are united; negative if they enter."""
+        result = np.zeros(len(rows))
+        mixed = _may_be_united(marks, self.is_bad[self.group[rows]])
+        if not len(mixed):
+            return result
+        row = rows[mixed]
+        united = group_keys((marks[mixed] >> np.uint64(1)).astype(np.int64)).labels
+        weights = self.combinations.weights[row]
+        good = self._good(united, np.bincount(united, weights).astype(np.float64), row)
+        result[mixed] = weights * (self.is_bad[self.group[row]].astype(np.float64) - ~good[united])
+        return result
+
+    def _good(self, labels: npt.NDArray[np.integer], sizes: Floats, rows: Rows) -> Mask:
+        """Judge groups that rows are in; those too small for any model are not even counted."""
+        good: Mask = sizes >= max(self._smallest, 1)
+        if self._by_size:
+            for model in self.models:
+                good &= model.kept_by(Groups(sizes.astype(np.int64)))
+            return good
+        some = good[labels]
+        number = np.cumsum(good) - 1
+        groups = self.combinations.groups(number[labels[some]], int(good.sum()), rows[some], self._whole)
+        kept = np.ones(len(groups), dtype=np.bool_)
+        for model in self.models:
+            kept &= model.kept_by(groups)
+        good[good] = kept
+        return good
+
+
+def _may_be_united(marks: Marks, is_bad: Mask) -> Rows:
+    """Find the rows that share their mark with others, a bad one among them; a few more may be found.
+
+    Groups that are all good stay good when they are united, so nothing else matters.
+    """
+    bucket, buckets = _buckets(marks, len(marks))
+    touched = np.zeros(buckets, dtype=np.bool_)
+    touched[bucket[is_bad]] = True
+    return np.flatnonzero(touched[bucket] & (np.bincount(bucket, minlength=buckets)[bucket] > 1))
+
+
+def _share_a_mark(some: Marks, others: Marks) -> Rows:
+    """Find those of others whose mark one of some has; a few more may be found, but then all with that mark."""
+    bucket, buckets = _buckets(some, len(some))
+    touched = np.zeros(buckets, dtype=np.bool_)
+    touched[bucket] = True
+    return np.flatnonzero(touched[_buckets(others, len(some))[0]])
+
+
+def _buckets(marks: Marks, rows: int) -> tuple[Rows, int]:
+    """Put marks into a few buckets per row."""
+    buckets = 1 << (4 * rows + 1).bit_length()
+    return (marks & np.uint64(buckets - 1)).astype(np.intp), buckets

@@ -1,0 +1,119 @@
+"""The distinct combinations of a table, and how groups of them are published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.cuts.tree import Cut, Part, Tree
+from sfumato.algorithms.judging import judge
+from sfumato.algorithms.recoding import publish_groups
+from sfumato.engine.coding import CodedColumn
+from sfumato.engine.grouping import first_rows, group_columns
+from sfumato.groups import Groups
+from sfumato.publication import NOT_PUBLISHED, Publication, Recoded
+
+Rows = npt.NDArray[np.intp]
+Group = npt.NDArray[np.int32]
+Codes = Sequence[npt.NDArray[np.unsignedinteger]]
+Weights = npt.NDArray[np.float64]
+
+
+class Combinations:
+    """The distinct combinations of codes in a table, in an order that says nothing about that of its rows.
+
+    Parameters
+    ----------
+    task : the table.
+    trees : what is above the codes of every quasi-identifier.
+    codes : the quasi-identifiers of every combination.
+    watched : the sensitive attributes that models read.
+    weights : how many records every combination stands for.
+    """
+
+    def __init__(self, task: Task, trees: Sequence[Tree], codes: Codes, watched: Codes, weights: Weights) -> None:
+        names = {name for model in task.models for name in model.attributes}
+        domains = [column.domain for column in task.table.sensitive if column.name in names]
+        self.task = task
+        self.trees = trees
+        self.codes = codes
+        self.watched = [CodedColumn(domain, each) for domain, each in zip(domains, watched, strict=True)]
+        self.weights = weights
+        self._by_code = [np.argsort(column, kind="stable") for column in codes]
+        self._starts = [
+            np.searchsorted(column[order], np.arange(tree.codes + 1))
+            for column, order, tree in zip(codes, self._by_code, trees, strict=True)
+        ]
+
+    @classmethod
+    def of(cls, task: Task) -> tuple[Combinations, Group]:
+        """Find the combinations of a table, and that of every row."""
+        names = {name for model in task.models for name in model.attributes}
+        columns = [*task.table.quasi, *(column for column in task.table.sensitive if column.name in names)]
+        grouped = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
+        rows = first_rows(grouped)
+        order = np.lexsort([column.codes[rows] for column in reversed(columns)])
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        codes = [column.codes[rows[order]] for column in columns]
+        trees = [
+            Tree.of(column.domain, missing=bool((column.codes == column.domain.missing).any()))
+            for column in task.table.quasi
+        ]
+        weights = grouped.counts[order].astype(np.float64)
+        return cls(task, trees, codes[: len(trees)], codes[len(trees) :], weights), place[grouped.labels]
+
+    def rolled_up(self, group: Group) -> Combinations:
+        """Keep one combination of every group, and of every sensitive value in it."""
+        columns = [group, *(column.codes for column in self.watched)]
+        widths = [int(group.max()) + 1, *(len(column.domain) + 1 for column in self.watched)]
+        grouped = group_columns(columns, widths)
+        rows = np.sort(first_rows(grouped))
+        weights = np.bincount(grouped.labels, self.weights).astype(np.float64)[grouped.labels[rows]]
+        codes, watched = [column[rows] for column in self.codes], [column.codes[rows] for column in self.watched]
+        return Combinations(self.task, self.trees, codes, watched, weights)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def under(self, column: int, part: Part) -> Rows:
+        """Find the combinations whose code is in a part."""
+        starts, by_code = self._starts[column], self._by_code[column]
+        return np.concatenate([by_code[starts[first] : starts[last + 1]] for first, last in part.runs])
+
+    def groups(
+        self, labels: npt.NDArray[np.integer], count: int, rows: Rows | None = None, totals: Groups | None = None
+    ) -> Groups:
+        """Count records and sensitive values per group, of all combinations or of some."""
+        chosen = slice(None) if rows is None else rows
+        return Groups.from_rows(
+            labels,
+            count,
+            [CodedColumn(column.domain, column.codes[chosen]) for column in self.watched],
+            self.task.missing,
+            weights=self.weights[chosen],  # type: ignore[arg-type]  # whole numbers that NumPy adds fastest as floats
+            totals=None if totals is None else totals.totals,
+        )
+
+    def publish(self, cuts: Sequence[Cut], group: Group, of_row: Group) -> Publication:
+        """Publish the groups that keep every model, each by the labels of its parts; `of_row` finds every row's."""
+        kept = judge(self.groups(group, int(group.max()) + 1), self.task.models)
+        some = np.zeros(len(kept), dtype=np.intp)
+        some[group] = np.arange(len(group))
+        names = [column.name for column in self.task.table.quasi]
+        by_value = {name: cut.by_value() for name, cut in zip(names, cuts, strict=True)}
+        recoded = {}
+        for name, codes in zip(names, self.codes, strict=True):
+            shown, by_group = np.unique(by_value[name].by_group[codes[some[kept]]], return_inverse=True)
+            labels = list(by_value[name].labels)
+            recoded[name] = Recoded([labels[number] for number in shown], by_group.astype(np.int32))
+        if not kept.any():
+            nobody = np.full(len(of_row), NOT_PUBLISHED, dtype=np.int32)
+            return Publication(group=nobody, recoded=recoded, by_value=by_value)
+        number = (np.cumsum(kept) - 1).astype(np.int32)[group]
+        united = publish_groups(np.maximum(number, 0), recoded)
+        shown = np.where(kept[group], united.group, NOT_PUBLISHED).astype(np.int32)
+        return Publication(group=shown[of_row], recoded=united.recoded, by_value=by_value)

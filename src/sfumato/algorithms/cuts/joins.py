@@ -1,0 +1,155 @@
+"""The joins of published values that are possible in one attribute."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from sfumato.algorithms.cuts.tree import Cut, Ints, Part, Tree
+from sfumato.algorithms.cuts.worth import Floats, Worth
+
+MOST_RANGES = 256  # that ordered values are published in at the start
+NOWHERE = -1
+
+
+class Joins(ABC):
+    """The joins in one attribute, each known by a number.
+
+    Parameters
+    ----------
+    column : the attribute's number.
+    cut : what is published alike.
+    measure : says what records are worth.
+
+    Attributes
+    ----------
+    cost : what every join takes from the worth of the table; infinite for those that are not possible.
+    targets : for every code the join that its part takes part in; one array, or two where parts take part in two.
+    """
+
+    cost: Floats
+    targets: list[Ints]
+
+    def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
+        self.column = column
+        self.cut = cut
+        self.measure = measure
+
+    @abstractmethod
+    def parts(self, number: int) -> tuple[list[Part], Part]:
+        """Give what a join joins, and what comes of it."""
+
+    @abstractmethod
+    def make(self, number: int) -> list[int]:
+        """Join, and give the joins that are possible or different now."""
+
+
+class SiblingJoins(Joins):
+    """Join i unites the children of node i, once each of them is published whole."""
+
+    def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
+        super().__init__(column, cut, measure)
+        tree = cut.tree
+        nodes = np.arange(len(tree.first))
+        children = tree.below[tree.offsets[0] :]
+        self._parent = np.full(len(nodes), NOWHERE)
+        self._parent[children] = np.repeat(nodes, np.diff(tree.offsets))
+        worth = measure.in_ranges(column, tree.first, tree.last)
+        below = np.bincount(self._parent[children], worth[children], minlength=len(nodes))
+        self._price = np.maximum(below - worth, 0.0)
+        inner = children[tree.first[children] < tree.last[children]]
+        self._unready = np.bincount(self._parent[inner], minlength=len(nodes))
+        self.cost = np.full(len(nodes), np.inf)
+        self.targets = [np.full(tree.codes, NOWHERE)]
+        for node in nodes[tree.codes :][self._unready[tree.codes :] == 0].tolist():
+            self._allow(node)
+
+    def parts(self, number: int) -> tuple[list[Part], Part]:
+        """Give what a join joins, and what comes of it."""
+        tree = self.cut.tree
+        return [tree.whole(child) for child in tree.children(number).tolist()], tree.whole(number)
+
+    def make(self, number: int) -> list[int]:
+        """Join, and give the joins that are possible or different now."""
+        old, joined = self.parts(number)
+        self.cut.replace(old, [joined])
+        self.cost[number] = np.inf
+        self.targets[0][joined.first : joined.last + 1] = NOWHERE
+        parent = int(self._parent[number])
+        if parent == NOWHERE:
+            return []
+        self._unready[parent] -= 1
+        if self._unready[parent]:
+            return []
+        self._allow(parent)
+        return [parent]
+
+    def _allow(self, node: int) -> None:
+        self.cost[node] = self._price[node]
+        self.targets[0][self.cut.tree.first[node] : self.cut.tree.last[node] + 1] = node
+
+
+class NeighborJoins(Joins):
+    """Join i unites the range that ends at code i with the next one, or with missing values after the last join."""
+
+    def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
+        super().__init__(column, cut, measure)
+        self.cost = np.full(cut.tree.codes, np.inf)
+        for part in cut.parts:
+            self._allow(part.last)
+        self._retarget()
+
+    def parts(self, number: int) -> tuple[list[Part], Part]:
+        """Give what a join joins, and what comes of it."""
+        tree = self.cut.tree
+        low, high = (self.cut.parts[self.cut.number[code]] for code in (number, number + 1))
+        return [low, high], tree.run(low.first, high.last)
+
+    def make(self, number: int) -> list[int]:
+        """Join, and give the joins that are possible or different now."""
+        old, joined = self.parts(number)
+        self.cut.replace(old, [joined])
+        self.cost[number] = np.inf
+        changed = [end for end in (joined.first - 1, joined.last) if self._allow(end)]
+        self._retarget()
+        return changed
+
+    def _allow(self, end: int) -> bool:
+        """Price the join of the range that ends at a code, if it has a neighbor to be joined with."""
+        tree, known = self.cut.tree, len(self.cut.tree.domain) - 1
+        if not 0 <= end < tree.codes - 1 or (end == known and self.cut.number[0] != self.cut.number[known]):
+            return False
+        old, joined = self.parts(end)
+        low, high, both = self.measure.of(self.column, [*old, joined])
+        self.cost[end] = max(low + high - both, 0.0)
+        return True
+
+    def _retarget(self) -> None:
+        """Pair ranges with their neighbors: the first with the second and so on, then the second with the third."""
+        lasts = np.flatnonzero(np.diff(self.cut.number, append=NOWHERE))
+        lengths = np.diff(lasts, prepend=-1)
+        self.targets = []
+        for start in (0, 1):
+            left = start + (np.arange(len(lasts)) - start) // 2 * 2
+            join = lasts[np.maximum(left, 0)]
+            possible = (left >= 0) & np.isfinite(self.cost[join])
+            self.targets.append(np.repeat(np.where(possible, join, NOWHERE), lengths))
+
+
+def joins_of(column: int, cut: Cut, measure: Worth) -> Joins:
+    """List the joins that are possible in an attribute."""
+    return (NeighborJoins if cut.tree.neighbors else SiblingJoins)(column, cut, measure)
+
+
+def finest(column: int, tree: Tree, measure: Worth) -> Cut:
+    """Publish every value as it is; if there are very many and they have an order, ranges of about equal counts."""
+    known = len(tree.domain)
+    if not tree.neighbors or known <= MOST_RANGES:
+        return Cut(tree, tree.bottom())
+    codes = np.arange(known)
+    counts = measure.records_in(column, np.zeros_like(codes), codes)
+    share = np.minimum((counts - 1) * MOST_RANGES // max(int(counts[-1]), 1), MOST_RANGES - 1)
+    lasts = np.flatnonzero(np.diff(share, append=MOST_RANGES)).tolist()
+    ranges = [tree.run(first, last) for first, last in zip([0, *(end + 1 for end in lasts)], lasts, strict=False)]
+    return Cut(tree, [*ranges, *([tree.whole(known)] if tree.missing else [])])

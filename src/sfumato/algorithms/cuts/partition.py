@@ -1,0 +1,179 @@
+"""The groups that cuts make of a table, updated only where a cut changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.cuts.combinations import Combinations, Group, Rows
+from sfumato.algorithms.cuts.tree import Cut, Ints, Part
+from sfumato.algorithms.cuts.worth import Floats, Worth
+from sfumato.algorithms.judging import judge
+from sfumato.engine.grouping import group_columns
+from sfumato.groups import Groups
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Counted(NamedTuple):
+    """Pieces of groups: the group and the number of each, ascending, its records, and the piece of every row."""
+
+    group: Ints
+    number: Ints
+    sizes: Floats
+    of_row: Group
+
+    @property
+    def leads(self) -> Mask:
+        """Which pieces are the first of their group."""
+        return np.diff(self.group, prepend=-1) > 0
+
+
+class Trial(NamedTuple):
+    """What a change leads to.
+
+    `group` is the group of the combinations in `rows` then; `numbers`, `sizes`, `worth` and `kept` describe these
+    groups. `all_kept` judges all groups, where the change touches them all. `bad` counts the records in bad groups,
+    `gain` is what the change adds to the worth of the table, `least` the smallest good group that it makes.
+    """
+
+    rows: Rows
+    group: Group
+    numbers: Ints
+    sizes: Floats
+    worth: Floats
+    kept: Mask
+    all_kept: Mask | None
+    bad: float
+    gain: float
+    least: float
+
+
+class Partition:
+    """Groups of combinations: their sizes, which are good, and what a record in each is worth.
+
+    Parameters
+    ----------
+    combinations : what is in groups.
+    measure : says what records are worth.
+    cuts : what is published alike.
+    """
+
+    def __init__(self, combinations: Combinations, measure: Worth, cuts: Sequence[Cut]) -> None:
+        self.combinations = combinations
+        self.measure = measure
+        self.cuts = cuts
+        self.models = combinations.task.models
+        self.limit = combinations.task.most_suppressed
+        self.by_size = not any(model.attributes for model in self.models)
+        self._jointly = self.limit > 0 and any(model.compares_with_table for model in self.models)
+        self._smallest = max((model.smallest_group for model in self.models), default=1)
+        self._whole = combinations.groups(np.zeros(len(combinations), dtype=np.int32), 1)
+        columns = [cut.number[codes] for cut, codes in zip(cuts, combinations.codes, strict=True)]
+        grouped = group_columns(columns, [len(cut.parts) for cut in cuts])
+        self.group = grouped.labels
+        self.sizes = np.bincount(self.group, combinations.weights).astype(np.float64)
+        self.kept = judge(combinations.groups(self.group, len(grouped)), self.models)
+        self.worth = np.zeros(len(grouped))
+        for column, (cut, numbers) in enumerate(zip(cuts, columns, strict=True)):
+            per_group = np.zeros(len(grouped))
+            per_group[self.group] = measure.per_record(column, cut.parts)[numbers]
+            self.worth += per_group
+
+    @property
+    def anonymity(self) -> float:
+        """The size of the smallest good group; 0 if there is none."""
+        return float(self.sizes[self.kept].min()) if self.kept.any() else 0.0
+
+    @property
+    def bad(self) -> float:
+        """How many records are in bad groups."""
+        return float(self.sizes[~self.kept].sum())
+
+    def allows(self, bad: Floats | float) -> Mask:
+        """Tell whether so many records in bad groups may be suppressed."""
+        return np.less_equal(bad, self.limit)
+
+    def may_be_good(self, sizes: Floats) -> Mask:
+        """Tell which groups of some sizes can be good; exactly, if models look at sizes only."""
+        good = sizes >= max(self._smallest, 1)
+        groups = Groups(sizes.astype(np.int64))
+        for model in self.models:
+            if not model.attributes:
+                good &= model.kept_by(groups)
+        return good
+
+    def count(self, rows: Rows, place: npt.NDArray[np.integer], width: int) -> Counted:
+        """Count the pieces that groups fall into when each of some rows has a number below `width`."""
+        grouped = group_columns([self.group[rows], place], [len(self.sizes), width])
+        keys, labels = grouped.keys, grouped.labels
+        if (keys[1:] < keys[:-1]).any():
+            order = np.argsort(keys)
+            rank = np.empty(len(order), dtype=np.int32)
+            rank[order] = np.arange(len(order), dtype=np.int32)
+            keys, labels = keys[order], rank[labels]
+        sizes = np.bincount(labels, self.combinations.weights[rows], minlength=len(keys)).astype(np.float64)
+        return Counted(*np.divmod(keys, width), sizes, labels)
+
+    def attempt(self, column: int, part: Part, pieces: Sequence[Part]) -> Trial:
+        """Find out what parting a part leads to."""
+        rows = self.combinations.under(column, part)
+        place = _piece_of(self.combinations.codes[column][rows], pieces)
+        counted = self.count(rows, place, len(pieces))
+        leads, old, sizes = counted.leads, counted.group, counted.sizes
+        numbers = np.where(leads, old, len(self.sizes) + np.cumsum(~leads) - 1)
+        before, *after = self.measure.per_record(column, [part, *pieces])
+        worth = self.worth[old] - before + np.array(after)[counted.number]
+        group = numbers[counted.of_row].astype(np.int32)
+        if self._jointly:
+            return self._judged_jointly(rows, group, numbers, sizes, worth)
+        kept = np.ones(len(sizes), dtype=np.bool_)
+        groups = self.combinations.groups(counted.of_row, len(sizes), rows, self._whole)
+        for model in self.models:
+            kept &= model.kept_by(groups)
+        bad_before, worth_before = self.standing(old[leads])
+        bad = self.bad - bad_before + sizes[~kept].sum()
+        gain = (sizes * worth)[kept].sum() - worth_before
+        least = sizes[kept].min(initial=np.inf)
+        return Trial(rows, group, numbers, sizes, worth, kept, None, float(bad), float(gain), float(least))
+
+    def standing(self, groups: Ints) -> tuple[float, float]:
+        """Tell how many records of some groups are in bad ones, and what those in good ones are worth."""
+        sizes, kept = self.sizes[groups], self.kept[groups]
+        return float(sizes[~kept].sum()), float((sizes * self.worth[groups])[kept].sum())
+
+    def adopt(self, trial: Trial) -> None:
+        """Make a change that was tried."""
+        more = int(trial.numbers.max(initial=-1)) + 1 - len(self.sizes)
+        if more > 0:
+            self.sizes, self.worth = (np.append(each, np.zeros(more)) for each in (self.sizes, self.worth))
+            self.kept = np.append(self.kept, np.zeros(more, dtype=np.bool_))
+        self.group[trial.rows] = trial.group
+        self.sizes[trial.numbers], self.worth[trial.numbers] = trial.sizes, trial.worth
+        if trial.all_kept is None:
+            self.kept[trial.numbers] = trial.kept
+        else:
+            self.kept = trial.all_kept
+
+    def _judged_jointly(self, rows: Rows, group: Group, numbers: Ints, sizes: Floats, worth: Floats) -> Trial:
+        """Judge all groups, because what is suppressed changes the table that groups are compared with."""
+        everything = self.group.copy()
+        everything[rows] = group
+        count = max(len(self.sizes), int(numbers.max(initial=-1)) + 1)
+        all_sizes, all_worth = (np.append(each, np.zeros(count - len(each))) for each in (self.sizes, self.worth))
+        all_sizes[numbers], all_worth[numbers] = sizes, worth
+        kept = judge(self.combinations.groups(everything, count), self.models)
+        gain = (all_sizes * all_worth)[kept].sum() - (self.sizes * self.worth)[self.kept].sum()
+        bad, least = all_sizes[~kept].sum(), all_sizes[kept].min(initial=np.inf)
+        return Trial(rows, group, numbers, sizes, worth, kept[numbers], kept, float(bad), float(gain), float(least))
+
+
+def _piece_of(codes: npt.NDArray[np.integer], pieces: Sequence[Part]) -> Ints:
+    """Find the piece that every code is in."""
+    runs = sorted((first, number) for number, piece in enumerate(pieces) for first, _ in piece.runs)
+    firsts, numbers = np.array(runs, dtype=np.int64).T
+    found: Ints = numbers[np.searchsorted(firsts, codes, side="right") - 1]
+    return found

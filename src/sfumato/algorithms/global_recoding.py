@@ -1,0 +1,102 @@
+"""Searches that recode a value in one way wherever it occurs, and how to recode again what they suppress."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Algorithm, Task, silent
+from sfumato.algorithms.recoding import publish_groups
+from sfumato.engine.coding import CodedColumn, CodedTable
+from sfumato.groups import Groups
+from sfumato.publication import NOT_PUBLISHED, Label, Publication, Recoded
+from sfumato.validation import require
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlobalRecoding(Algorithm):
+    """A search for one published value per original value."""
+
+    refine: bool = False
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.refine, bool), self, "refine", "true or false", self.refine)
+
+    def refusal(self, task: Task) -> str | None:
+        """Refuse to refine where groups of several recodings could not be published together."""
+        for model in task.models:
+            if self.refine and (model.compares_with_table or not model.monotone):
+                return (
+                    f"{type(self).__name__} cannot refine under {model!r}, which depends on all that is published; "
+                    "use refine=False, or local-recoding."
+                )
+        return super().refusal(task)
+
+    def search(self, task: Task) -> Publication:
+        """Find what to publish."""
+        return refined(task, self.recode) if self.refine else self.recode(task)
+
+    @abstractmethod
+    def recode(self, task: Task) -> Publication:
+        """Find one recoding of all records."""
+
+
+def refined(task: Task, recode: Callable[[Task], Publication]) -> Publication:
+    """Recode a table, then what that suppressed, and so on, each time as if all might be suppressed.
+
+    When what is left cannot be published by itself and is more than may be lost, the last round is done again
+    with what may be lost as its limit.
+    """
+    rows: Rows = np.arange(task.table.rows)
+    found: list[tuple[Rows, Publication]] = []
+    while len(rows):
+        part = replace(task, table=_taken(task.table, rows), most_suppressed=len(rows), progress=silent)
+        publication = recode(part)
+        left = rows[publication.group == NOT_PUBLISHED]
+        last = len(left) <= task.most_suppressed
+        if not last and (len(left) == len(rows) or not _is_good(task, left)):
+            publication = recode(replace(part, most_suppressed=task.most_suppressed))
+            last = True
+        found.append((rows, publication))
+        task.progress(1 - len(left) / task.table.rows)
+        rows = left if len(left) and not last else rows[:0]
+    task.progress(1.0)
+    return _united(task, found)
+
+
+def _is_good(task: Task, rows: Rows) -> bool:
+    table = _taken(task.table, rows)
+    whole = Groups.from_rows(np.zeros(len(rows), dtype=np.int32), 1, table.sensitive, task.missing)
+    return all(bool(model.kept_by(whole)[0]) for model in task.models)
+
+
+def _taken(table: CodedTable, rows: Rows) -> CodedTable:
+    def taken(columns: Sequence[CodedColumn]) -> tuple[CodedColumn, ...]:
+        return tuple(CodedColumn(column.domain, column.codes[rows]) for column in columns)
+
+    guides = dict(zip(table.guides, taken(tuple(table.guides.values())), strict=True))
+    return CodedTable(len(rows), taken(table.quasi), taken(table.sensitive), guides)
+
+
+def _united(task: Task, found: Sequence[tuple[Rows, Publication]]) -> Publication:
+    """Publish what several rounds found as one table."""
+    group = np.full(task.table.rows, NOT_PUBLISHED, dtype=np.int32)
+    labels: dict[str, dict[Label, int]] = {column.name: {} for column in task.table.quasi}
+    by_group: dict[str, list[npt.NDArray[np.int32]]] = {column.name: [] for column in task.table.quasi}
+    groups = 0
+    for rows, publication in found:
+        published = publication.group != NOT_PUBLISHED
+        group[rows[published]] = publication.group[published] + groups
+        for name, own in publication.recoded.items():
+            numbers = [labels[name].setdefault(label, len(labels[name])) for label in own.labels]
+            by_group[name].append(np.array(numbers, dtype=np.int32)[own.by_group])
+        groups += max((len(r.by_group) for r in publication.recoded.values()), default=1)
+    recoded = {name: Recoded(tuple(labels[name]), np.concatenate(parts)) for name, parts in by_group.items()}
+    united = publish_groups(np.maximum(group, 0), recoded)
+    return replace(united, group=np.where(group == NOT_PUBLISHED, NOT_PUBLISHED, united.group).astype(np.int32))

@@ -1,0 +1,96 @@
+"""Losses that add up over cells: loss and precision."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.ladder import Ladder
+from sfumato.algorithms.lattice import Separable
+from sfumato.algorithms.losses.base import Numbers, RecodingLoss, Setting
+from sfumato.algorithms.recodings import Check
+
+Costs = list[npt.NDArray[np.float64]]
+
+
+class AdditiveLoss(RecodingLoss):
+    """A loss that is the mean cost of all cells, where a suppressed cell costs as much as the root."""
+
+    weighted = True
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._shares = setting.attribute_weights / setting.records
+
+    @abstractmethod
+    def costs(self, ladder: Ladder) -> Costs:
+        """Give for every level the cost of a cell that holds a code, from 0 to 1, never falling with the level."""
+
+    def value(self, check: Check) -> float:
+        """Average the costs of published and of suppressed cells."""
+        setting, published = self.setting, 0.0
+        for share, counts, lost, costs, level in zip(
+            self._shares, setting.histograms, check.lost, self._costs, check.levels, strict=True
+        ):
+            published += share * float(counts @ costs[level] - lost @ costs[level])
+        return setting.generalization_cost * published + setting.suppression_cost * self._lost(check.suppressed)
+
+    def start(self) -> Separable:
+        """Count every record as published, at the lesser of both costs."""
+        return Separable(0.0, tuple(self._addends))
+
+    def below(self, check: Check) -> Separable:
+        """Count as suppressed the records that are suppressed below, and as published all others."""
+        addends = []
+        for j, (lost, costs) in enumerate(zip(check.lost_firmly, self._costs, strict=True)):
+            exact = check.source.levels[j]
+            most = lost.sum()
+            gone = [lost @ cost if h >= exact else most * cost.max() for h, cost in enumerate(costs)]
+            share = self._lesser * self._shares[j]
+            kept = self._addends[j] - share * np.array(gone)
+            addends.append(np.maximum(kept[: check.levels[j] + 1], 0.0))
+        surely = self.setting.suppression_cost * self._lost(check.lost_below) - self._lesser * self._lost(
+            check.judged.torn
+        )
+        return Separable(surely, tuple(addends))
+
+    def above(self, check: Check) -> Separable | None:
+        """Count what is published here as published above, where that costs more than suppression."""
+        dearer = self.setting.generalization_cost - self._lesser
+        if not dearer or not self.setting.stays_good or not check.allowed:
+            return None
+        addends = []
+        for j, (counts, lost, level) in enumerate(zip(self.setting.histograms, check.lost, check.levels, strict=True)):
+            kept = np.array([counts @ cost - lost @ cost for cost in self._costs[j][level:]])
+            addends.append(self._addends[j][level:] + dearer * self._shares[j] * kept)
+        return Separable(0.0, tuple(addends))
+
+    def bound(self, above: Numbers, below: Numbers) -> Numbers:
+        """Both bounds count all records."""
+        return np.maximum(above, below)
+
+    @cached_property
+    def _lesser(self) -> float:
+        return min(self.setting.generalization_cost, self.setting.suppression_cost)
+
+    @cached_property
+    def _costs(self) -> list[Costs]:
+        return [self.costs(ladder) for ladder in self.setting.ladders]
+
+    @cached_property
+    def _addends(self) -> list[npt.NDArray[np.float64]]:
+        return [
+            np.array([self._lesser * share * (counts @ cost) for cost in costs])
+            for share, counts, costs in zip(self._shares, self.setting.histograms, self._costs, strict=True)
+        ]
+
+    def _lost(self, records: int) -> float:
+        """Give the cost of suppressed records, all cells at the root's cost."""
+        return records * self._root
+
+    @cached_property
+    def _root(self) -> float:
+        return sum(float(share * costs[-1].max()) for share, costs in zip(self._shares, self._costs, strict=True))

@@ -1,0 +1,39 @@
+"""Classification: how many records a group's majority class gets wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.lattice import Separable
+from sfumato.algorithms.losses.base import RecodingLoss
+from sfumato.algorithms.recodings import Check
+
+
+class ClassificationLoss(RecodingLoss):
+    """The share of records that are suppressed or not of their group's most frequent class."""
+
+    name = "classification"
+    needs_classes = True
+    by_generalization = False
+
+    def value(self, check: Check) -> float:
+        """Count suppressed records and minorities."""
+        return (check.suppressed + int(self._minorities(check)[check.kept].sum())) / self.setting.records
+
+    def start(self) -> Separable:
+        """Every group may agree on its class."""
+        return self.constant(0.0)
+
+    def below(self, check: Check) -> Separable:
+        """Add what is suppressed below though it is of the majority here."""
+        agreeing = check.sizes - self._minorities(check)
+        return self.constant(int(agreeing[check.firm].sum()) / self.setting.records)
+
+    def above(self, check: Check) -> Separable:
+        """Minorities of united groups are at least those of the parts; suppressed records are all lost."""
+        return self.constant(int(self._minorities(check).sum()) / self.setting.records)
+
+    def _minorities(self, check: Check) -> npt.NDArray[np.int64]:
+        assert self.setting.classes is not None  # noqa: S101 - asked for by `needs_classes`
+        return np.asarray(check.sizes - check.by_class(self.setting.classes).max(axis=1, initial=0))

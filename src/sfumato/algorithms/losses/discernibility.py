@@ -1,0 +1,39 @@
+"""Discernibility: how many records each record cannot be told from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.algorithms.lattice import Separable
+from sfumato.algorithms.losses.base import Numbers, RecodingLoss
+from sfumato.algorithms.recodings import Check
+
+
+class DiscernibilityLoss(RecodingLoss):
+    """Sum for every record the size of its group, and all records for a suppressed one."""
+
+    name = "discernibility"
+    by_generalization = False
+
+    def value(self, check: Check) -> float:
+        """Sum squared sizes, and all records for each that is suppressed."""
+        sizes = check.sizes[check.kept].astype(float)
+        return float((sizes * sizes).sum()) + float(self.setting.records) * check.suppressed
+
+    def start(self) -> Separable:
+        """Nothing need be suppressed."""
+        return self.constant(0.0)
+
+    def below(self, check: Check) -> Separable:
+        """Add all records less its group, which is at most the one here, for each that is suppressed below."""
+        firm = check.sizes[check.firm].astype(float)
+        return self.constant(float((firm * (self.setting.records - firm)).sum()))
+
+    def above(self, check: Check) -> Separable:
+        """Sum the squares of all groups here: groups only grow."""
+        sizes = check.sizes.astype(float)
+        return self.constant(float((sizes * sizes).sum()))
+
+    def bound(self, above: Numbers, below: Numbers) -> Numbers:
+        """Add both up; no record costs less than the smallest group."""
+        return np.maximum(above + below, float(self.setting.smallest_group) * self.setting.records)

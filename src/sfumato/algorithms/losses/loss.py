@@ -1,0 +1,24 @@
+"""Loss: the share of leaves under a published cell, as in the measure of that name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.algorithms.ladder import Ladder
+from sfumato.algorithms.losses.additive import AdditiveLoss, Costs
+
+
+class LeafLoss(AdditiveLoss):
+    """Cost of a cell: the share of its attribute's leaves that it may stand for, from 0 for one leaf to 1 for all."""
+
+    name = "loss"
+
+    def costs(self, ladder: Ladder) -> Costs:
+        """Scale shares of leaves to costs."""
+        leaves = len(ladder.domain)
+        if leaves < 2:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost
+            return [np.zeros(len(nodes)) for nodes in ladder.levels]
+        return [
+            (shares[nodes] - 1 / leaves) / (1 - 1 / leaves)
+            for shares, nodes in zip(ladder.shares, ladder.levels, strict=True)
+        ]

@@ -1,0 +1,18 @@
+"""Precision: how high cells are generalized in their hierarchies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.algorithms.ladder import Ladder
+from sfumato.algorithms.losses.additive import AdditiveLoss, Costs
+
+
+class PrecisionLoss(AdditiveLoss):
+    """Cost of a cell: its level over the height of its hierarchy; one less this mean is Sweeney's precision."""
+
+    name = "precision"
+
+    def costs(self, ladder: Ladder) -> Costs:
+        """Scale levels to costs."""
+        return [np.full(len(nodes), level / ladder.height) for level, nodes in enumerate(ladder.levels)]

@@ -1,0 +1,167 @@
+"""`sfumato explore`: find out about all full-domain recodings of a table."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Asked, Force, Json, Reading, Source, examples, spread
+from sfumato.cli.printing import aligned, print_json, printable, progress
+from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.cli.writing import refuse_existing
+
+if TYPE_CHECKING:
+    from sfumato.recipe import Recipe
+    from sfumato.solutions import LatticeNode, Solutions
+
+EXAMPLES = examples(
+    "sfumato explore patients.csv --recipe recipe.toml --picture lattice.svg",
+    "sfumato explore patients.csv --quasi age,zip --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes \\",
+    "    --k 5 --max-suppressed 0.02 --out nodes.csv",
+    "sfumato explore patients.csv --recipe recipe.toml --algorithm optimal:loss=entropy --json",
+)
+MOST_MINIMAL = 10
+NOT_IN_LEVELS = set(',+="\n\r')
+
+
+@spread
+def explore(
+    *,
+    file: Source,
+    reading: Reading,
+    asked: Asked,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[:KEY=VALUE,...]", help="A search over full-domain recodings; else optimal."),
+    ] = None,
+    max_suppressed: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all nodes as a table: CSV, Parquet or Excel.")
+    ] = None,
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the lattice as SVG.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Find out which full-domain recodings keep the promise, and what they lose.
+
+    A full-domain recoding gives every quasi-identifier one level of its hierarchy: 0 publishes the values, the
+    highest publishes *. Nothing is released here; the last line says how to release the best. Tables and pictures of
+    nodes stay inside. Exit codes: 0 there is a solution, 1 there is none, 2 a bad request.
+    """
+    from sfumato.cli.asking import ask_recipe
+    from sfumato.solutions import explore as find
+
+    refuse_existing(out, force=force)
+    refuse_existing(picture, force=force)
+    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=None)
+    recipe = recipe if algorithm is not None else _with_search(recipe)
+    data = reading.read(file)
+    with progress("Exploring") as tell:
+        found = find(
+            data,
+            recipe.schema,
+            recipe.models,
+            recipe.algorithm,  # type: ignore[arg-type]  # refused there if it is no such search
+            max_suppressed=recipe.max_suppressed,
+            progress=tell,
+        )
+    _write(found, out, picture)
+    if json:
+        print_json(_facts(found))
+    else:
+        typer.echo("\n".join(_lines(found, out, picture)))
+    if found.best is None:
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _with_search(recipe: Recipe) -> Recipe:
+    """Search for the optimum, unless the recipe names a search over full-domain recodings."""
+    from sfumato.algorithms.full_domain import FullDomainSearch
+    from sfumato.algorithms.optimal import Optimal
+
+    return recipe if isinstance(recipe.algorithm, FullDomainSearch) else replace(recipe, algorithm=Optimal())
+
+
+def _write(found: Solutions, out: Path | None, picture: Path | None) -> None:
+    from sfumato.data.write import write
+
+    if out is not None:
+        write(found.table(), out)
+    if picture is not None:
+        found.draw(picture)
+
+
+def _lines(found: Solutions, out: Path | None, picture: Path | None) -> Iterator[str]:
+    proof, counts, best = found.explored.proof, found.counts(), found.best
+    yield aligned(
+        [
+            ("nodes", f"{proof.candidates:,}"),
+            ("checked", f"{proof.checked:,}"),
+            ("solutions", f"{counts['anonymous']:,}"),
+            *([("not checked", f"{counts['bounded']:,}")] if counts["bounded"] else []),
+        ]
+    )
+    if best is None:
+        yield "No full-domain recoding keeps the promise; ask for less, or allow more suppression."
+    else:
+        yield from _solution_lines(found, best)
+    if out is not None:
+        yield f"Nodes: {out}"
+    if picture is not None:
+        yield f"Picture: {picture}"
+
+
+def _solution_lines(found: Solutions, best: LatticeNode) -> Iterator[str]:
+    yield aligned(
+        [
+            ("best", _levels(best)),
+            (found.explored.proof.objective, f"{best.loss:.6g}"),
+            ("suppressed", f"{best.suppressed:,} of {found.rows:,} records"),
+        ]
+    )
+    yield str(found.explored.proof)
+    minimal = found.minimal
+    yield f"Solutions above no other solution: {len(minimal):,}"
+    yield aligned([(_levels(node), _loss(node)) for node in minimal[:MOST_MINIMAL]], indent=2)
+    if len(minimal) > MOST_MINIMAL:
+        yield f"  and {len(minimal) - MOST_MINIMAL:,} more"
+    applied = _applied(best)
+    if applied is not None:
+        yield f"To release the best: sfumato anonymize ... --algorithm {applied}"
+
+
+def _levels(node: LatticeNode) -> str:
+    return printable(", ".join(f"{name}={level}" for name, level in node.levels.items()))
+
+
+def _loss(node: LatticeNode) -> str:
+    return f"loses at least {node.bound:.6g}" if node.loss is None else f"loses {node.loss:.6g}"
+
+
+def _applied(node: LatticeNode) -> str | None:
+    """Write the algorithm that publishes a node, if names hold nothing that would part them."""
+    if any(set(name) & NOT_IN_LEVELS for name in node.levels):
+        return None
+    return shlex.quote("fixed-levels:levels=" + "+".join(f"{name}={level}" for name, level in node.levels.items()))
+
+
+def _facts(found: Solutions) -> dict[str, object]:
+    proof, best = found.explored.proof, found.best
+    return {
+        "nodes": proof.candidates,
+        "checked": proof.checked,
+        "status": found.counts(),
+        "objective": proof.objective,
+        "proven": found.proven,
+        "bound": None if best is None else proof.bound,
+        "best": None if best is None else asdict(best),
+        "minimal": [asdict(node) for node in found.minimal],
+        "algorithm": None if best is None else _applied(best),
+    }

@@ -1,0 +1,94 @@
+"""`sfumato recode`: publish later rows by the recoding of an earlier release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sfumato.cli.options import Json, Reading, Source, examples, spread
+from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.summary import audit_lines, measure_lines, place_lines
+
+if TYPE_CHECKING:
+    from sfumato.later_rows import RecodedRows
+
+EXAMPLES = examples(
+    "sfumato recode february.csv --with january/internal/recoding.toml --out february",
+    "sfumato recode february.csv --with january/internal/recoding.toml --out february --replace --json",
+)
+
+
+@spread
+def recode(
+    *,
+    file: Source,
+    rules: Annotated[
+        Path,
+        typer.Option(
+            "--with", metavar="FILE", help="The recoding.toml in internal/ of the earlier release.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
+    reading: Reading,
+    table_format: Annotated[
+        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
+    ] = "csv",
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    json: Json = False,
+) -> None:
+    """Publish later rows by the recoding of an earlier release.
+
+    The rows must be about other persons. Left out are rows with a value that the recoding does not know, and rows
+    in groups that break a model among the later rows alone: who has both tables can take the earlier rows away. What
+    is left is audited, and withheld if the audit fails.
+    """
+    from sfumato.data.atomic import refuse_occupied
+    from sfumato.later_rows import recode as publish
+    from sfumato.recoding_rules import Recoding
+
+    refuse_occupied(out, replace=replace)
+    recoding = Recoding.read(rules)
+    data = reading.read(file)
+    with progress("Recoding"):
+        found = publish(data, recoding)
+    with progress("Writing"):
+        found.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe)
+    if json:
+        print_json(_facts(found, out))
+    else:
+        typer.echo("\n".join(_lines(found, out)))
+
+
+def _lines(found: RecodedRows, out: Path) -> Iterator[str]:
+    yield from audit_lines(found.audit)
+    yield ""
+    yield f"Left out of {found.original.num_rows:,} rows:"
+    yield f"  {found.unknown:,} with a value that the recoding does not know"
+    yield f"  {found.broken:,} in groups that would break a model"
+    yield ""
+    yield from measure_lines(found.measures)
+    yield ""
+    if found.left_out:
+        yield f"Columns without a role, not published: {printable(', '.join(found.left_out))}"
+    yield from place_lines(out)
+
+
+def _facts(found: RecodedRows, out: Path) -> dict[str, object]:
+    return {
+        "holds": found.audit.holds,
+        "rows_in": found.original.num_rows,
+        "rows_out": found.published.num_rows,
+        "refused": {"unknown_value": found.unknown, "broken_group": found.broken},
+        "left_out": list(found.left_out),
+        "audit": found.audit.to_dict(),
+        "measures": dict(found.measures),
+        "public": str(out / "public"),
+        "internal": str(out / "internal"),
+        "report": str(out / "internal" / "report.html"),
+    }

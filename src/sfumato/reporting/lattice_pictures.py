@@ -1,0 +1,220 @@
+"""Pictures of an explored lattice: every node of a small one, loss over height of a large one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.exploration import Exploration, Status
+from sfumato.reporting.drawing import INK, LINE, QUIET, bar, line, picture, words, wrapped, written
+from sfumato.reporting.loss_scatter import loss_over_height
+from sfumato.reporting.node_looks import (
+    LEGEND_LETTER,
+    LOOKS,
+    PAPER,
+    STATUS_WORDS,
+    Looks,
+    best_title,
+    lattice_words,
+    legend_places,
+    node_words,
+)
+
+MOST_NODES = 200
+NARROWEST, WIDEST = 640.0, 2400.0
+MANY_ATTRIBUTES = 5  # from which on labels do without commas, while all levels have one digit
+MOST_DIGIT = 9
+LETTER = 6.2  # how wide a digit of a label is, roughly
+PILL_HEIGHT, GAP, ROW = 22.0, 14.0, 66.0
+MARGIN, NAMED = 16.0, 62.0  # around everything, and for the heights at the left
+LEGEND_ROW = 28.0
+CAPTION_ROW = 20.0
+EDGE = "#b9c3cf"
+SWEEPS = 8
+FRONTIER = LOOKS[Status.ANONYMOUS]._replace(edge=INK, width=2.6)
+BEST = LOOKS[Status.ANONYMOUS]._replace(edge=LINE, width=3.6)
+
+
+def lattice_picture(explored: Exploration, minimal: npt.NDArray[np.bool_]) -> str:
+    """Draw the nodes of a lattice: each of them if they are few, else how many lose how much on every height.
+
+    Parameters
+    ----------
+    explored : the nodes and what is known of each.
+    minimal : which of them are solutions above no other solution.
+    """
+    diagram = Diagram(explored, minimal)
+    return diagram.drawn() if diagram.fits else loss_over_height(explored)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagram:
+    """Nodes as pills in rows by height, the most general on top, with lines between direct neighbors."""
+
+    explored: Exploration
+    minimal: npt.NDArray[np.bool_]
+
+    @property
+    def fits(self) -> bool:
+        """Whether all nodes can be shown side by side, with readable labels."""
+        return len(self.explored) <= MOST_NODES and self._width <= WIDEST
+
+    def drawn(self) -> str:
+        """Draw the diagram."""
+        places = self._places
+        shapes = [bar(0, 0, self._width, self._height, fill=PAPER), *self._legend(), *self._row_titles()]
+        shapes += [line(*places[low], *places[high], ink=EDGE) for low, high in self._edges]
+        shapes += [
+            _pill(*places[node], self._pill_width, label, looks=self._looks(node), tip=node_words(self.explored, node))
+            for node, label in enumerate(self._labels)
+        ]
+        shapes += self._caption()
+        title, told = "Lattice of recodings", lattice_words(self.explored) + self._frontier_words()
+        return picture(self._width, self._height, title=title, description=told, shapes=shapes)
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        many = len(self.explored.names) >= MANY_ATTRIBUTES and max(self.explored.heights) <= MOST_DIGIT
+        return [("" if many else ",").join(map(str, levels)) for levels in self.explored.levels.tolist()]
+
+    @cached_property
+    def _rows(self) -> list[list[int]]:
+        """The nodes of every height, ordered so that neighbors stand near each other."""
+        levels = self.explored.levels.tolist()
+        rows = [
+            sorted(
+                np.flatnonzero(self._heights == height).tolist(), key=lambda node: [-level for level in levels[node]]
+            )
+            for height in self._span
+        ]
+        for sweep in range(SWEEPS):
+            _straighten(rows if sweep % 2 else rows[::-1], self._neighbors)
+        return rows
+
+    @cached_property
+    def _heights(self) -> npt.NDArray[np.int64]:
+        return np.asarray(self.explored.levels.sum(axis=1, dtype=np.int64))
+
+    @property
+    def _span(self) -> range:
+        """The heights that are drawn."""
+        heights = self._heights
+        return range(int(heights.min()), int(heights.max()) + 1) if len(heights) else range(0)
+
+    @cached_property
+    def _edges(self) -> list[tuple[int, int]]:
+        place = {tuple(levels): node for node, levels in enumerate(self.explored.levels.tolist())}
+        return [
+            (node, place[above])
+            for levels, node in place.items()
+            for j in range(len(levels))
+            if (above := (*levels[:j], levels[j] + 1, *levels[j + 1 :])) in place
+        ]
+
+    @cached_property
+    def _neighbors(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {node: [] for node in range(len(self.explored))}
+        for low, high in self._edges:
+            found[low].append(high)
+            found[high].append(low)
+        return found
+
+    @property
+    def _pill_width(self) -> float:
+        return max(map(len, self._labels), default=1) * LETTER + 14
+
+    @property
+    def _width(self) -> float:
+        widest = max(map(len, self._rows), default=1) * (self._pill_width + GAP)
+        return max(2 * MARGIN + NAMED + widest, NARROWEST)
+
+    @property
+    def _height(self) -> float:
+        return self._top + len(self._rows) * ROW + CAPTION_ROW * len(self._caption_lines)
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[float, float]]:
+        middle, step = NAMED + (self._width - NAMED) / 2, self._pill_width + GAP
+        return {
+            node: (middle + (at - (len(row) - 1) / 2) * step, self._row_middle(number))
+            for number, row in enumerate(self._rows)
+            for at, node in enumerate(row)
+        }
+
+    def _row_middle(self, row: int) -> float:
+        return self._top + (len(self._rows) - row - 0.5) * ROW
+
+    def _row_titles(self) -> Iterator[str]:
+        for row, height in enumerate(self._span):
+            yield words(MARGIN, self._row_middle(row) + 4, f"height {height}", size=11, ink=QUIET)
+
+    def _looks(self, node: int) -> Looks:
+        if node == self.explored.best:
+            return BEST
+        return FRONTIER if self.minimal[node] else LOOKS[Status(int(self.explored.status[node]))]
+
+    @cached_property
+    def _entries(self) -> list[tuple[str, Looks]]:
+        """What the legend explains."""
+        shown = set(self.explored.status.tolist())
+        entries = [(text, LOOKS[status]) for status, text in STATUS_WORDS.items() if status in shown]
+        if set(np.flatnonzero(self.minimal).tolist()) - {self.explored.best}:
+            entries.append(("no solution below", FRONTIER))
+        if self.explored.best is not None:
+            entries.append((best_title(self.explored, self.explored.best), BEST))
+        return entries
+
+    @property
+    def _entry_places(self) -> list[tuple[float, int]]:
+        return list(legend_places([text for text, _ in self._entries], MARGIN, self._width - MARGIN, 33))
+
+    @property
+    def _top(self) -> float:
+        """How tall the legend is."""
+        return LEGEND_ROW * (1 + max((row for _, row in self._entry_places), default=0)) + MARGIN
+
+    def _legend(self) -> Iterator[str]:
+        for (x, row), (text, looks) in zip(self._entry_places, self._entries, strict=True):
+            y = 20 + row * LEGEND_ROW
+            yield _pill(x + 13, y, 26, "", looks=looks)
+            yield words(x + 33, y + 4, text, size=11.5)
+
+    @property
+    def _caption_lines(self) -> list[str]:
+        names = self.explored.names
+        which = f"Levels of {', '.join(names)}, in this order" if len(names) > 1 else f"Level of {names[0]}"
+        text = f"{which}; 0 is the value itself"
+        return wrapped(text, int((self._width - 2 * MARGIN) / LEGEND_LETTER), 3)
+
+    def _caption(self) -> Iterator[str]:
+        start = self._top + len(self._rows) * ROW + 6
+        for at, text in enumerate(self._caption_lines):
+            yield words(MARGIN, start + CAPTION_ROW * at, text, size=12, ink=QUIET)
+
+    def _frontier_words(self) -> str:
+        frontier = "; ".join(self._labels[node] for node in np.flatnonzero(self.minimal).tolist())
+        return f" Solutions above no other solution: {frontier}." if frontier else ""
+
+
+def _straighten(rows: Sequence[list[int]], neighbors: dict[int, list[int]]) -> None:
+    """Order every row by where the neighbors of its nodes stand in the row before."""
+    for before, row in pairwise(rows):
+        place = {node: at - (len(before) - 1) / 2 for at, node in enumerate(before)}
+        pulls = {node: [place[near] for near in neighbors[node] if near in place] for node in row}
+        middle = {node: sum(pull) / len(pull) if pull else 0.0 for node, pull in pulls.items()}
+        row.sort(key=middle.__getitem__)
+
+
+def _pill(x: float, y: float, long: float, text: str, *, looks: Looks, tip: str = "") -> str:
+    inside = f"<title>{written(tip)}</title>" if tip else ""
+    label = words(x, y + 4, text, size=11, ink=looks.ink, anchor="middle", weight=600) if text else ""
+    return (
+        f'<g>{inside}<rect x="{x - long / 2:.2f}" y="{y - PILL_HEIGHT / 2:.2f}" width="{long:.2f}" '
+        f'height="{PILL_HEIGHT:g}" rx="{PILL_HEIGHT / 2:g}" fill="{looks.fill}" stroke="{looks.edge}" '
+        f'stroke-width="{looks.width:g}" stroke-dasharray="{looks.dashes}"/>{label}</g>'
+    )

@@ -1,0 +1,229 @@
+"""Small tasks for searches over lattices: tables that leave no corner out, and models of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from sfumato.algorithms.base import Task, silent
+from sfumato.algorithms.optimal import Optimal
+from sfumato.attributes.missing import Missing
+from sfumato.attributes.scales import Scale
+from sfumato.checks.models import sample_domain, sample_numbers
+from sfumato.checks.requests import FewerThan
+from sfumato.engine.coding import CodedColumn, CodedTable
+from sfumato.engine.domain import Domain
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.models import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    ConfidenceBounding,
+    DeltaDisclosure,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    EpsilonMAnonymity,
+    FrequencyLDiversity,
+    HPKAnonymity,
+    KAnonymity,
+    KEAnonymity,
+    KLAnonymity,
+    KMap,
+    NTCloseness,
+    PPlusSensitiveKAnonymity,
+    PSensitiveKAnonymity,
+    RecursiveLDiversity,
+    TCloseness,
+    XYAnonymity,
+)
+from strategies import hierarchies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sfumato.algorithms.base import Progress
+    from sfumato.algorithms.losses import RecodingLoss
+    from sfumato.algorithms.recodings import Recodings
+    from sfumato.models.base import PrivacyModel
+
+VALUES = 4
+S, U = {"sensitive": "s"}, {"sensitive": "number"}
+SENSITIVE = {"s": sample_domain("s", VALUES), "number": sample_numbers("number", VALUES)}
+LOST, UNMERGED = 0.3, 0.6
+HALVES = {f"value {i}": f"half {i % 2}" for i in range(VALUES)}
+
+MODELS: tuple[tuple[PrivacyModel, ...], ...] = (
+    (),
+    (KAnonymity(k=1),),
+    (KAnonymity(k=2),),
+    (KAnonymity(k=4),),
+    (DistinctLDiversity(l=2, **S),),
+    (DistinctLDiversity(l=3, **S), KAnonymity(k=4)),
+    (FrequencyLDiversity(l=2, **S),),
+    (EntropyLDiversity(l=1.7, **S),),
+    (RecursiveLDiversity(c=2, l=2, **S),),
+    (RecursiveLDiversity(c=1.5, l=1, **S), DistinctLDiversity(l=2, **U)),
+    (TCloseness(t=0.3, **S),),
+    (KAnonymity(k=2), TCloseness(t=0.4, **S)),
+    (TCloseness(t=0.2, distance="ordered", **S),),
+    (TCloseness(t=0.25, distance="hierarchical", **S),),
+    (TCloseness(t=0.3, distance="kl", **S),),
+    (TCloseness(t=0.3, **S), TCloseness(t=0.4, **U)),
+    (PSensitiveKAnonymity(p=2, k=3, **S),),
+    (PPlusSensitiveKAnonymity(p=2, k=2, categories=HALVES, **S),),
+    (HPKAnonymity(h=2, p=2, k=3, levels=HALVES, **S),),
+    (AlphaKAnonymity(alpha=0.6, k=2, **S),),
+    (AlphaKAnonymity(alpha=0.4, k=2, values=["value 0"], **S),),
+    (ConfidenceBounding(bounds=0.6, **S),),
+    (ConfidenceBounding(bounds={"value 0": 0.3, "value 2": 0.5}, **S),),
+    (KEAnonymity(k=2, e=1, **U),),
+    (EpsilonMAnonymity(epsilon=0.5, m=2, **U),),
+    (EpsilonMAnonymity(epsilon=0.4, m=2, relative=True, **U),),
+    (NTCloseness(n=4, t=0.3, **S),),
+    (BetaLikeness(beta=0.9, **S),),
+    (BetaLikeness(beta=1.2, enhanced=True, **S),),
+    (DeltaDisclosure(delta=1.4, **S),),
+    (DeltaDisclosure(delta=1.1, present_only=True, **S),),
+    (KLAnonymity(k=3, l=1.8, **S),),
+    (XYAnonymity(k=2, y="s"),),
+    (XYAnonymity(k=2, y="s", h=0.7),),
+    (KMap(k=5, fraction=0.3),),
+    (FewerThan(k=4),),
+    (FewerThan(k=6), KAnonymity(k=2)),
+    (FewerThan(k=7), TCloseness(t=0.5, **S)),
+    (EntropyLDiversity(l=1.5, **S), TCloseness(t=0.4, **U), KAnonymity(k=2)),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handing(Optimal):
+    """Explore nothing: hand out the recodings and the loss that a search would work with."""
+
+    def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> RecodingLoss:  # type: ignore[override]  # only for tests
+        del recodings, complete
+        return loss
+
+
+def handed(
+    name: str,
+    task: Task,
+    *,
+    weights: Mapping[str, float] | None = None,
+    factor: float = 0.5,
+    target: str | None = None,
+) -> tuple[RecodingLoss, Recodings]:
+    """Make a loss, and the recodings that it compares."""
+    recodings, loss = Handing(loss=name, weights=weights, suppression_factor=factor, target=target).explore(task)
+    return loss, recodings  # type: ignore[return-value]  # see above
+
+
+@st.composite
+def tasks(
+    draw: st.DrawFn,
+    models: Sequence[PrivacyModel] | None = None,
+    *,
+    most_rows: int = 16,
+    most_quasi: int = 3,
+    limit: int | None = None,
+) -> Task:
+    """Draw a task: quasi-identifiers of any height, some constant or missing, and a number of records to suppress."""
+    rows = draw(st.sampled_from([most_rows, most_rows - 1, 1]) | st.integers(1, most_rows))
+    names = [f"q{j}" for j in range(draw(st.sampled_from([most_quasi, 1, 2])))]
+    quasi = tuple(draw(quasi_columns(rows=rows, name=name)) for name in names)
+    chosen = draw(st.sampled_from(MODELS)) if models is None else models
+    watched = sorted({name for model in chosen for name in model.attributes} | draw(st.sets(st.sampled_from(["s"]))))
+    policies = list(Missing) if all(model.monotone for model in chosen) else [Missing.OWN_VALUE]
+    lost = draw(st.booleans())
+    sensitive = tuple(CodedColumn(SENSITIVE[name], draw(codes(VALUES + lost, rows))) for name in watched)
+    classes = CodedColumn(sample_domain("class", 3), draw(codes(3 + lost, rows)))
+    most = (
+        draw(st.sampled_from([0, rows // 5, rows // 3, rows]) | st.integers(0, rows))
+        if limit is None
+        else min(limit, rows)
+    )
+    table = CodedTable(rows, quasi, sensitive, {"class": classes})
+    return make_task(table, chosen, most, draw(st.sampled_from(policies)))
+
+
+def any_tasks(models: Sequence[PrivacyModel] | None = None) -> st.SearchStrategy[Task]:
+    """Draw small tasks that leave no corner out, and larger ones."""
+    return tasks(models) | random_tasks(models)
+
+
+def random_tasks(models: Sequence[PrivacyModel] | None = None) -> st.SearchStrategy[Task]:
+    """Draw larger tasks, by a seed: more rows, more nodes, groups of very different sizes."""
+    return st.integers(0, 2**32 - 1).map(lambda seed: random_task(np.random.default_rng(seed), models))
+
+
+def random_task(rng: np.random.Generator, models: Sequence[PrivacyModel] | None = None) -> Task:
+    """Draw a task from random numbers."""
+    rows = int(rng.choice([rng.integers(1, 8), rng.integers(8, 25), rng.integers(20, 45)]))
+    quasi = tuple(_random_column(rng, f"q{j}", rows) for j in range(int(rng.integers(1, 4))))
+    chosen = MODELS[int(rng.integers(len(MODELS)))] if models is None else models
+    names = sorted({name for model in chosen for name in model.attributes})
+    lost = int(rng.random() < LOST)
+    sensitive = tuple(CodedColumn(SENSITIVE[name], _skewed(rng, VALUES + lost, rows)) for name in names)
+    classes = CodedColumn(sample_domain("class", 3), _skewed(rng, 3 + lost, rows))
+    limit = int(rng.choice([0, rows, rows // 10, rng.integers(0, rows + 1)]))
+    policies = list(Missing) if all(model.monotone for model in chosen) else [Missing.OWN_VALUE]
+    table = CodedTable(rows, quasi, sensitive, {"class": classes})
+    return make_task(table, chosen, limit, policies[int(rng.integers(len(policies)))])
+
+
+def _random_column(rng: np.random.Generator, name: str, rows: int) -> CodedColumn:
+    leaves = int(rng.choice([1, 2, 3, 4, 6]))
+    texts = [f"leaf {i}" for i in range(leaves)]
+    nodes, levels = np.arange(leaves), [texts]
+    for level in range(int(rng.integers(0, 3))):
+        starts = rng.random(int(nodes.max()) + 1) < UNMERGED
+        starts[0] = False
+        nodes = np.cumsum(starts)[nodes]
+        levels.append([f"node {level} {node}" for node in nodes])
+    tree = Hierarchy.from_levels(texts, levels, ordered=True) if len(levels) > 1 else None
+    domain = Domain(name, Scale.NOMINAL if tree is None else Scale.CATEGORICAL, pa.array(texts), tree)
+    return CodedColumn(domain, _skewed(rng, leaves + int(rng.random() < LOST), rows))
+
+
+def _skewed(rng: np.random.Generator, width: int, rows: int) -> np.ndarray:
+    return rng.choice(width, rows, p=rng.dirichlet(np.full(width, rng.choice([0.5, 1, 5])))).astype(np.uint8)
+
+
+def make_task(
+    table: CodedTable,
+    models: Sequence[PrivacyModel],
+    limit: int,
+    missing: Missing = Missing.OWN_VALUE,
+    progress: Progress = silent,
+) -> Task:
+    """Make a task that needs no random numbers."""
+    return Task(
+        table=table,
+        models=models,
+        most_suppressed=limit,
+        missing=missing,
+        rng=np.random.default_rng(0),
+        progress=progress,
+    )
+
+
+@st.composite
+def quasi_columns(draw: st.DrawFn, *, rows: int, name: str = "q") -> CodedColumn:
+    """Draw a column: with a hierarchy or not, of several values, one or none, some of them missing."""
+    leaves = draw(st.sampled_from([4, 3, 5, 2, 1, 0]))
+    texts = [f"leaf {i}" for i in range(leaves)]
+    steps = [texts, [f"node {i // 2}" for i in range(leaves)], [f"tree {i // 4}" for i in range(leaves)]]
+    trees = st.just(Hierarchy.from_levels(texts, steps)) | hierarchies(texts, most_levels=3) if leaves else st.none()
+    tree = draw(trees | st.none())
+    scale = Scale.NOMINAL if tree is None else Scale.CATEGORICAL
+    domain = Domain(name, scale, pa.array(texts, pa.string()), tree)
+    return CodedColumn(domain, draw(codes(leaves + (leaves == 0 or draw(st.booleans())), rows)))
+
+
+def codes(width: int, rows: int) -> st.SearchStrategy[np.ndarray]:
+    """Draw one code per row."""
+    return st.lists(st.integers(0, width - 1), min_size=rows, max_size=rows).map(
+        lambda drawn: np.array(drawn, dtype=np.uint8)
+    )
