@@ -17,7 +17,9 @@ from sfumato.algorithms.local_anatomy_generalization import LocalAnatomyGenerali
 from sfumato.algorithms.local_recoding import LocalRecoding
 from sfumato.algorithms.min_gen import MinGen
 from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.ncp_top_down import NCPTopDown
 from sfumato.algorithms.optimal import Optimal
+from sfumato.algorithms.sabre import Sabre
 from sfumato.algorithms.samarati import Samarati
 from sfumato.algorithms.top_down_specialization import TopDownSpecialization
 from sfumato.measures import (
@@ -92,6 +94,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
         CrossBucket,
         LocalAnatomy,
         LocalAnatomyGeneralization,
+        NCPTopDown,
+        Sabre,
     )
 }
 MEASURES: dict[str, Measure] = {

@@ -14,7 +14,9 @@ from sfumato.algorithms.local_recoding import LocalRecoding
 from sfumato.algorithms.losses import LOSSES
 from sfumato.algorithms.min_gen import MinGen
 from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.ncp_top_down import NCPTopDown
 from sfumato.algorithms.optimal import Optimal
+from sfumato.algorithms.sabre import Sabre
 from sfumato.algorithms.samarati import Samarati
 from sfumato.algorithms.top_down_specialization import TopDownSpecialization
 from sfumato.catalogue import ALGORITHMS
@@ -44,6 +46,8 @@ SUBJECTS = [
     FixedLevels(),
     CrossBucket(),
     LocalAnatomyGeneralization(),
+    NCPTopDown(),
+    Sabre(),
 ]
 SLOW_OR_ALIKE = [
     MinGen(),
@@ -62,6 +66,7 @@ SLOW_OR_ALIKE = [
     Datafly(refine=True),
     TopDownSpecialization(target="disease"),
     TopDownSpecialization(scheme="sibling"),
+    TopDownSpecialization(refine=True),
     BottomUpGeneralization(target="disease"),
 ]
 LAWS_OF_WHAT_IS_FOUND = [

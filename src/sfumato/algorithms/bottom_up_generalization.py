@@ -39,6 +39,7 @@ class BottomUpGeneralization(CutSearch):
     scheme : `"subtree"` takes back the generalization of all children of a node together, so that each attribute is
         cut once through its hierarchy. `"sibling"` also takes back that of single children; those that stay are
         published as the set of their values, or as an interval, if that has at most 100 values or is an interval.
+    refine : whether to recode again, and again, what is suppressed; the result is a local recoding.
 
     References
     ----------
@@ -49,8 +50,8 @@ class BottomUpGeneralization(CutSearch):
     name = "bottom-up-generalization"
     reference = "Wang, Yu, Chakraborty 2004, https://doi.org/10.1109/ICDM.2004.10110"
 
-    def search(self, task: Task) -> Publication:
-        """Find what to publish."""
+    def recode(self, task: Task) -> Publication:
+        """Find the cuts and publish them."""
         if not task.table.quasi:
             task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})

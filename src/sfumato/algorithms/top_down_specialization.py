@@ -40,6 +40,7 @@ class TopDownSpecialization(CutSearch):
     scheme : `"subtree"` specializes all children of a node together, so that each attribute is cut once through its
         hierarchy. `"sibling"` also lets single children leave; those that stay are published as the set of their
         values, or as an interval, if that has at most 100 values or is an interval.
+    refine : whether to recode again, and again, what is suppressed; the result is a local recoding.
 
     References
     ----------
@@ -50,8 +51,8 @@ class TopDownSpecialization(CutSearch):
     name = "top-down-specialization"
     reference = "Fung, Wang, Yu 2005, https://doi.org/10.1109/ICDE.2005.143"
 
-    def search(self, task: Task) -> Publication:
-        """Find what to publish."""
+    def recode(self, task: Task) -> Publication:
+        """Find the cuts and publish them."""
         if not task.table.quasi:
             task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})

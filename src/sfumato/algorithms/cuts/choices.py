@@ -166,7 +166,7 @@ class Members(Choices):
     """Part all members of a part (choice 0), or let member i - 1 leave alone (choice i).
 
     Members leave alone only if that is asked for, if at least two others stay, and if what stays can be shown as what
-    it is; with missing values in the part, these leave first.
+    it is; as no set of values has missing ones, these leave first.
     """
 
     def __init__(self, column: int, tree: Tree, part: Part, measure: Worth, *, siblings: bool) -> None:
@@ -186,11 +186,7 @@ class Members(Choices):
             return whole
         rest = measure.outside(column, part, self.first, last)
         self.rest = rest / np.maximum(records.sum() - records, 1)
-        missing = part.last == len(tree.domain)
-        leaving = [
-            (not missing or member == members[-1]) and tree.can_be_shown(self.pieces(number)[1])
-            for number, member in enumerate(members.tolist(), start=1)
-        ]
+        leaving = [tree.can_be_shown(self.pieces(choice)[1]) for choice in range(1, len(members) + 1)]
         return np.append(whole, np.where(leaving, each + rest - before, 0.0))
 
     def pieces(self, choice: int) -> list[Part]:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.global_recoding import GlobalRecoding
 from sfumato.validation import require
 
 MOST_CLASSES = 100  # values that a class to be predicted has at most
 
 
 @dataclass(frozen=True, kw_only=True)
-class CutSearch(Algorithm):
+class CutSearch(GlobalRecoding):
     """A search for cuts through the hierarchies."""
 
     target: str | None = None
     scheme: Literal["subtree", "sibling"] = "subtree"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         named = self.target is None or isinstance(self.target, str)
         require(named, self, "target", "the name of a column, or nothing", self.target)
         require(self.scheme in {"subtree", "sibling"}, self, "scheme", "'subtree' or 'sibling'", self.scheme)
