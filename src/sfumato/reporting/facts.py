@@ -19,7 +19,7 @@ from sfumato.published.table import PublishedTable
 from sfumato.recipe import Recipe
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
-from sfumato.reporting.public import dictionary_of, promised
+from sfumato.reporting.public import dictionary_of, is_bucket, promised
 
 FORMAT = "sfumato-report-3"
 ROUND_SIZES = (1, 2, 3, 5)
@@ -145,7 +145,7 @@ def _attributes(published: pa.Table, original: pa.Table, recipe: Recipe, fewest:
     shown = PublishedTable.read(published, schema, {name: column.domain for name, column in coded.items()})
     quasi = {column.name: column for column in shown.columns}
     described = []
-    for name in published.column_names:
+    for name in (each for each in published.column_names if not is_bucket(each, schema)):
         if name in quasi:
             facts = quasi_distribution(quasi[name], coded[name], fewest=fewest)
         else:

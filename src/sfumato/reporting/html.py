@@ -70,7 +70,7 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
         "other_levels": _other_levels(promise["audit"]["levels"]),
         "open_points": _open_points([entry["model"] for entry in promise["promise"]]),
         "missing_words": MISSING_WORDS.get(promise["missing"], promise["missing"]),
-        "columns": [{**column, "role_words": ROLE_WORDS[column["role"]]} for column in dictionary],
+        "columns": [{**column, "role_words": ROLE_WORDS.get(column["role"], column["role"])} for column in dictionary],
         "forms": [(form, *words) for form, words in FORM_WORDS.items() if form in used],
         "has_missing": any(column["missing"] for column in dictionary),
         "roles": {column["role"] for column in dictionary},
@@ -216,9 +216,9 @@ def _columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     published = [
         {
             "name": column["name"],
-            "role_words": ROLE_WORDS[column["role"]],
+            "role_words": ROLE_WORDS.get(column["role"], column["role"]),
             "form": ", ".join(column["forms"]) or "missing",
-            "before": numbers.count(before[column["name"]]),
+            "before": numbers.count(before[column["name"]]) if column["name"] in before else "",
             "after": numbers.count(column["distinct"]),
             "missing": numbers.count(column["missing"]),
         }

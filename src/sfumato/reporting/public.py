@@ -15,9 +15,9 @@ from sfumato.auditing.verdict import Verdict, plain
 from sfumato.models.base import PrivacyModel
 from sfumato.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.published.labels import is_mask
-from sfumato.published.table import PublishedColumn, PublishedTable
+from sfumato.published.table import BUCKET_PREFIX, PublishedColumn, PublishedTable
 from sfumato.recipe import Recipe
-from sfumato.reporting.words import FORM_WORDS, promise_sentence
+from sfumato.reporting.words import BUCKET, FORM_WORDS, promise_sentence
 
 
 def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
@@ -84,14 +84,29 @@ def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "role": schema.role(name).value,
+            "role": BUCKET if is_bucket(name, schema) else schema.role(name).value,
             "type": type_words(published[name].type),
-            "forms": forms_of(quasi[name]) if name in quasi else ["exact values"],
+            "forms": _forms(name, published, quasi, schema),
             "distinct": int(pc.count_distinct(published[name]).as_py()),
             "missing": published[name].null_count,
         }
         for name in published.column_names
     ]
+
+
+def is_bucket(name: str, schema: Schema) -> bool:
+    """Tell whether a column numbers the buckets of an attribute."""
+    return name.startswith(BUCKET_PREFIX) and name.removeprefix(BUCKET_PREFIX) in schema.attributes
+
+
+def _forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn], schema: Schema) -> list[str]:
+    if is_bucket(name, schema):
+        return ["bucket numbers"]
+    own = forms_of(quasi[name]) if name in quasi else ["exact values"]
+    if BUCKET_PREFIX + name not in published.column_names:
+        return own
+    alone = [] if name not in quasi else [form for form in own if form != "suppressed"]
+    return [*alone, "values of a bucket"]
 
 
 def forms_of(column: PublishedColumn) -> list[str]:

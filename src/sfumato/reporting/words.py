@@ -290,6 +290,7 @@ ROLE_WORDS = {
     "insensitive": "insensitive",
     "identifier": "identifier",
 }
+BUCKET = "bucket"  # the role of columns that number buckets
 
 # A form of published cells: an example, and what it means.
 FORM_WORDS = {
@@ -302,6 +303,8 @@ FORM_WORDS = {
     "prefixes": ("537**", "is any value of five characters that begins with 537"),
     "sets": ("{a, b}", "is one of the values listed"),
     "suppressed": ("*", "is any value, or none"),
+    "values of a bucket": ("", "a value of some record of the same bucket, nobody knows which"),
+    "bucket numbers": ("", "records with the same number are in the same bucket; an empty cell is in none"),
 }
 
 

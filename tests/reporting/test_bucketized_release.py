@@ -1,0 +1,40 @@
+"""A release with buckets is written and described like any other."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+
+TABLE = pa.table(
+    {
+        "age": [21, 25, 33, 38, 41, 47, 52, 58],
+        "sex": ["f", "m"] * 4,
+        "disease": ["flu", "cold", "ulcer", "asthma", "flu", "cold", "ulcer", "asthma"],
+    }
+)
+SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "model"),
+    [
+        (sf.Anatomy(), sf.FrequencyLDiversity(l=4, sensitive="disease")),
+        (sf.CrossBucket(), sf.KLAnonymity(k=2, l=4, sensitive="disease")),
+    ],
+    ids=["anatomy", "cross-bucket"],
+)
+def test_a_release_with_buckets_is_written_and_described(tmp_path, algorithm, model):
+    release = sf.anonymize(TABLE, SCHEMA, [model], algorithm, seed=1)
+    release.write(tmp_path / "out")
+    described = {
+        column["name"]: column for column in json.loads((tmp_path / "out/public/dictionary.json").read_text("utf-8"))
+    }
+    assert described["_bucket_disease"]["role"] == "bucket"
+    assert described["_bucket_disease"]["forms"] == ["bucket numbers"]
+    assert described["disease"]["forms"] == ["values of a bucket"]
+    for page in ("public/about.html", "internal/report.html"):
+        assert "_bucket_disease" in (tmp_path / "out" / page).read_text("utf-8")
