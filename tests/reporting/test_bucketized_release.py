@@ -38,3 +38,18 @@ def test_a_release_with_buckets_is_written_and_described(tmp_path, algorithm, mo
     assert described["disease"]["forms"] == ["values of a bucket"]
     for page in ("public/about.html", "internal/report.html"):
         assert "_bucket_disease" in (tmp_path / "out" / page).read_text("utf-8")
+
+
+def test_a_release_with_sensitive_cells_is_written_and_described(tmp_path):
+    flagged, schema = sf.flag(TABLE, SCHEMA, rules={"age": (">=", 38)})
+    models = [
+        sf.FrequencyLDiversity(l=2, sensitive="age"),
+        sf.FrequencyLDiversity(l=2, sensitive="disease"),
+        sf.KAnonymity(k=2),
+    ]
+    sf.anonymize(flagged, schema, models, sf.LocalAnatomyGeneralization(), seed=1).write(tmp_path / "out")
+    facts = json.loads((tmp_path / "out/internal/report.json").read_text("utf-8"))
+    assert ["before" in promise for promise in facts["promise"]] == [False, True, True]
+    described = {column["name"]: column["forms"] for column in facts["columns"]}
+    assert "values of a bucket" in described["age"]
+    assert described["_bucket_age"] == ["bucket numbers"]

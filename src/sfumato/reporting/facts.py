@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,15 @@ def gather(
     proof : how close to the best the search came, if it can say so.
     """
     schema, models = recipe.schema, recipe.models
-    raw = audit_tables(original.select([*schema.quasi, *schema.sensitive]), schema, models)
+    of_groups = [model for model in models if not set(model.attributes) & set(schema.flags)]
+    unflagged = replace(schema, flags={})
+    raw = audit_tables(original.select([*schema.quasi, *schema.sensitive]), unflagged, of_groups)
+    before = {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
     smallest = smallest_promised(models, schema.quasi)
     return {
         "format": FORMAT,
         "sfumato": __version__,
-        "promise": [{**promised(verdict.model), "before": plain(verdict.level)} for verdict in raw.verdicts],
+        "promise": [{**promised(model), **before.get(model, {})} for model in models],
         "audit": audit.to_dict(),
         "rows": {
             "original": original.num_rows,
