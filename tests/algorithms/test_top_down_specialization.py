@@ -250,6 +250,13 @@ def test_numbers_are_parted_where_classes_change():
     assert shown == ["[20, 23]"] * 4 + ["[40, 61]"] * 4 + [None]
 
 
+def test_of_two_thresholds_that_with_the_greater_gain_is_taken_though_it_costs_more_anonymity():
+    table = pa.table({"age": [1] * 3 + [2] * 2 + [3] * 7, "class": list("aaaabbbbbbba")})
+    schema = Schema(quasi=["age"], insensitive=["class"])
+    task = task_of(table, schema, (KAnonymity(k=3),), target="class")
+    assert texts(TopDownSpecialization(target="class").search(task), "age") == ["1", "[2, 3]", "[2, 3]", None]
+
+
 def test_the_threshold_with_the_greatest_gain_is_left_if_it_breaks_a_model():
     table = pa.table({"age": [20, 30, 31, 32, 33, 34], "class": list("abbbbb")})
     schema = Schema(quasi=["age"], insensitive=["class"])
