@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato import __version__
+from sfumato.attributes.schema import Schema
 from sfumato.auditing.audit import Audit, audit_tables
 from sfumato.auditing.verdict import plain
 from sfumato.engine.coding import code_column
@@ -52,9 +53,7 @@ def gather(
     proof : how close to the best the search came, if it can say so.
     """
     schema, models = recipe.schema, recipe.models
-    of_groups = [model for model in models if not set(model.attributes) & set(schema.flags)]
-    unflagged = replace(schema, flags={})
-    raw = audit_tables(original.select([*schema.quasi, *schema.sensitive]), unflagged, of_groups)
+    raw = _audit_original(original, schema, models)
     before = {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
     smallest = smallest_promised(models, schema.quasi)
     return {
@@ -80,6 +79,12 @@ def gather(
         "search": None if proof is None else str(proof),
         "recipe": recipe.to_toml(),
     }
+
+
+def _audit_original(original: pa.Table, schema: Schema, models: Sequence[PrivacyModel]) -> Audit:
+    """Judge the original as if it were published; single sensitive cells, which have no buckets there, are left out."""
+    of_groups = [model for model in models if not set(model.attributes) & set(schema.flags)]
+    return audit_tables(original.select([*schema.quasi, *schema.sensitive]), replace(schema, flags={}), of_groups)
 
 
 def smallest_promised(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> int:
