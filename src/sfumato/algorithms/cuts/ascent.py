@@ -19,6 +19,7 @@ from sfumato.groups import Groups
 
 Marks = npt.NDArray[np.uint64]
 NONE = np.zeros(0, dtype=np.intp)
+NO_MARKS = np.zeros(0, dtype=np.uint64)
 
 
 class Ascent:
@@ -120,16 +121,18 @@ class Ascent:
         self._marks[column][joined.first : joined.last + 1] = mark
         self.ceiling -= float(joins.cost[number])
         changed = joins.make(number)
-        self._regroup(np.concatenate([movers, many[_share_a_mark(self.marks[movers], self.marks[many])]]))
+        marks = self.marks[many]
+        self._regroup(np.concatenate([movers, many[_share_a_mark(self.marks[movers], marks)]]))
         for other in range(len(self.joins)):
             if other != column:
-                self._estimate(other, movers, many)
+                self._estimate(other, movers, many, marks)
         self.profits[self._offsets[column] + np.array([number, *changed])] = 0.0
         for each in changed:
             parts, _ = joins.parts(each)
             for role, part in enumerate(parts):
                 self._shares[column][role % len(joins.targets), self.combinations.under(column, part)] = 0.0
-            self._estimate(column, *self._fewer_and_most(column, parts)[:2], only=each)
+            few, most_rows, _ = self._fewer_and_most(column, parts)
+            self._estimate(column, few, most_rows, self.marks[most_rows], only=each)
         if 4 * self.count < 3 * self._counted:
             self._start(self.combinations.rolled_up(self.group))
 
@@ -137,7 +140,7 @@ class Ascent:
         """Find the combinations in all parts but that which has most, those in that, and which it is."""
         rows = [self.combinations.under(column, part) for part in parts]
         most = int(np.argmax([len(each) for each in rows]))
-        many = rows.pop(most)
+        many = np.sort(rows.pop(most))  # so that look-ups go through memory once
         return np.concatenate(rows), many, most
 
     def _regroup(self, rows: Rows) -> None:
@@ -155,7 +158,9 @@ class Ascent:
         self.sizes[united], self.is_bad[united] = sizes, ~self._good(grouped.labels, sizes, rows)
         self.bad += float(self.sizes[united][self.is_bad[united]].sum())
 
-    def _estimate(self, column: int, rows: Rows, others: Rows = NONE, only: int | None = None) -> None:
+    def _estimate(
+        self, column: int, rows: Rows, others: Rows = NONE, other_marks: Marks = NO_MARKS, only: int | None = None
+    ) -> None:
         """Revise what some rows, and others that may be united with them, add to the profits of an attribute's joins.
 
         A join unites groups that are alike but for the attribute. What each row adds is kept, to be taken back when it
@@ -163,6 +168,7 @@ class Ascent:
         """
         first, last = self._offsets[column : column + 2]
         codes, shares = self.combinations.codes[column], self._shares[column]
+        other_codes = codes[others]
         wanted = np.zeros(last - first + 1, dtype=np.bool_)
         wanted[slice(None, -1) if only is None else only] = True
         for targets in self.joins[column].targets:
@@ -171,7 +177,7 @@ class Ascent:
             row = rows[possible[codes[rows]]]
             touched = self.marks[row] + marks[codes[row]]
             if len(row) and len(others):
-                near = others[_share_a_mark(touched, self.marks[others] + marks[codes[others]])]
+                near = others[_share_a_mark(touched, other_marks + marks[other_codes])]
                 row = np.concatenate([row, near[possible[codes[near]]]])
             code = codes[row]
             join = targets[code]
