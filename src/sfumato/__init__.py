@@ -62,6 +62,7 @@ _HOMES = {
     "Schema": "sfumato.attributes.schema",
     "SchemaError": "sfumato.exceptions",
     "SfumatoError": "sfumato.exceptions",
+    "Slicing": "sfumato.algorithms.slicing",
     "Solutions": "sfumato.solutions",
     "TCloseness": "sfumato.models.t_closeness",
     "Taxonomy": "sfumato.hierarchies.taxonomy",

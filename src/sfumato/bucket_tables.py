@@ -15,7 +15,8 @@ from sfumato.data.frames import to_arrow
 from sfumato.data.values import coded, texts
 from sfumato.engine.applying import column_ranks, order_rows
 from sfumato.exceptions import SchemaError
-from sfumato.published.table import BUCKET_PREFIX
+from sfumato.publication import JOINING
+from sfumato.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.randomness import draw_seed, generator
 from sfumato.release import Release, decoded
 
@@ -38,7 +39,7 @@ def split_tables(published: Release | object, schema: Schema | None = None) -> t
     tuple
         The table of records: everything but the values in buckets. And for every attribute in buckets a table
         of bucket, value and count, e.g. with the columns `_bucket_disease`, `disease` and `_count_disease`.
-        All are of the caller's dataframe kind.
+        Attributes that were permuted together share one, named `age+sex`. All are of the caller's dataframe kind.
 
     Examples
     --------
@@ -57,12 +58,20 @@ def split_tables(published: Release | object, schema: Schema | None = None) -> t
     if schema is None:
         raise SchemaError("split_tables needs the schema of a published table.")
     known = [name for name in (*schema.quasi, *schema.sensitive) if name in table.column_names]
-    names = [name for name in known if BUCKET_PREFIX + name in table.column_names]
-    if not names:
+    slices: dict[str, list[str]] = {}
+    for name in known:
+        bucket = bucket_column(table.column_names, name)
+        if bucket is not None:
+            slices.setdefault(bucket, []).append(name)
+    if not slices:
         raise SchemaError(f"The table has no column {BUCKET_PREFIX!r}..., so nothing in it is in buckets.")
-    values = {name: kind.restore(_counted(table, name)) for name in names}
-    for name in names:
-        table = _unlinked(table, name)
+    values = {
+        bucket.removeprefix(BUCKET_PREFIX): kind.restore(_counted(table, bucket, names))
+        for bucket, names in slices.items()
+    }
+    for bucket, names in slices.items():
+        for name in names:
+            table = _unlinked(table, name, table[bucket])
     return kind.restore(_sorted(table)), values
 
 
@@ -83,18 +92,16 @@ def join_tables(records: object, values: Mapping[str, object]) -> Any:
     return kind.restore(_sorted(table))
 
 
-def _counted(table: pa.Table, name: str) -> pa.Table:
-    """Count the values of every bucket."""
-    bucket = BUCKET_PREFIX + name
-    cells = table.select([bucket, name]).filter(pc.is_valid(table[bucket]))
-    counted = cells.group_by([bucket, name]).aggregate([([], "count_all")])
-    counted = counted.rename_columns([bucket, name, COUNT_PREFIX + name])
+def _counted(table: pa.Table, bucket: str, names: list[str]) -> pa.Table:
+    """Count the values of every bucket, or their combinations."""
+    cells = table.select([bucket, *names]).filter(pc.is_valid(table[bucket]))
+    counted = cells.group_by([bucket, *names]).aggregate([([], "count_all")])
+    counted = counted.rename_columns([bucket, *names, COUNT_PREFIX + bucket.removeprefix(BUCKET_PREFIX)])
     return _sorted(counted)
 
 
-def _unlinked(table: pa.Table, name: str) -> pa.Table:
+def _unlinked(table: pa.Table, name: str, bucket: pa.ChunkedArray) -> pa.Table:
     """Take the values in buckets out of a table of records; cells in no bucket stay."""
-    bucket = table[BUCKET_PREFIX + name]
     if not bucket.null_count:
         return table.drop_columns([name])
     shown = pc.if_else(pc.is_valid(bucket), pa.scalar(None, table[name].type), table[name])
@@ -102,18 +109,25 @@ def _unlinked(table: pa.Table, name: str) -> pa.Table:
 
 
 def _linked(table: pa.Table, name: str, given: pa.Table, rng: np.random.Generator) -> pa.Table:
-    """Deal the values of every bucket to its records."""
+    """Deal the values of every bucket, or their combinations, to its records."""
     bucket, count = BUCKET_PREFIX + name, COUNT_PREFIX + name
-    for column, there in ((bucket, table), (bucket, given), (name, given), (count, given)):
+    names = [name] if name in given.column_names else name.split(JOINING)
+    for column, there in ((bucket, table), (bucket, given), *((each, given) for each in names), (count, given)):
         if column not in there.column_names:
             what = "records" if there is table else f"values of {name!r}"
             raise SchemaError(f"The table of {what} lacks column {column!r}; give tables as split_tables makes them.")
     places, lots = _numbered(table[bucket], given[bucket])
     source = _dealt(name, places, lots, given[count], rng)
-    cells = given[name].take(pa.array(source, mask=source < 0))
-    at = table.column_names.index(bucket)
+    for each in names:
+        table = _filled(table, each, given[each], source, bucket)
+    return table
+
+
+def _filled(table: pa.Table, name: str, dealt: pa.ChunkedArray, source: Ints, bucket: str) -> pa.Table:
+    """Put what is dealt into a column, or add it before that of its buckets; records in no bucket keep their cells."""
+    cells = dealt.take(pa.array(source, mask=source < 0))
     if name not in table.column_names:
-        return table.add_column(at, name, cells)
+        return table.add_column(table.column_names.index(bucket), name, cells)
     shown = table[name]
     if shown.type != cells.type:
         shown, cells = pa.chunked_array([texts(shown)]), pa.chunked_array([texts(cells)])

@@ -21,6 +21,7 @@ from sfumato.algorithms.ncp_top_down import NCPTopDown
 from sfumato.algorithms.optimal import Optimal
 from sfumato.algorithms.sabre import Sabre
 from sfumato.algorithms.samarati import Samarati
+from sfumato.algorithms.slicing import Slicing
 from sfumato.algorithms.top_down_specialization import TopDownSpecialization
 from sfumato.measures import (
     AverageClassSize,
@@ -96,6 +97,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
         LocalAnatomyGeneralization,
         NCPTopDown,
         Sabre,
+        Slicing,
     )
 }
 MEASURES: dict[str, Measure] = {

@@ -18,6 +18,7 @@ from sfumato.data.values import text as value_text
 
 SUPPRESSED_TEXT = "*"
 NOT_PUBLISHED = -1
+JOINING = "+"  # between the names of attributes that share a bucket column
 ROUNDING = 1e-9
 
 
@@ -143,11 +144,13 @@ class Publication:
     Parameters
     ----------
     group : the equivalence group of every original record; `NOT_PUBLISHED` for a suppressed record.
-    recoded : for every quasi-identifier the label of every group.
+    recoded : for every quasi-identifier the label of every group; those that are not listed are published as they are.
     by_value : where every value is published in one way wherever it occurs, the label of every code of each
         quasi-identifier, that of missing values last.
     buckets : for every bucketized attribute the bucket of every record, whose values are published
         without saying which record has which; `NOT_PUBLISHED` where a record's cell is not in a bucket.
+    together : attributes whose cells in buckets are permuted together, so that they stay joined; the attributes of one
+        tuple have the same buckets, and no attribute is in two. All tuples with equal buckets share their numbers.
     proof : how close to the best the search came, where it can say so.
     """
 
@@ -155,6 +158,7 @@ class Publication:
     recoded: Mapping[str, Recoded]
     by_value: Mapping[str, Recoded] = field(default_factory=dict)
     buckets: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+    together: tuple[tuple[str, ...], ...] = ()
     proof: Proof | None = None
 
     @cached_property

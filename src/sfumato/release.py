@@ -17,15 +17,15 @@ from sfumato.algorithms.mondrian import Mondrian
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.audit import Audit, audit_tables
 from sfumato.catalogue import MEASURES
-from sfumato.data.frames import FrameKind, to_arrow
+from sfumato.data.frames import FrameKind, canonical, to_arrow
 from sfumato.data.values import texts
-from sfumato.engine.applying import CellTexts, column_ranks, order_rows, permuted
+from sfumato.engine.applying import CellTexts, Shuffle, column_ranks, order_rows
 from sfumato.engine.fingerprint import fingerprint
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError
 from sfumato.measures import Measured
 from sfumato.models.base import PrivacyModel
-from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Exact, MissingCell, Proof, Publication, Recoded
-from sfumato.published.table import BUCKET_PREFIX
+from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Centre, Exact, MissingCell, Proof, Publication, Recoded
+from sfumato.published.table import name_buckets
 from sfumato.randomness import draw_seed, generator
 from sfumato.recipe import Recipe
 from sfumato.recoding_rules import Recoding
@@ -33,6 +33,8 @@ from sfumato.tasks import task_of
 
 if TYPE_CHECKING:
     from os import PathLike
+
+INFORMATION_LOSS = "information-loss-rate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,27 +180,42 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     )
     task = task_of(recipe, searched, progress)
     publication = _search(recipe.algorithm, task)
-    published, correspondence = apply(publication, searched, schema, generator(recipe.seed or 0).spawn(1)[0])
-    correspondence = correspondence if order is None else order[correspondence]
-    audit = audit_tables(published, schema, models, original=table, correspondence=correspondence)
+    published, found = apply(publication, searched, schema, generator(recipe.seed or 0).spawn(1)[0])
+    correspondence = found if order is None else order[found]
+    centres = recipe.algorithm.centres
+    audit = audit_tables(published, schema, models, original=table, correspondence=correspondence, centres=centres)
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
             "please report this as a flaw."
         )
-    measured = Measured(audit.counts.table, table.num_rows - published.num_rows)
     return Release(
         published=published,
         original=table,
         correspondence=correspondence,
         audit=audit,
-        measures={name: measure.compute(measured) for name, measure in MEASURES.items()},
+        measures=_measures(audit, task, found, centres=centres),
         recipe=recipe,
         left_out=left_out,
         kind=kind,
         proof=publication.proof,
         recoding=_recoding(publication, task, table, recipe),
     )
+
+
+def _measures(audit: Audit, task: Task, rows: npt.NDArray[np.int64], *, centres: bool) -> dict[str, float]:
+    """Measure what the release has lost; `rows` are the rows of the task that are published."""
+    table = audit.counts.table
+    measured = Measured(table, task.table.rows - table.rows)
+    found = {name: each.compute(measured) for name, each in MEASURES.items() if not (centres and each.of_covers)}
+    if not centres:
+        return found
+    from sfumato.algorithms.microaggregation.space import Space
+
+    group = np.full(task.table.rows, NOT_PUBLISHED)
+    group[rows] = table.grouped.labels
+    lost = float(Space.of(task.table).losses(group, len(table.grouped)).sum())
+    return {INFORMATION_LOSS: lost / table.rows, **found}
 
 
 def _recoding(publication: Publication, task: Task, table: pa.Table, recipe: Recipe) -> Recoding | None:
@@ -218,28 +235,59 @@ def apply(
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
     """Make the published table, and for each of its rows the number of the original row.
 
-    Values in buckets are permuted inside each bucket, and buckets are numbered anew, both uniformly at random.
+    Values in buckets are permuted inside each bucket, and buckets are numbered anew, both uniformly at random. What is
+    permuted together has one column of bucket numbers, after the last of its attributes.
     """
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
     whole = len(kept) == table.num_rows
     arrays, ranked = {}, []
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
-    for name in (n for n in table.column_names if n in published):
-        recoded, bucket = publication.recoded.get(name), publication.buckets.get(name)
+    names = [name for name in table.column_names if name in published]
+    shuffles = _Shuffles(publication, kept, rng)
+    for at, name in enumerate(names):
+        recoded, bucketed = publication.recoded.get(name), name in publication.buckets
         if recoded is None:
             arrays[name] = table[name] if whole else table[name].take(pa.array(kept))
         else:
-            kind = table[name].type if _only_values(recoded) and bucket is None else pa.string()
+            kind = pa.string() if bucketed else _kind(recoded, table[name].type)
             cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group], kind)
             arrays[name] = cells.array()
-        if bucket is not None:
+        if bucketed:
             original = table[name] if recoded is None else texts(table[name])
-            arrays[name], arrays[BUCKET_PREFIX + name] = permuted(arrays[name], original.take(kept), bucket[kept], rng)
-            ranked.append(column_ranks(arrays[BUCKET_PREFIX + name]))
-        ranked.append(cells.ranks() if recoded is not None and bucket is None else column_ranks(arrays[name]))
+            joint, shuffle = shuffles.of(name)
+            arrays[name] = shuffle.cells(arrays[name], original.take(kept))
+            if not set(joint) & set(names[at + 1 :]):
+                arrays[name_buckets(joint)] = shuffle.number
+                ranked.append(column_ranks(shuffle.number))
+        ranked.append(cells.ranks() if recoded is not None and not bucketed else column_ranks(arrays[name]))
     order = order_rows(ranked, len(kept))
     return pa.table(arrays).take(pa.array(order)), kept[order]
+
+
+class _Shuffles:
+    """The shuffles of bucketized attributes, drawn when they are first asked for."""
+
+    def __init__(self, publication: Publication, kept: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
+        self._publication, self._kept, self._rng = publication, kept, rng
+        self._joint = {name: joint for joint in publication.together for name in joint}
+        self._drawn: dict[tuple[str, ...], Shuffle] = {}
+
+    def of(self, name: str) -> tuple[tuple[str, ...], Shuffle]:
+        """Give all attributes that are permuted together with one, and how."""
+        joint = self._joint.get(name, (name,))
+        if joint not in self._drawn:
+            bucket = self._publication.buckets[name]
+            numbers = self._numbers(bucket) if joint in self._publication.together else None
+            self._drawn[joint] = Shuffle.draw(bucket[self._kept], self._rng, numbers=numbers)
+        return joint, self._drawn[joint]
+
+    def _numbers(self, bucket: npt.NDArray[np.int32]) -> pa.Array | None:
+        """Find the numbers of the same buckets of another slice."""
+        for joint, drawn in self._drawn.items():
+            if joint in self._publication.together and np.array_equal(self._publication.buckets[joint[0]], bucket):
+                return drawn.number
+        return None
 
 
 def decoded(table: pa.Table) -> pa.Table:
@@ -267,8 +315,14 @@ def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
     return float(Fraction(-(-part * 10**digits // whole), 10**digits))
 
 
-def _only_values(recoded: Recoded) -> bool:
-    return all(isinstance(label, Exact | MissingCell) for label in recoded.labels)
+def _kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
+    """Tell the type of a published column: the original's where only values are published, and that of centres."""
+    if all(isinstance(label, Exact | MissingCell) for label in recoded.labels):
+        return original
+    centres = [label.value for label in recoded.labels if isinstance(label, Centre)]
+    if len(centres) < len(recoded.labels) or any(isinstance(centre, str) for centre in centres):
+        return pa.string()
+    return canonical(pa.table({"centre": pa.array(centres)}))["centre"].type
 
 
 def _starred(column: pa.ChunkedArray, lost: pa.Array) -> pa.ChunkedArray:

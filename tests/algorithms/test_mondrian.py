@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import mondrian_oracle as oracle
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.mondrian import Mondrian, _Descent
+from sfumato.algorithms.mondrian import Descent, Mondrian
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.engine import partition, reduction
@@ -43,7 +43,7 @@ def search(coded, models, missing=Missing.OWN_VALUE, **how):
 def leaf_of_rows(coded, models):
     """Give the leaf of every row: groups before those that are published alike are united."""
     task = Task(table=coded, models=models, most_suppressed=0, missing=Missing.OWN_VALUE, rng=np.random.default_rng(0))
-    descent = _Descent(task, strict=False)
+    descent = Descent(task, strict=False)
     descent.run()
     return descent.groups()
 

@@ -18,6 +18,7 @@ from sfumato.algorithms.ncp_top_down import NCPTopDown
 from sfumato.algorithms.optimal import Optimal
 from sfumato.algorithms.sabre import Sabre
 from sfumato.algorithms.samarati import Samarati
+from sfumato.algorithms.slicing import Slicing
 from sfumato.algorithms.top_down_specialization import TopDownSpecialization
 from sfumato.catalogue import ALGORITHMS
 from sfumato.checks import algorithms as laws
@@ -48,6 +49,7 @@ SUBJECTS = [
     LocalAnatomyGeneralization(),
     NCPTopDown(),
     Sabre(),
+    Slicing(),
 ]
 SLOW_OR_ALIKE = [
     MinGen(),

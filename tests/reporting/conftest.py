@@ -87,7 +87,7 @@ def parts():
     """Give the part of a release that facts are gathered from."""
 
     def taken(release: Release) -> dict:
-        names = ("original", "audit", "measures", "recipe", "left_out", "proof")
+        names = ("original", "correspondence", "audit", "measures", "recipe", "left_out", "proof")
         return {"published": decoded(release.published), **{name: getattr(release, name) for name in names}}
 
     return taken

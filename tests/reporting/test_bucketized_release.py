@@ -53,3 +53,32 @@ def test_a_release_with_sensitive_cells_is_written_and_described(tmp_path):
     described = {column["name"]: column["forms"] for column in facts["columns"]}
     assert "values of a bucket" in described["age"]
     assert described["_bucket_age"] == ["bucket numbers"]
+    assert (
+        facts["promise"][0]["words"]
+        == "In every bucket of flagged cells, no value of “age” holds more than one in 2 records."
+    )
+    page = (tmp_path / "out/internal/report.html").read_text("utf-8")
+    assert "original table: None" not in page
+
+
+def test_the_report_tells_the_exposure_of_every_attribute_and_the_sizes_of_buckets(tmp_path):
+    flagged, schema = sf.flag(TABLE, SCHEMA, rules={"age": (">=", 38)})
+    models = [sf.FrequencyLDiversity(l=2, sensitive="age"), sf.FrequencyLDiversity(l=4, sensitive="disease")]
+    sf.anonymize(flagged, schema, models, sf.LocalAnatomy(), seed=1).write(tmp_path / "out")
+    facts = json.loads((tmp_path / "out/internal/report.json").read_text("utf-8"))
+    exposed = {kind["attribute"]: kind for kind in facts["exposure"]}
+    assert set(exposed) == {None, "age", "disease"}
+    assert exposed["age"]["before"]["maximum"] == 0.5  # of the two women of 38 and more
+    assert exposed["age"]["after"]["maximum"] <= 0.5
+    assert sum(exposed["age"]["after"]["histogram"].values()) == 5
+    sizes = {entry["attribute"]: entry for entry in facts["buckets"]}
+    assert sizes["age"]["cells"] == 5
+    assert sizes["disease"] == {
+        "attribute": "disease",
+        "cells": 8,
+        "buckets": 2,
+        "smallest": 4,
+        "mean": 4.0,
+        "largest": 4,
+    }
+    assert "Sizes of buckets" in (tmp_path / "out/internal/report.html").read_text("utf-8")

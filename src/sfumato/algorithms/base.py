@@ -68,6 +68,11 @@ class Algorithm(ABC):
         """Columns besides quasi-identifiers that the search looks at, such as a class to be predicted."""
         return ()
 
+    @property
+    def centres(self) -> bool:
+        """Whether quasi-identifiers are published as values that stand for a whole group, instead of covering it."""
+        return False
+
     def refusal(self, task: Task) -> str | None:
         """Say in one sentence why the algorithm cannot serve this task, or nothing."""
         name = type(self).__name__

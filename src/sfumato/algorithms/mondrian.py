@@ -76,7 +76,7 @@ class Mondrian(Algorithm):
         if not quasi:
             task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        descent = _Descent(task, strict=self.strict)
+        descent = Descent(task, strict=self.strict)
         descent.run()
         group, ranges = descent.groups(), descent.ranges()
         rides = descent.rule.missing_rides
@@ -98,7 +98,7 @@ class Mondrian(Algorithm):
         return domain.scale is Scale.NOMINAL or (domain.scale is Scale.CATEGORICAL and self.publish == "sets")
 
 
-class _Descent:
+class Descent:
     """The way down from one segment of all records to leaves that no allowed cut can part."""
 
     def __init__(self, task: Task, *, strict: bool) -> None:

@@ -13,12 +13,11 @@ import pyarrow.compute as pc
 from sfumato.answering.pieces import Floats, Ints
 from sfumato.attributes.schema import Schema
 from sfumato.data.frames import to_arrow
-from sfumato.data.values import coded
 from sfumato.engine.applying import column_ranks
-from sfumato.engine.grouping import group_columns
+from sfumato.engine.grouping import first_rows, group_columns
 from sfumato.exceptions import SchemaError
 from sfumato.publication import NOT_PUBLISHED
-from sfumato.published.table import BUCKET_PREFIX, bucket_numbers, refuse_unreadable
+from sfumato.published.table import bucket_column, bucket_numbers, bucketed_attributes, refuse_unreadable
 from sfumato.validation import did_you_mean
 
 RECORD = "_record"
@@ -31,7 +30,8 @@ def long_form(published: object, schema: Schema, attributes: Sequence[str] | Non
 
     The column `_record` counts the published records from 0, and `_probability` is the share that the value has in
     the bucket; the probabilities of a record add up to 1. A record in buckets of several attributes has a row for
-    every combination. Cells outside buckets, and generalized ones, stay as they are published.
+    every combination or, where these were permuted together, for every one that occurs in the bucket. Cells outside
+    buckets, and generalized ones, stay as they are published.
 
     Parameters
     ----------
@@ -58,17 +58,18 @@ def spelled_out(table: pa.Table, schema: Schema, attributes: Sequence[str] | Non
     chosen = bucketized(table, schema, attributes)
     row, probability = np.arange(table.num_rows), np.ones(table.num_rows)
     spelled: dict[str, pa.Array] = {}
-    for name in chosen:
-        contents = _contents(table, name)
+    for names in slices_of(table, chosen).values():
+        contents = _contents(table, names)
         source, entry = contents.spread(row)
         spelled = {other: column.take(pa.array(source)) for other, column in spelled.items()}
-        spelled[name] = contents.values.take(pa.array(contents.value[entry]))
+        for name, values in contents.values.items():
+            spelled[name] = values.take(pa.array(contents.value[entry]))
         row, probability = row[source], probability[source] * contents.share[entry]
     columns: dict[str, pa.Array | pa.ChunkedArray] = {RECORD: pa.array(row)}
     for name in table.column_names:
         if name in spelled:
             columns[name] = spelled[name]
-        elif name.removeprefix(BUCKET_PREFIX) not in chosen:
+        elif not is_spelled_out(name, table, chosen):
             columns[name] = _linked(table, name).take(pa.array(row))
     return pa.table({**columns, PROBABILITY: pa.array(probability)})
 
@@ -82,7 +83,7 @@ def refuse_taken(names: Sequence[str]) -> None:
 
 def bucketized(table: pa.Table, schema: Schema, attributes: Sequence[str] | None) -> list[str]:
     """List the attributes to spell out; refuse one without buckets."""
-    known = [name for name in schema.attributes if BUCKET_PREFIX + name in table.column_names]
+    known = [name for name in schema.attributes if bucket_column(table.column_names, name) is not None]
     if attributes is None:
         return known
     for name in attributes:
@@ -92,15 +93,28 @@ def bucketized(table: pa.Table, schema: Schema, attributes: Sequence[str] | None
     return list(dict.fromkeys(attributes))
 
 
+def slices_of(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
+    """Put attributes in buckets together that were permuted together, by the column of their buckets."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(bucket_column(table.column_names, name) or name, []).append(name)
+    return found
+
+
+def is_spelled_out(column: str, table: pa.Table, chosen: Sequence[str]) -> bool:
+    """Tell whether a column numbers buckets of nothing but attributes that are spelled out."""
+    named = bucketed_attributes(column, table.column_names)
+    return bool(named) and set(named) <= set(chosen)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class _Contents:
-    """What the buckets of one attribute hold: for every record its bucket, for every bucket its values with shares.
+    """What buckets hold: for every record its bucket, for every bucket its values, or combinations, with shares.
 
-    A record whose cell is in no bucket has one of its own. `value` is a place among the distinct `values`, of which
-    the last is missing.
+    A record whose cell is in no bucket has one of its own. `value` is a place among the distinct `values`.
     """
 
-    values: pa.Array
+    values: dict[str, pa.Array]
     bucket: Ints
     start: Ints
     value: Ints
@@ -118,19 +132,23 @@ class _Contents:
         return source, first + np.arange(total)
 
 
-def _contents(table: pa.Table, name: str) -> _Contents:
-    bucket = bucket_numbers(table, name)
+def _contents(table: pa.Table, names: Sequence[str]) -> _Contents:
+    bucket = bucket_numbers(table, names[0])
     assert bucket is not None  # noqa: S101 - only attributes with buckets come here
     alone = bucket == NOT_PUBLISHED
     bucket = np.where(alone, bucket.max(initial=-1) + np.cumsum(alone), bucket)
-    distinct, _ = coded(table[name])
-    values = pa.concat_arrays([distinct.take(pc.array_sort_indices(distinct)), pa.nulls(1, distinct.type)])
-    rank, _ = column_ranks(table[name])
-    width, buckets = len(values), int(bucket.max()) + 1
-    pairs = group_columns([bucket, rank], [buckets, width])
+    ranked = [column_ranks(table[name]) for name in names]
+    joint = group_columns([ranks for ranks, _ in ranked], [width for _, width in ranked])
+    order = np.argsort(joint.keys)
+    rank = np.empty(len(joint), dtype=np.int64)
+    rank[order] = np.arange(len(joint))
+    some = pa.array(first_rows(joint)[order])
+    width, buckets = len(joint), int(bucket.max()) + 1
+    pairs = group_columns([bucket, rank[joint.labels]], [buckets, width])
     order = np.argsort(pairs.keys)
     owner, value = np.divmod(pairs.keys[order], width)
     share = pairs.counts[order] / np.bincount(bucket, minlength=buckets)[owner]
+    values = {name: table[name].take(some).combine_chunks() for name in names}
     return _Contents(values, bucket, np.searchsorted(owner, np.arange(buckets + 1)), value, share)
 
 

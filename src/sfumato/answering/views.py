@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.answering.columns import known_domains, read_column
-from sfumato.answering.long_form import PROBABILITY, RECORD, bucketized, refuse_taken
+from sfumato.answering.long_form import PROBABILITY, RECORD, bucketized, is_spelled_out, refuse_taken, slices_of
 from sfumato.answering.pieces import Pieces, sum_by
 from sfumato.attributes.schema import Schema
 from sfumato.data.extras import optional_library
@@ -20,7 +20,7 @@ from sfumato.data.identifiers import quoted
 from sfumato.data.values import coded
 from sfumato.engine.domain import Domain
 from sfumato.exceptions import WriteError
-from sfumato.published.table import BUCKET_PREFIX, refuse_unreadable
+from sfumato.published.table import refuse_unreadable
 from sfumato.validation import require
 
 MOST_VALUES = 5_000_000
@@ -125,21 +125,23 @@ def _long_view(table: pa.Table, schema: Schema, name: str) -> str:
     """Write the query that spells out all buckets of a table."""
     spelled = bucketized(table, schema, None)
     shares, joins, columns = [], [], [f"r.{quoted(RECORD)}"]
-    for at, each in enumerate(spelled):
-        value, bucket = quoted(each), quoted(BUCKET_PREFIX + each)
+    slices = slices_of(table, spelled)
+    place = {each: (at, column) for at, (column, names) in enumerate(slices.items()) for each in names}
+    for at, (column, names) in enumerate(slices.items()):
+        value, bucket = ", ".join(map(quoted, names)), quoted(column)
         shares.append(
             f"s{at} AS (SELECT {bucket}, {value}, count(*) / sum(count(*)) OVER (PARTITION BY {bucket}) AS share "  # noqa: S608 - quoted
             f"FROM {quoted(name)} WHERE {bucket} IS NOT NULL GROUP BY {bucket}, {value})"
         )
         joins.append(f"LEFT JOIN s{at} ON r.{bucket} = s{at}.{bucket}")
     for each in table.column_names:
-        if each in spelled:
-            at = spelled.index(each)
-            linked = f"r.{quoted(BUCKET_PREFIX + each)} IS NULL"
+        if each in place:
+            at, column = place[each]
+            linked = f"r.{quoted(column)} IS NULL"
             columns.append(f"CASE WHEN {linked} THEN r.{quoted(each)} ELSE s{at}.{quoted(each)} END AS {quoted(each)}")
-        elif each.removeprefix(BUCKET_PREFIX) not in spelled:
+        elif not is_spelled_out(each, table, spelled):
             columns.append(f"r.{quoted(each)}")
-    product = " * ".join(["1.0", *(f"coalesce(s{at}.share, 1.0)" for at in range(len(spelled)))])
+    product = " * ".join(["1.0", *(f"coalesce(s{at}.share, 1.0)" for at in range(len(slices)))])
     head = f"WITH {', '.join(shares)} " if shares else ""
     shown = ", ".join([*columns, f"{product} AS {quoted(PROBABILITY)}"])
     return f"{head}SELECT {shown} FROM {quoted(name)} r {' '.join(joins)}"  # noqa: S608 - all names are quoted

@@ -28,7 +28,7 @@ from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.publication import NOT_PUBLISHED
-from sfumato.published.table import BUCKET_PREFIX, PublishedTable, bucket_numbers
+from sfumato.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.validation import did_you_mean, require
 
 
@@ -154,6 +154,7 @@ def audit(
     correspondence: Sequence[int] | None = None,
     population: object | None = None,
     ignore_suppressed: bool = False,
+    centres: bool = False,
 ) -> Audit:
     """Judge a published table, made by whatever tool.
 
@@ -169,6 +170,8 @@ def audit(
         that compare with them.
     ignore_suppressed : count rows whose quasi-identifiers are all `*` apart, as suppressed records. Otherwise
         they are a group like any other.
+    centres : whether quasi-identifiers are published as centres of groups, such as means: values that stand for
+        all records of the group, among whose original values they must lie, and cover none of them.
     """
     shown, _ = to_arrow(published)
     source = None if original is None else to_arrow(original)[0]
@@ -181,6 +184,7 @@ def audit(
         correspondence=rows,
         population=None if population is None else to_arrow(population)[0],
         ignore_suppressed=ignore_suppressed,
+        centres=centres,
     )
 
 
@@ -193,6 +197,7 @@ def audit_tables(
     correspondence: npt.NDArray[np.int64] | None = None,
     population: pa.Table | None = None,
     ignore_suppressed: bool = False,
+    centres: bool = False,
 ) -> Audit:
     """Judge a published Arrow table; see `audit`."""
     check_models(models, schema)
@@ -212,7 +217,7 @@ def audit_tables(
         refuse_unlike(shown.num_rows, original.num_rows, correspondence)
         rows = correspondence if correspondence is None or judged is shown else correspondence[~aside]
         counts = replace(counts, cells=FlaggedCells.of(coded, original, rows))
-        truth = Comparison(table, judged, coded, original, schema).check(rows)
+        truth = Comparison(table, judged, coded, original, schema, centres).check(rows)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
         levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.column_names)),
@@ -279,7 +284,7 @@ def _asks_of_values_only(model: PrivacyModel) -> bool:
 def _standard(schema: Schema, columns: Collection[str]) -> list[PrivacyModel]:
     models: list[PrivacyModel] = [KAnonymity(k=1)]
     whole = [name for name in schema.sensitive if name not in schema.flags]
-    for name in (*whole, *(name for name in schema.flags if BUCKET_PREFIX + name in columns)):
+    for name in (*whole, *(name for name in schema.flags if bucket_column(columns, name) is not None)):
         models += [
             DistinctLDiversity(l=1, sensitive=name),
             FrequencyLDiversity(l=1, sensitive=name),

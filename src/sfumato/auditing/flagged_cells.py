@@ -62,7 +62,7 @@ class FlaggedCells:
         open_cells = self._open_cells(shown[name], name) & (labels == NOT_PUBLISHED)
         labels[open_cells] = int(labels.max(initial=-1)) + 1 + np.arange(np.count_nonzero(open_cells))
         inside = labels != NOT_PUBLISHED
-        column = self._column(shown[name].filter(pa.array(inside)), name, schema)
+        column = self.column(shown[name].filter(pa.array(inside)), name, schema)
         number = int(labels.max(initial=-1)) + 1
         groups = Groups.from_rows(labels[inside], number, [column], Missing(schema.missing))
         return Buckets(groups, labels.astype(np.int32))
@@ -74,7 +74,7 @@ class FlaggedCells:
         stars = pc.fill_null(pc.match_substring_regex(texts(column), STARS), fill_value=False)
         return np.asarray(self.flags[name] & ~np.asarray(stars))
 
-    def _column(self, cells: pa.ChunkedArray, name: str, schema: Schema) -> CodedColumn:
+    def column(self, cells: pa.ChunkedArray, name: str, schema: Schema) -> CodedColumn:
         """Code the cells in buckets; numbers and dates that stand among generalized cells are texts there."""
         if pa.types.is_string(cells.type) and not self._is_text(name, schema):
             distinct, codes = coded(cells)

@@ -13,12 +13,13 @@ import pyarrow.compute as pc
 
 from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
+from sfumato.auditing.centres import stray_centres
 from sfumato.data.values import texts
 from sfumato.engine.coding import CodedTable
 from sfumato.engine.grouping import first_rows, group_columns, group_keys
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
-from sfumato.published.table import PublishedTable, bucket_numbers
+from sfumato.published.table import PublishedTable, bucket_column, bucket_numbers
 
 Ints = npt.NDArray[np.int64]
 MOST_PAIRS = 400_000_000
@@ -75,13 +76,17 @@ class Kept:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """A published table beside its original: read and as written, coded and as it was."""
+    """A published table beside its original: read and as written, coded and as it was.
+
+    With `centres`, published quasi-identifiers stand for groups: each must lie among its group's original values.
+    """
 
     published: PublishedTable
     shown: pa.Table
     coded: CodedTable
     original: pa.Table
     schema: Schema
+    centres: bool = False
 
     def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
@@ -92,9 +97,13 @@ class Comparison:
         buckets = {name: bucket_numbers(self.shown, name) for name in published}
         kept = [name for name, bucket in buckets.items() if bucket is None]
         strange = sum(
-            self._strange_values(name, bucket, correspondence) for name, bucket in buckets.items() if bucket is not None
+            self._strange_values([name], bucket, correspondence)
+            for name, bucket in buckets.items()
+            if bucket is not None
         )
-        strange += sum(self._strange_flagged(name, correspondence) for name in self.schema.quasi)
+        strange += sum(self._strange_quasi(names, correspondence) for names in self._bucketized_quasi())
+        if self.centres:
+            strange += self._stray_centres(correspondence)
         return Truth(
             rows_in=rows_in,
             rows_out=rows_out,
@@ -104,26 +113,39 @@ class Comparison:
             unmatched=self._unmatched(kept) if correspondence is None else 0,
         )
 
-    def _strange_flagged(self, name: str, correspondence: Ints | None) -> int:
-        """Count strange values among the cells of a quasi-identifier that stand in buckets."""
-        bucket = bucket_numbers(self.shown, name)
-        if bucket is None:
-            return 0
-        inside = bucket != NOT_PUBLISHED
-        shown = self.shown.select([name]).filter(pa.array(inside))
-        rows = None if correspondence is None else correspondence[inside]
-        return replace(self, shown=shown)._strange_values(name, bucket[inside], rows)  # noqa: SLF001 - its own
+    def _stray_centres(self, correspondence: Ints | None) -> int:
+        columns = enumerate(self.coded.quasi)
+        return sum(stray_centres(self.published, at, column, correspondence) for at, column in columns)
 
-    def _strange_values(self, name: str, bucket: Ints, correspondence: Ints | None) -> int:
+    def _bucketized_quasi(self) -> list[list[str]]:
+        """List the quasi-identifiers in buckets, those together that are permuted together."""
+        found: dict[str, list[str]] = {}
+        for name in self.schema.quasi:
+            column = bucket_column(self.shown.column_names, name)
+            if column is not None:
+                found.setdefault(column, []).append(name)
+        return list(found.values())
+
+    def _strange_quasi(self, names: Sequence[str], correspondence: Ints | None) -> int:
+        """Count strange values, or combinations of them, among the cells of quasi-identifiers that stand in buckets."""
+        bucket = bucket_numbers(self.shown, names[0])
+        assert bucket is not None  # noqa: S101 - only attributes with buckets come here
+        inside = bucket != NOT_PUBLISHED
+        shown = self.shown.select(names).filter(pa.array(inside))
+        rows = None if correspondence is None else correspondence[inside]
+        return replace(self, shown=shown)._strange_values(names, bucket[inside], rows)  # noqa: SLF001 - its own
+
+    def _strange_values(self, names: Sequence[str], bucket: Ints, correspondence: Ints | None) -> int:
         """Count values published in buckets that no record of the bucket has or, without knowing it, of the table."""
-        column, rows = _kept(self.shown[name], self.original[name]), self.shown.num_rows
+        shown, had = self._blocks([_kept(self.shown[name], self.original[name]) for name in names])
+        rows, width = self.shown.num_rows, int(max(shown.max(initial=0), had.max(initial=0))) + 1
         if correspondence is None:
-            here, there, had = np.zeros(rows), np.zeros(self.original.num_rows), column.original
+            here, there = np.zeros(rows), np.zeros(self.original.num_rows)
         else:
             linked = bucket == NOT_PUBLISHED
             here = there = np.where(linked, bucket.max(initial=0) + 1 + np.arange(rows), bucket)
-            had = column.original[correspondence]
-        keys = np.concatenate([here * column.width + column.shown, there * column.width + had]).astype(np.int64)
+            had = had[correspondence]
+        keys = np.concatenate([here * width + shown, there * width + had]).astype(np.int64)
         pairs = group_keys(keys)
         more = np.bincount(pairs.labels[:rows], minlength=len(pairs))
         less = np.bincount(pairs.labels[rows:], minlength=len(pairs))
@@ -139,6 +161,8 @@ class Comparison:
 
     def _covers(self, at: int, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
         """Tell for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
+        if self.centres:
+            return np.ones(len(here), dtype=np.bool_)
         column = self.published.columns[at]
         label = column.codes[here]
         covered = column.coverage.contains(label, self.coded.quasi[at].codes[there])
@@ -151,6 +175,10 @@ class Comparison:
         columns = [_kept(self.shown[name], self.original[name]) for name in kept]
         loose = [column for column in columns if column.star is not None]
         shown_block, original_block = self._blocks([column for column in columns if column.star is None])
+        if self.centres and not loose:
+            width = int(max(shown_block.max(), original_block.max())) + 1
+            more = np.bincount(shown_block, minlength=width) - np.bincount(original_block, minlength=width)
+            return int(np.maximum(more, 0).sum())
         grouped = self.published.grouped
         out = group_columns(
             [grouped.labels, shown_block, *(column.shown for column in loose)],

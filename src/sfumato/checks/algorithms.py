@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -30,7 +30,7 @@ from sfumato.engine.coding import CodedTable, code
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.publication import SUPPRESSED_TEXT, Publication
-from sfumato.published.table import BUCKET_PREFIX
+from sfumato.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.randomness import generator
 from sfumato.release import anonymize, apply, decoded
 
@@ -45,10 +45,12 @@ class Outcome:
     publication: Publication
     published: pa.Table
     correspondence: npt.NDArray[np.int64]
+    centres: bool
 
     def audit(self, **original: Any) -> Audit:
         """Judge the published table."""
-        return audit_tables(self.published, self.request.schema, self.request.models, **original)
+        schema, models = self.request.schema, self.request.models
+        return audit_tables(self.published, schema, models, centres=self.centres, **original)
 
 
 def check_algorithm(algorithm: Algorithm) -> None:
@@ -101,7 +103,7 @@ def check_records_add_up(algorithm: Algorithm) -> None:
 
 
 def check_groups_are_classes_of_equal_rows(algorithm: Algorithm) -> None:
-    """Two records are in one group exactly if their published quasi-identifiers are equal."""
+    """Two records are in one group exactly if their published quasi-identifiers are equal, or in the same buckets."""
     for outcome in _outcomes(algorithm, requests()):
         groups = outcome.publication.group[outcome.correspondence].tolist()
         rows = _rows(outcome.published, outcome.request.schema.quasi)
@@ -109,13 +111,20 @@ def check_groups_are_classes_of_equal_rows(algorithm: Algorithm) -> None:
 
 
 def check_missing_cells_are_not_filled(algorithm: Algorithm) -> None:
-    """A missing quasi-identifier is published as missing or suppressed, whatever missing means."""
+    """A missing quasi-identifier is published as missing, in its bucket if it has one, or suppressed."""
     for outcome in _outcomes(algorithm, requests()):
         for name in outcome.request.schema.quasi:
             before = outcome.request.table[name].take(pa.array(outcome.correspondence)).to_pylist()
             after = outcome.published[name].to_pylist()
             lost = [shown for cell, shown in zip(before, after, strict=True) if cell is None]
-            assert set(lost) <= {None, SUPPRESSED_TEXT}
+            bucket = bucket_column(outcome.published.column_names, name)
+            if bucket is None:
+                assert set(lost) <= {None, SUPPRESSED_TEXT}
+                continue
+            number = outcome.published[bucket].to_pylist()
+            assert Counter(b for b, cell in zip(number, before, strict=True) if cell is None) == Counter(
+                b for b, cell in zip(number, after, strict=True) if cell is None
+            )
 
 
 def check_input_is_untouched(algorithm: Algorithm) -> None:
@@ -256,6 +265,7 @@ def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outco
                 publication=publication,
                 published=decoded(published),
                 correspondence=correspondence,
+                centres=algorithm.centres,
             )
     assert False in served, "no request without sensitive attributes was served"
     assert True in served, "no request with sensitive attributes was served"
@@ -308,6 +318,7 @@ def _frames(table: pa.Table) -> Iterator[object]:
         yield pl.from_arrow(table)
 
 
-def _rows(table: pa.Table, names: object) -> list[tuple[object, ...]]:
-    columns = [table[name].to_pylist() for name in names]  # type: ignore[attr-defined]  # a schema's tuple of names
+def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:
+    """Give what tells records apart: their quasi-identifiers, or the buckets that these are in."""
+    columns = [table[bucket_column(table.column_names, name) or name].to_pylist() for name in names]
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows

@@ -14,7 +14,9 @@ from sfumato.cli import (
     algorithms,
     anonymize,
     audit,
+    buckets,
     demo,
+    estimate,
     explore,
     hierarchy,
     inspect,
@@ -73,6 +75,8 @@ app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
+app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
+app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.command("models", epilog=models.EXAMPLES)(models.models)

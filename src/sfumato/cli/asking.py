@@ -49,6 +49,13 @@ def ask_promise(asked: Asked) -> tuple[Schema, tuple[PrivacyModel, ...]]:
     return Recipe.from_dict({**content, "models": [NOTHING_PROMISED]}).schema, ()
 
 
+def asks_centres(asked: Asked) -> bool:
+    """Tell whether a recipe's algorithm publishes centres of groups."""
+    from sfumato.recipe import Recipe
+
+    return asked.recipe is not None and Recipe.read(asked.recipe).algorithm.centres
+
+
 def builder(how: str) -> Builder:
     """Make the builder that a text names: `intervals:5,10`, `prefixes`, or a CSV file.
 

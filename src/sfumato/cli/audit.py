@@ -89,6 +89,23 @@ class Comparing:
         return rows
 
 
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What the published cells are taken for."""
+
+    ignore_suppressed: Annotated[
+        bool, typer.Option("--ignore-suppressed", help="Count rows that are * everywhere as left out.")
+    ] = False
+    centres: Annotated[
+        bool,
+        typer.Option(
+            "--centres",
+            help="Quasi-identifiers are centres of groups, such as means, and cover no values; known where --recipe "
+            "names an algorithm that publishes them.",
+        ),
+    ] = False
+
+
 @spread
 def audit(
     *,
@@ -96,9 +113,7 @@ def audit(
     reading: Reading,
     asked: Asked,
     comparing: Comparing,
-    ignore_suppressed: Annotated[
-        bool, typer.Option("--ignore-suppressed", help="Count rows that are * everywhere as left out.")
-    ] = False,
+    taken: Taken,
     exposure: Annotated[
         bool,
         typer.Option(
@@ -117,11 +132,11 @@ def audit(
     """
     from sfumato.auditing.audit import audit_tables
     from sfumato.auditing.exposure import exposure as measure_exposure
-    from sfumato.cli.asking import ask_promise
+    from sfumato.cli.asking import ask_promise, asks_centres
 
     schema, models = ask_promise(asked)
     original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
-    shown = reading.read(file)
+    shown, centres = reading.read(file), taken.centres or asks_centres(asked)
     with progress("Judging"):
         found = audit_tables(
             shown,
@@ -130,12 +145,14 @@ def audit(
             original=original,
             correspondence=rows,
             population=population,
-            ignore_suppressed=ignore_suppressed,
+            ignore_suppressed=taken.ignore_suppressed,
+            centres=centres,
         )
-        exposed = measure_exposure(found.counts.shown, schema, original=original) if exposure else None
+        known = None if centres else original
+        exposed = measure_exposure(found.counts.shown, schema, original=known) if exposure else None
     _tell(found, exposed, json=json)
     if not found.holds:
-        if not ignore_suppressed:
+        if not taken.ignore_suppressed:
             _hint(found, shown, schema, models, population)
         raise typer.Exit(DOES_NOT_HOLD)
 

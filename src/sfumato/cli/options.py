@@ -14,6 +14,8 @@ import typer
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.attributes.schema import Schema
+
 Command = TypeVar("Command", bound=Callable[..., None])
 
 Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
@@ -87,6 +89,31 @@ class Asked:
             "that name and attributes. Repeatable.",
         ),
     ] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What the columns are, where nothing is promised."""
+
+    recipe: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
+    ] = None
+    quasi: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")] = field(
+        default_factory=list
+    )
+    sensitive: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
+    ] = field(default_factory=list)
+    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
+        None
+    )
+
+    def schema(self) -> Schema:
+        """Give the schema that recipe and options say."""
+        from sfumato.cli.asking import ask_promise
+
+        schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        return schema
 
 
 def examples(*lines: str) -> str:

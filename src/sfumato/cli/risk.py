@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Described, Json, Reading, Source, examples, spread
 from sfumato.cli.printing import print_json, printable, progress, verdict
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
@@ -29,31 +28,6 @@ EXAMPLES = examples(
     "sfumato risk survey.csv --quasi age,region --weights weight --household house --threshold 0.05",
 )
 AMBIGUOUS = 0.09
-
-
-@dataclass(frozen=True, kw_only=True)
-class Described:
-    """What the columns are, as far as risk is concerned."""
-
-    recipe: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
-    ] = None
-    quasi: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")] = field(
-        default_factory=list
-    )
-    sensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
-    ] = field(default_factory=list)
-    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
-        None
-    )
-
-    def schema(self) -> Schema:
-        """Give the schema that recipe and options say."""
-        from sfumato.cli.asking import ask_promise
-
-        schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
-        return schema
 
 
 @dataclass(frozen=True, kw_only=True)

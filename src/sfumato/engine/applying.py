@@ -74,27 +74,51 @@ def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np
     return np.argsort(keys, kind="stable")
 
 
-def permuted(
-    shown: pa.Array, original: pa.Array, bucket: npt.NDArray[np.integer], rng: np.random.Generator
-) -> tuple[pa.Array, pa.Array]:
-    """Permute the cells of every bucket uniformly at random; give the column, and the bucket of every cell.
+@dataclass(frozen=True, eq=False)
+class Shuffle:
+    """A permutation of the cells of every bucket, and the number that every cell's bucket is published with.
 
-    Parameters
-    ----------
-    shown : what is published of cells that are in no bucket.
-    original : the original cells, of the same type.
-    bucket : the bucket of every cell, below 0 for one that is in none.
-    rng : the source of randomness; it also numbers the buckets anew.
+    `source` is the row whose cell every row shows; `number` is empty where a cell is in no bucket.
     """
-    places = np.flatnonzero(bucket >= 0)
-    shuffled = rng.permutation(places)
-    source = np.arange(len(bucket))
-    source[places[np.argsort(bucket[places], kind="stable")]] = shuffled[np.argsort(bucket[shuffled], kind="stable")]
-    numbers = rng.permutation(int(bucket.max(initial=-1)) + 1)
-    lost = bucket < 0
-    anew = np.where(lost, 0, np.append(numbers, 0)[bucket])
-    moved = original.take(pa.array(source))
-    if pa.types.is_dictionary(shown.type):
-        shown = shown.cast(shown.type.value_type)
-    cells = moved if len(places) == len(bucket) else pc.if_else(pa.array(lost), shown, moved)
-    return cells, pa.array(anew, pa.int64(), mask=lost)
+
+    source: npt.NDArray[np.int64]
+    number: pa.Array
+
+    @classmethod
+    def draw(
+        cls, bucket: npt.NDArray[np.integer], rng: np.random.Generator, *, numbers: pa.Array | None = None
+    ) -> Shuffle:
+        """Draw a permutation uniformly at random, and new numbers of the buckets unless they are given.
+
+        Parameters
+        ----------
+        bucket : the bucket of every cell, below 0 for one that is in none.
+        rng : the source of randomness.
+        numbers : the number of every cell's bucket, where another attribute has the same buckets.
+        """
+        places = np.flatnonzero(bucket >= 0)
+        shuffled = rng.permutation(places)
+        source = np.arange(len(bucket))
+        source[places[np.argsort(bucket[places], kind="stable")]] = shuffled[
+            np.argsort(bucket[shuffled], kind="stable")
+        ]
+        if numbers is None:
+            anew = rng.permutation(int(bucket.max(initial=-1)) + 1)
+            lost = bucket < 0
+            numbers = pa.array(np.where(lost, 0, np.append(anew, 0)[bucket]), pa.int64(), mask=lost)
+        return cls(source, numbers)
+
+    def cells(self, shown: pa.Array, original: pa.Array) -> pa.Array:
+        """Give the column: the original cells of buckets in their new places, and what is shown of all others.
+
+        Parameters
+        ----------
+        shown : what is published of cells that are in no bucket.
+        original : the original cells, of the same type.
+        """
+        moved = original.take(pa.array(self.source))
+        if not self.number.null_count:
+            return moved
+        if pa.types.is_dictionary(shown.type):
+            shown = shown.cast(shown.type.value_type)
+        return pc.if_else(pc.is_null(self.number), shown, moved)

@@ -23,10 +23,14 @@ class Measured:
 
 
 class Measure(ABC):
-    """A number that says what a release has lost; 0 or the least value is best."""
+    """A number that says what a release has lost; 0 or the least value is best.
+
+    `of_covers` tells whether it measures how much the published cells cover: it says nothing where they are centres.
+    """
 
     name: ClassVar[str]
     reference: ClassVar[str]
+    of_covers: ClassVar[bool] = False
 
     @abstractmethod
     def compute(self, measured: Measured) -> float:

@@ -26,6 +26,7 @@ class Loss(Measure):
 
     name = "loss"
     reference = "Iyengar 2002, https://doi.org/10.1145/775047.775089"
+    of_covers = True
 
     def compute(self, measured: Measured) -> float:
         """Average the normalized shares over attributes."""

@@ -30,6 +30,7 @@ class NormalizedCertaintyPenalty(Measure):
 
     name = "ncp"
     reference = "Xu et al. 2006, https://doi.org/10.1145/1150402.1150504"
+    of_covers = True
 
     def compute(self, measured: Measured) -> float:
         """Average penalties over records and attributes."""

@@ -49,12 +49,12 @@ def count_groups(
     for column in columns:
         buckets = bucket_numbers(shown, column.name)
         if buckets is not None:
-            expected = _expected(group, groups, buckets, column)
+            expected = expected_counts(group, groups, buckets, column)
             histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
     return Groups(linked.sizes, histograms, linked.totals, linked.domains)
 
 
-def _expected(
+def expected_counts(
     group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], column: CodedColumn
 ) -> Histogram:
     """Count expected values per group; a cell outside any bucket is linked to its record.

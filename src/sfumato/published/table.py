@@ -15,8 +15,9 @@ from sfumato.attributes.schema import Schema
 from sfumato.data.values import texts
 from sfumato.engine.domain import Domain
 from sfumato.engine.grouping import Grouped, first_rows, group_columns
+from sfumato.engine.histograms import sparse_counts
 from sfumato.exceptions import SchemaError
-from sfumato.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Label
+from sfumato.publication import JOINING, NOT_PUBLISHED, SUPPRESSED_TEXT, Label, ValueSet
 from sfumato.published.coverage import Coverage, cover
 from sfumato.published.domains import domain_from_labels
 from sfumato.published.labels import parse_label
@@ -29,7 +30,8 @@ BUCKET_PREFIX = "_bucket_"
 class PublishedColumn:
     """One quasi-identifier as published: distinct texts (None for a missing cell) and the text of every record.
 
-    `original` is the domain of the original column where that is known.
+    Where cells stand in buckets, every bucket has a text of its own, even if it equals another's: readers who know the
+    values find the bucket. `original` is the domain of the original column where that is known.
     """
 
     name: str
@@ -52,7 +54,8 @@ class PublishedColumn:
         nodes: frozenset[str] = frozenset()
         if self.domain.hierarchy is not None:
             nodes = frozenset(text for level in self.domain.hierarchy.labels for text in level) - {SUPPRESSED_TEXT}
-        return tuple(parse_label(text, self.domain.scale, leaves, nodes) for text in self.texts)
+        found = {text: parse_label(text, self.domain.scale, leaves, nodes) for text in dict.fromkeys(self.texts)}
+        return tuple(found[text] for text in self.texts)
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -80,7 +83,7 @@ class PublishedTable:
         """Read a table; `domains` are those of the original where it is known."""
         refuse_unreadable(table, schema)
         columns = tuple(
-            PublishedColumn(name, *_coded(_linked(table, name)), schema, (domains or {}).get(name))
+            PublishedColumn(name, *_seen(table, name, schema), schema, (domains or {}).get(name))
             for name in schema.quasi
         )
         return cls(table.num_rows, columns, _grouped(columns, table.num_rows))
@@ -113,21 +116,88 @@ def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
         raise SchemaError("The published table has no rows; there is nothing to judge.")
 
 
+def name_buckets(names: Sequence[str]) -> str:
+    """Name the column that numbers the buckets of attributes that are permuted together.
+
+    >>> name_buckets(["age", "sex"])
+    '_bucket_age+sex'
+    """
+    return BUCKET_PREFIX + JOINING.join(names)
+
+
+def bucketed_attributes(column: str, known: Collection[str]) -> tuple[str, ...]:
+    """List the attributes whose buckets a column numbers: none if it is no such column.
+
+    >>> bucketed_attributes("_bucket_age+sex", ["age", "sex", "zip"])
+    ('age', 'sex')
+    """
+    named = column.removeprefix(BUCKET_PREFIX)
+    if named == column:
+        return ()
+    if named in known:
+        return (named,)
+    parts = tuple(named.split(JOINING))
+    return parts if all(part in known for part in parts) else ()
+
+
+def bucket_column(columns: Collection[str], name: str) -> str | None:
+    """Find the column that numbers the buckets of an attribute: its own, or one that it shares with others."""
+    if BUCKET_PREFIX + name in columns:
+        return BUCKET_PREFIX + name
+    return next((column for column in columns if name in bucketed_attributes(column, columns)), None)
+
+
 def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
     """Give the bucket of every record's cell of an attribute, `NOT_PUBLISHED` outside any; None without buckets."""
-    if BUCKET_PREFIX + name not in table.column_names:
+    column = bucket_column(table.column_names, name)
+    if column is None:
         return None
-    _, codes = _coded(table[BUCKET_PREFIX + name])
-    lost = table[BUCKET_PREFIX + name].is_null().combine_chunks().to_numpy(zero_copy_only=False)
+    _, codes = _coded(table[column])
+    lost = table[column].is_null().combine_chunks().to_numpy(zero_copy_only=False)
     return np.where(lost, NOT_PUBLISHED, codes.astype(np.int64))
 
 
-def _linked(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """Give a column in which a cell that stands in a bucket, and so may be another record's, says nothing."""
+def _seen(table: pa.Table, name: str, schema: Schema) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+    """Read a column as one sees it who knows which record is whose in all that is not in buckets.
+
+    A cell that stands in a bucket may be another record's. Of flagged cells the adversary knows nothing, so the bucket
+    says nothing about whose record it is. All others she knows, so she knows the bucket: the cell is one of its values.
+    """
     buckets = bucket_numbers(table, name)
     if buckets is None:
-        return table[name]
-    return pa.chunked_array([pc.if_else(pa.array(buckets != NOT_PUBLISHED), SUPPRESSED_TEXT, texts(table[name]))])
+        return _coded(table[name])
+    if name in schema.flags:
+        inside = pa.array(buckets != NOT_PUBLISHED)
+        return _coded(pa.chunked_array([pc.if_else(inside, SUPPRESSED_TEXT, texts(table[name]))]))
+    shown, codes = _coded(table[name])
+    inside = buckets != NOT_PUBLISHED
+    found = _texts_of_buckets(shown, codes[inside], buckets[inside])
+    outside = np.unique(codes[~inside])
+    place = np.zeros(len(shown), dtype=np.int64)
+    place[outside] = len(found) + np.arange(len(outside))
+    seen = np.where(inside, buckets, place[codes]).astype(np.int32)
+    return (*found, *(shown[code] for code in outside.tolist())), seen
+
+
+def _texts_of_buckets(
+    shown: Sequence[str | None], codes: npt.NDArray[np.int32], buckets: npt.NDArray[np.int64]
+) -> list[str | None]:
+    """Write the set of the values of every bucket; anything, where missing and other cells mix."""
+    order = sorted(range(len(shown)), key=lambda code: (shown[code] is None, shown[code]))
+    rank = np.empty(len(shown), dtype=np.int64)
+    rank[order] = np.arange(len(shown))
+    ranked = [shown[code] for code in order]
+    number = int(buckets.max(initial=-1)) + 1
+    offsets, ranks, _ = sparse_counts(buckets, number, rank[codes], len(shown))
+    bounds, members = offsets.tolist(), [ranked[each] for each in ranks.tolist()]
+    return [_set_text(members[bounds[at] : bounds[at + 1]]) for at in range(number)]
+
+
+def _set_text(members: Sequence[str | None]) -> str | None:
+    if len(members) == 1:
+        return members[0]
+    known = tuple(member for member in members if member is not None and member.strip(f" {SUPPRESSED_TEXT}"))
+    return SUPPRESSED_TEXT if len(known) < len(members) else ValueSet(known).text
 
 
 def _grouped(columns: Sequence[PublishedColumn], rows: int) -> Grouped:

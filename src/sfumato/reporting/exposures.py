@@ -5,29 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attributes.schema import Schema
 from sfumato.auditing.exposure import Exposed, Exposure, exposure
 from sfumato.auditing.verdict import plain
+from sfumato.published.table import BUCKET_PREFIX
 
 MOST_ROWS = 2_000_000
+Rows = npt.NDArray[np.int64]
 
 
-def exposure_facts(published: pa.Table, original: pa.Table, schema: Schema) -> list[dict[str, Any]] | None:
+def exposure_facts(
+    published: pa.Table, original: pa.Table, schema: Schema, correspondence: Rows, *, centres: bool
+) -> list[dict[str, Any]] | None:
     """Measure the exposure of identities and sensitive values, of the original and of the published table.
 
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
-    the published table. `riskiest` are numbers of original rows. None for a table that is too long to wait for.
+    the published table. Centres contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
+    `riskiest` are numbers of original rows. None for a table that is too long to wait for.
     """
     if original.num_rows > MOST_ROWS:
         return None
-    raw = original.drop_columns(list(schema.identifier))
-    before, after, everybody = (
-        _listed(exposure(shown, schema, original=known))
-        for shown, known in ((raw, original), (published, original), (published, None))
-    )
+    before = _listed(exposure(_raw(original, schema), schema, original=original))
+    everybody = _listed(exposure(published, schema))
+    if centres:
+        after = {name: _moved(each, correspondence, original.num_rows) for name, each in everybody.items()}
+    else:
+        after = _listed(exposure(published, schema, original=original))
     return [
         {
             "attribute": attribute,
@@ -38,6 +45,22 @@ def exposure_facts(published: pa.Table, original: pa.Table, schema: Schema) -> l
         }
         for attribute in after
     ]
+
+
+def _raw(original: pa.Table, schema: Schema) -> pa.Table:
+    """Give the original as if it were published, every flagged cell a bucket of its own."""
+    raw = original.drop_columns(list(schema.identifier))
+    for name, flag in schema.flags.items():
+        bucket = pa.array(np.arange(original.num_rows), mask=~np.asarray(original[flag]))
+        raw = raw.append_column(BUCKET_PREFIX + name, bucket)
+    return raw
+
+
+def _moved(exposed: Exposed, correspondence: Rows, rows: int) -> Exposed:
+    """Give what is known per published row per original row; who is suppressed is not exposed."""
+    by_record = np.zeros(rows)
+    by_record[correspondence] = exposed.by_record
+    return Exposed(exposed.what, by_record)
 
 
 def _listed(found: Exposure) -> dict[str | None, Exposed]:

@@ -16,14 +16,14 @@ from sfumato.auditing.audit import Audit, audit_tables
 from sfumato.auditing.verdict import plain
 from sfumato.engine.coding import code_column
 from sfumato.models.base import PrivacyModel
-from sfumato.publication import Proof
-from sfumato.published.table import PublishedTable
+from sfumato.publication import NOT_PUBLISHED, Proof
+from sfumato.published.table import PublishedTable, bucket_numbers
 from sfumato.recipe import Recipe
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
 from sfumato.reporting.public import dictionary_of, is_bucket, promised
 
-FORMAT = "sfumato-report-3"
+FORMAT = "sfumato-report-4"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 
@@ -34,6 +34,7 @@ def gather(
     *,
     published: pa.Table,
     original: pa.Table,
+    correspondence: npt.NDArray[np.int64],
     audit: Audit,
     measures: Mapping[str, float],
     recipe: Recipe,
@@ -46,6 +47,7 @@ def gather(
     ----------
     published : the published table.
     original : the table that it was made from.
+    correspondence : the original row of every published row.
     audit : the audit of the published table.
     measures : what the release has lost.
     recipe : what made the release.
@@ -59,16 +61,13 @@ def gather(
     return {
         "format": FORMAT,
         "sfumato": __version__,
-        "promise": [{**promised(model), **before.get(model, {})} for model in models],
+        "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
         "audit": audit.to_dict(),
-        "rows": {
-            "original": original.num_rows,
-            "published": published.num_rows,
-            "suppressed": original.num_rows - published.num_rows,
-        },
+        "rows": _rows(published, original),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
-        "exposure": exposure_facts(published, original, schema),
+        "exposure": exposure_facts(published, original, schema, correspondence, centres=recipe.algorithm.centres),
+        "buckets": _buckets(published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
         "columns": dictionary_of(published, schema),
         "identifiers": list(schema.identifier),
@@ -79,6 +78,11 @@ def gather(
         "search": None if proof is None else str(proof),
         "recipe": recipe.to_toml(),
     }
+
+
+def _rows(published: pa.Table, original: pa.Table) -> dict[str, int]:
+    rows, shown = original.num_rows, published.num_rows
+    return {"original": rows, "published": shown, "suppressed": rows - shown}
 
 
 def _audit_original(original: pa.Table, schema: Schema, models: Sequence[PrivacyModel]) -> Audit:
@@ -140,6 +144,26 @@ def _group_sizes(before: Audit, after: Audit, smallest: int) -> list[dict[str, A
         }
         for at, (low, high) in enumerate(zip(edges, [*edges[1:], 0], strict=True))
     ]
+
+
+def _buckets(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+    """Tell for every attribute with buckets how many there are, and how large they are."""
+    found = []
+    for name in schema.attributes:
+        labels = bucket_numbers(published, name)
+        if labels is not None:
+            sizes = np.unique(labels[labels != NOT_PUBLISHED], return_counts=True)[1]
+            found.append(
+                {
+                    "attribute": name,
+                    "cells": int(sizes.sum()),
+                    "buckets": len(sizes),
+                    "smallest": int(sizes.min(initial=published.num_rows)),
+                    "mean": float(sizes.sum() / max(len(sizes), 1)),
+                    "largest": int(sizes.max(initial=0)),
+                }
+            )
+    return found
 
 
 def _by_size(audit: Audit, edges: Sequence[int]) -> tuple[list[int], list[int]]:

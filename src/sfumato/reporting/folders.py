@@ -67,6 +67,7 @@ def write_folders(
     facts = gather(
         published=shown,
         original=original,
+        correspondence=correspondence,
         audit=audit,
         measures=measures,
         recipe=recipe,

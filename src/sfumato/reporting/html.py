@@ -45,6 +45,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "risk_rows": _risk_rows(facts["risk"]),
         "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
         "most_rows": MOST_ROWS,
+        "buckets": facts["buckets"],
         "sizes_picture": _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),
         "families": _families(facts["attributes"], rows),
         "measures": _measures(facts["measures"]),

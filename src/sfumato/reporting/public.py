@@ -15,9 +15,9 @@ from sfumato.auditing.verdict import Verdict, plain
 from sfumato.models.base import PrivacyModel
 from sfumato.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.published.labels import is_mask
-from sfumato.published.table import BUCKET_PREFIX, PublishedColumn, PublishedTable
+from sfumato.published.table import PublishedColumn, PublishedTable, bucket_column, bucketed_attributes
 from sfumato.recipe import Recipe
-from sfumato.reporting.words import BUCKET, FORM_WORDS, promise_sentence
+from sfumato.reporting.words import BUCKET, FLAGGED_BUCKET, FORM_WORDS, GROUP, promise_sentence
 
 
 def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
     """
     return {
         "sfumato": __version__,
-        "promise": [promised(model, _shown_values(model, audit)) for model in recipe.models],
+        "promise": [promised(model, recipe.schema, _shown_values(model, audit)) for model in recipe.models],
         "audit": {
             "holds": all(verdict.holds for verdict in audit.verdicts),
             "records": audit.records,
@@ -40,12 +40,15 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
     }
 
 
-def promised(model: PrivacyModel, shown: Collection[str] | None = None) -> dict[str, Any]:
+def promised(model: PrivacyModel, schema: Schema, shown: Collection[str] | None = None) -> dict[str, Any]:
     """Give a model with its parameters, and in words; where `shown` is given, of sensitive values only these."""
     parameters = model.parameters()
     if shown is not None:
         parameters = {key: _only(shown, key, value) for key, value in parameters.items()}
-    return {"model": model.name, "parameters": parameters, "words": promise_sentence(model.name, parameters)}
+    words = promise_sentence(model.name, parameters)
+    if set(model.attributes) & set(schema.flags):
+        words = words.replace(GROUP, FLAGGED_BUCKET)
+    return {"model": model.name, "parameters": parameters, "words": words}
 
 
 def _judged(verdict: Verdict) -> dict[str, Any]:
@@ -96,16 +99,17 @@ def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
 
 def is_bucket(name: str, schema: Schema) -> bool:
     """Tell whether a column numbers the buckets of an attribute."""
-    return name.startswith(BUCKET_PREFIX) and name.removeprefix(BUCKET_PREFIX) in schema.attributes
+    return bool(bucketed_attributes(name, schema.attributes))
 
 
 def _forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn], schema: Schema) -> list[str]:
     if is_bucket(name, schema):
         return ["bucket numbers"]
     own = forms_of(quasi[name]) if name in quasi else ["exact values"]
-    if BUCKET_PREFIX + name not in published.column_names:
+    bucket = bucket_column(published.column_names, name)
+    if bucket is None:
         return own
-    alone = [] if name not in quasi else [form for form in own if form != "suppressed"]
+    alone = [form for form in own if form != "suppressed"] if name in quasi and published[bucket].null_count else []
     return [*alone, "values of a bucket"]
 
 

@@ -30,6 +30,7 @@ class ModelWords(LevelWords):
 
 
 GROUP = "every group of records with equal quasi-identifiers"
+FLAGGED_BUCKET = "every bucket of flagged cells"
 
 SHARE = "least share of what is asked for that the worst group reaches"
 
@@ -245,6 +246,11 @@ class MeasureWords:
 
 
 MEASURE_WORDS: dict[str, MeasureWords] = {
+    "information-loss-rate": MeasureWords(
+        title="Information loss rate",
+        meaning="The mean distance of a record to the published centre of its group, summed over the columns.",
+        scale="0 as the original, at most the number of quasi-identifiers",
+    ),
     "loss": MeasureWords(
         title="Loss",
         meaning="How much of its attribute's values a published cell may stand for, averaged over all "

@@ -15,7 +15,7 @@ from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.engine.grouping import Grouped, first_rows, group_columns
 from sfumato.exceptions import SchemaError
-from sfumato.published.table import BUCKET_PREFIX, PublishedColumn, PublishedTable
+from sfumato.published.table import PublishedColumn, PublishedTable, bucket_column
 from sfumato.validation import did_you_mean, is_whole, require
 
 Counts: TypeAlias = npt.NDArray[np.int64]
@@ -58,8 +58,12 @@ class RecordGroups:
             raise SchemaError("The schema names no quasi-identifier; risk is measured by what an adversary may know.")
         if not table.num_rows:
             raise SchemaError(f"The {what} has no rows; there is nobody at risk.")
-        buckets = [BUCKET_PREFIX + name for name in schema.quasi if BUCKET_PREFIX + name in table.column_names]
-        shown = PublishedTable.read(table.select([*schema.quasi, *buckets]), Schema(quasi=schema.quasi))
+        found = (bucket_column(table.column_names, name) for name in schema.quasi)
+        buckets = dict.fromkeys(column for column in found if column is not None)
+        chosen = Schema(
+            quasi=schema.quasi, flags={name: schema.flags[name] for name in schema.quasi if name in schema.flags}
+        )
+        shown = PublishedTable.read(table.select([*schema.quasi, *buckets]), chosen)
         stars = np.logical_and.reduce([column.starred() for column in shown.columns])
         rows = np.flatnonzero(~stars)
         if not len(rows):

@@ -11,7 +11,7 @@ from sfumato.attributes.missing import Missing
 from sfumato.attributes.schema import Schema
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.published.counting import count_groups
-from sfumato.published.table import BUCKET_PREFIX, PublishedTable
+from sfumato.published.table import PublishedTable, bucket_column
 from sfumato.risk.findings import Figure, Finding, Judgment
 from sfumato.risk.hipaa_columns import telling_columns
 
@@ -91,8 +91,8 @@ def _inference(risk: Risk) -> list[Finding]:
 
 
 def _guessed(risk: Risk, name: str) -> Finding:
-    groups, bucket = risk.subject.groups, BUCKET_PREFIX + name
-    table = risk.subject.table.select([each for each in risk.subject.table.column_names if each in {name, bucket}])
+    groups, columns = risk.subject.groups, risk.subject.table.column_names
+    table = risk.subject.table.select([each for each in columns if each in {name, bucket_column(columns, name)}])
     shown = table.take(pa.array(groups.rows)) if groups.suppressed else table
     worst = Schema(sensitive=[name], missing=Missing.MATCHES_ALL)
     counted = count_groups(PublishedTable(groups.records, groups.columns, groups.grouped), shown, worst)

@@ -1,0 +1,110 @@
+"""Bucketization: times, growth and query errors, beside Mondrian on the same data.
+
+Run `python benchmarks/bucketization.py` (30 thousand, 100 thousand and 1 million made-up census records) or give other
+numbers of rows. Every algorithm is timed twice: its search, and the whole release with applying, audit and measures.
+Units are one Polars `group_by` of the quasi-identifiers as they are. Query errors are measured on the smallest table:
+1,000 random sums of salaries, four conditions each. Targets on two cores: cross-bucket 1 s for 30 thousand records,
+60 s for 1 million, growth exponent at most 1.2; Anatomy and local anatomy within 5 units at 1 million.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+import sfumato as sf
+from measuring import best_of
+from sfumato.algorithms.base import Algorithm, silent
+from sfumato.models.base import PrivacyModel
+from sfumato.recipe import Recipe
+from sfumato.tasks import task_of
+
+QUASI = ("sex", "age", "relationship", "marital_status", "race", "education", "hours_per_week")
+K, L = 3, 10
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm with what it is asked for; `flagged` if some ages and educations are sensitive, too."""
+
+    name: str
+    algorithm: Algorithm
+    models: tuple[PrivacyModel, ...]
+    flagged: bool = False
+
+
+def subjects() -> list[Subject]:
+    """List what is compared."""
+    diverse = sf.FrequencyLDiversity(l=L, sensitive="salary")
+    cells = (diverse, sf.FrequencyLDiversity(l=4, sensitive="age"), sf.FrequencyLDiversity(l=2, sensitive="education"))
+    return [
+        Subject("Mondrian, l", sf.Mondrian(), (sf.KAnonymity(k=K), diverse)),
+        Subject("Anatomy, l", sf.Anatomy(), (diverse,)),
+        Subject("CrossBucket, (k,l)", sf.CrossBucket(), (sf.KLAnonymity(k=K, l=L, sensitive="salary"),)),
+        Subject("Slicing, l", sf.Slicing(), (diverse,)),
+        Subject("Sabre, t", sf.Sabre(), (sf.TCloseness(t=0.2, sensitive="salary"),)),
+        Subject("NCPTopDown, k", sf.NCPTopDown(), (sf.KAnonymity(k=K),)),
+        Subject("LocalAnatomy, l", sf.LocalAnatomy(), cells, flagged=True),
+        Subject("LocalAnatomyGen., cuts", sf.LocalAnatomyGeneralization(), (*cells, sf.KAnonymity(k=K)), flagged=True),
+        Subject(
+            "LocalAnatomyGen., ncp",
+            sf.LocalAnatomyGeneralization(mechanism="ncp"),
+            (*cells, sf.KAnonymity(k=K)),
+            flagged=True,
+        ),
+    ]
+
+
+def census(rows: int) -> tuple[pa.Table, sf.Schema, sf.Schema]:
+    """Make up a census with flags on a fifth of the ages and educations; give both schemas, without and with flags."""
+    table = sf.generate_census(rows, seed=1)
+    rng = np.random.default_rng(1)
+    for name in ("age", "education"):
+        table = table.append_column(f"{name}__sensitive", pa.array(rng.random(rows) < 0.2))
+    roles = {"quasi": QUASI, "sensitive": ["salary"]}
+    flags = {"age": "age__sensitive", "education": "education__sensitive"}
+    return table, sf.Schema(**roles), sf.Schema(**roles, flags=flags)
+
+
+def main(sizes: list[int]) -> None:
+    """Print times, growth and query errors."""
+    before: dict[str, tuple[int, float]] = {}
+    for rows in sizes:
+        table, plain, with_flags = census(rows)
+        raw = pl.from_arrow(table.select(QUASI))
+        unit, _ = best_of(3, lambda raw=raw: raw.group_by(QUASI).len())
+        print(f"\n{rows:,} records; unit {unit * 1000:.1f} ms")
+        print(f"{'':<24}{'search':>10}{'units':>8}{'growth':>8}{'release':>10}{'error in bounds':>17}{'expected':>10}")
+        for subject in subjects():
+            schema = with_flags if subject.flagged else plain
+            recipe = Recipe(schema=schema, models=subject.models, algorithm=subject.algorithm, seed=1)
+            task = task_of(recipe, table, silent)
+            seconds, _ = best_of(2, lambda task=task, subject=subject: subject.algorithm.search(task))
+            begin = time.perf_counter()
+            release = sf.anonymize(table, schema, subject.models, subject.algorithm, seed=1)
+            whole = time.perf_counter() - begin
+            growth = ""
+            if subject.name in before:
+                past, then = before[subject.name]
+                growth = f"{math.log(seconds / then) / math.log(rows / past):.2f}"
+            before[subject.name] = rows, seconds
+            errors = _errors(release, table, schema) if rows == sizes[0] else ""
+            print(
+                f"{subject.name:<24}{seconds:>8.2f} s{seconds / unit:>8.1f}{growth:>8}{whole:>8.2f} s{errors}",
+                flush=True,
+            )
+
+
+def _errors(release: sf.Release, table: pa.Table, schema: sf.Schema) -> str:
+    found = sf.relative_errors(release.frame, table, schema, sf.Workload(queries=1000, seed=7)).summary()
+    return f"{found['median_bound_error']:>17.1%}{found['median_expected_error']:>10.1%}"
+
+
+if __name__ == "__main__":
+    main([int(argument) for argument in sys.argv[1:]] or [30_000, 100_000, 1_000_000])

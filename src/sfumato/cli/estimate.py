@@ -1,0 +1,122 @@
+"""`sfumato estimate`: answer a question from a published table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Described, Json, Reading, Source, examples, spread
+from sfumato.cli.printing import print_json, progress
+from sfumato.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.answering.query import Query
+
+EXAMPLES = examples(
+    'sfumato estimate release/public/table.csv --recipe recipe.toml --where "age >= 60" --where "sex = F"',
+    'sfumato estimate release/public/table.csv --recipe recipe.toml --sum cost --where "job in clerk,lawyer"',
+    "sfumato estimate release/public/table.csv --recipe recipe.toml --sum cost --errors 1000 --original patients.csv",
+)
+CONDITION = re.compile(r"\s*(?P<name>.*?)\s*(?P<sign>!=|>=|<=|=|<|>|\sin\s)\s*(?P<value>.*?)\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked of the table."""
+
+    total: Annotated[str | None, typer.Option("--sum", metavar="NAME", help="Sum this column.")] = None
+    average: Annotated[str | None, typer.Option("--avg", metavar="NAME", help="Average this column.")] = None
+    where: Annotated[
+        list[str],
+        typer.Option(metavar="CONDITION", help='Such as "age >= 60", "sex = F", "job in clerk,lawyer"; all must hold.'),
+    ] = field(default_factory=list)
+
+    @property
+    def kind(self) -> tuple[str, str | None]:
+        """What to compute, and over which column."""
+        if self.total is not None and self.average is not None:
+            raise InvalidParameterError("Give --sum or --avg, not both.")
+        if self.total is not None:
+            return "sum", self.total
+        return ("count", None) if self.average is None else ("avg", self.average)
+
+    def query(self) -> Query:
+        """Make the query."""
+        from sfumato.answering.query import Query
+
+        kind, over = self.kind
+        return Query(kind=kind, over=over, where=_conditions(self.where))
+
+
+@spread
+def estimate(
+    *,
+    file: Source,
+    reading: Reading,
+    described: Described,
+    question: Question,
+    errors: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Instead, ask N random questions and tell how far the answers are off."),
+    ] = None,
+    original: Annotated[str | None, typer.Option(metavar="FILE", help="The original, for --errors.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed draws other random questions.")] = 0,
+    json: Json = False,
+) -> None:
+    """Answer a question from a published table: what to expect, and bounds between which the truth lies.
+
+    Counts records unless --sum or --avg is given. Generalized cells are taken as evenly spread, and values in
+    buckets as dealt at random. Suppressed records are not guessed.
+    """
+    from sfumato.answering.estimation import estimate as answer
+
+    schema = described.schema()
+    if (errors is None) != (original is None):
+        raise InvalidParameterError("--errors and --original need each other.")
+    table = reading.read(file)
+    if errors is None or original is None:
+        with progress("Estimating"):
+            found = answer(table, schema, question.query())
+        said = {"expected": found.expected, "lower": found.lower, "upper": found.upper}
+        lines = [f"{found.expected:.6g} expected", f"between {found.lower:.6g} and {found.upper:.6g}"]
+    else:
+        from sfumato.answering.workload import Workload, relative_errors
+
+        if question.where:
+            raise InvalidParameterError("--errors draws its own conditions; drop --where.")
+        kind, over = question.kind
+        most = min(Workload.attributes, len(schema.quasi))
+        workload = Workload(queries=errors, attributes=most, kind=kind, over=over, seed=seed)
+        with progress("Estimating"):
+            off = relative_errors(table, Reading().read(original), schema, workload)
+        said, lines = off.summary(), [repr(off)]
+    if json:
+        print_json(said)
+    else:
+        typer.echo("\n".join(lines))
+
+
+def _conditions(texts: Sequence[str]) -> dict[str, object]:
+    """Read conditions; a column that is named twice is refused.
+
+    >>> _conditions(["age >= 60", "job in clerk, lawyer", "sex=F"])
+    {'age': ('>=', '60'), 'job': ['clerk', 'lawyer'], 'sex': ('=', 'F')}
+    """
+    from sfumato.cli.asking import listed
+
+    found: dict[str, object] = {}
+    for number, text in enumerate(texts, 1):
+        read = CONDITION.fullmatch(text)
+        if read is None or not read["name"] or not read["value"]:
+            raise InvalidParameterError(
+                f'Condition {number} is not understood; write a column, a sign and a value, such as "age >= 60".'
+            )
+        if read["name"] in found:
+            raise InvalidParameterError(f"Two conditions name {read['name']!r}; give one per column.")
+        sign = read["sign"].strip()
+        found[read["name"]] = listed(read["value"]) if sign == "in" else (sign, read["value"])
+    return found
