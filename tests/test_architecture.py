@@ -33,14 +33,15 @@ BANNED_HOMES |= {"factory", "service"}
 BANNED_EVERYWHERE = {"qi", "qis", "sa", "ec", "ecs", "data2", "v2", "new", "legacy"}
 
 HEAVY = ["jinja2", "narwhals", "numba", "numpy", "pyarrow", "rich", "scipy", "typer"]
+MODULES = {"scikit-learn": "sklearn", "pynacl": "nacl"}  # named otherwise than the package that brings them
 EXTRAS = ["pandas", "polars"] + [
-    re.split(r"[<>=\[ ]", requirement)[0].replace("-", "_")
+    MODULES.get(name := re.split(r"[<>=\[ ]", requirement)[0], name.replace("-", "_"))
     for extra, requirements in PROJECT["project"]["optional-dependencies"].items()
     if extra not in {"all", "dev"}
     for requirement in requirements
 ]
 
-LEFT_OUT = {"site", "dist", "build", "__pycache__", "sfumato-demo"}
+LEFT_OUT = {"site", "dist", "build", "__pycache__", "sfumato-demo", "sfumato-thesis"}
 HIDDEN_BUT_OURS = {".ci", ".gitignore"}
 MACHINE_PATH = re.compile(r"(?<![\w.:/*-])/(?:home|root|Users|tmp|work|opt|mnt|workspace)/\w")
 REGISTRY_HOST = re.compile(

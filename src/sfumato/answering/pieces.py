@@ -46,6 +46,10 @@ class Cover:
         owner = [np.full(len(pieces), label, dtype=np.int64) for label, pieces in self.members.items()]
         return np.concatenate([nothing, *owner]), np.concatenate([nothing, *self.members.values()])
 
+    @cached_property
+    def _listed(self) -> Ints:
+        return np.fromiter(self.members, dtype=np.int64, count=len(self.members))
+
     def total(self, amounts: Floats) -> Floats:
         """Sum amounts of pieces over what every label covers."""
         sums = np.append(0.0, np.cumsum(amounts))
@@ -53,7 +57,7 @@ class Cover:
         if self.members:
             owner, piece = self.owned
             listed = sum_by(owner, amounts[piece], len(self))
-            found[list(self.members)] = listed[list(self.members)]
+            found[self._listed] = listed[self._listed]
         return found
 
     def least(self, values: Floats, among: Truths) -> Floats:
@@ -65,13 +69,13 @@ class Cover:
             owner, piece = self.owned
             listed = np.full(len(self), np.inf)
             np.minimum.at(listed, owner[among[piece]], values[piece[among[piece]]])
-            found[list(self.members)] = listed[list(self.members)]
+            found[self._listed] = listed[self._listed]
         return found
 
     def pairs(self) -> tuple[Ints, Ints]:
         """List all pairs of a label and a piece that it covers."""
         many = np.maximum(self.last - self.first + 1, 0)
-        many[list(self.members)] = 0
+        many[self._listed] = 0
         label = np.repeat(np.arange(len(self)), many)
         within = np.arange(len(label)) - np.repeat(np.cumsum(many) - many, many)
         owner, piece = self.owned

@@ -15,6 +15,7 @@ from sfumato.cli import (
     anonymize,
     audit,
     buckets,
+    condense,
     demo,
     estimate,
     explore,
@@ -23,6 +24,7 @@ from sfumato.cli import (
     models,
     recode,
     report,
+    reproduce,
     risk,
     warmup,
 )
@@ -73,12 +75,14 @@ app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
+app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
 app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
+app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)
 app.command("models", epilog=models.EXAMPLES)(models.models)
 app.command("algorithms", epilog=algorithms.EXAMPLES)(algorithms.algorithms)
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)

@@ -15,7 +15,7 @@ from sfumato.engine.axes import Axes
 from sfumato.engine.compiled_cutter import PIECE_ROWS, CompiledCutter
 from sfumato.engine.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.engine.grouping import COMPILED_ROWS, group_keys
-from sfumato.engine.kernels import containment, cutting, gathering, grouping, regrouping
+from sfumato.engine.kernels import condensing, containment, cutting, gathering, grouping, regrouping
 from sfumato.engine.local_compiled import CompiledRegrouper
 from sfumato.engine.local_regrouping import Grouping, Visits
 from sfumato.engine.partition import Records, Rule
@@ -41,11 +41,20 @@ def warm_up() -> Warmth:
         _cut_once(codes, extra)
     _match_once()
     _regroup_once()
+    _condense_once()
     return Warmth(
         loops=len(list(_loops())),
         compiled=_compiled() - before,
         seconds=time.perf_counter() - begin,
     )
+
+
+def _condense_once() -> None:
+    """Let two records join one group."""
+    records, labels = np.array([[0.0], [1.0]]), np.zeros(2, dtype=np.int64)
+    whole = np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1)
+    state = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1, 1))
+    condensing.absorb(records, 0, 1, -1, whole, state, labels)
 
 
 def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) -> None:
@@ -114,7 +123,7 @@ def _one_axis() -> Axes:
 
 
 def _loops() -> Iterator[Any]:
-    for module in (containment, cutting, gathering, grouping, regrouping):
+    for module in (condensing, containment, cutting, gathering, grouping, regrouping):
         yield from (value for value in vars(module).values() if hasattr(value, "signatures"))
 
 

@@ -1,0 +1,145 @@
+"""`sfumato condense`: publish synthetic records with the means and covariances of groups of at least k records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.options import Asked, Force, Json, Reading, Source, examples, spread
+from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.writing import refuse_existing
+from sfumato.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.attributes.schema import Schema
+    from sfumato.comparing.moments import MomentComparison
+    from sfumato.comparing.nearest import NearestOriginals
+    from sfumato.condensing.condensation import Condensed
+    from sfumato.models.base import PrivacyModel
+
+EXAMPLES = examples(
+    "sfumato condense patients.csv --quasi age,sex,height_cm --sensitive cost,disease --k 20 --out synthetic.csv",
+    "sfumato condense patients.csv --recipe recipe.toml --by disease --rows 100000 --out synthetic.parquet",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condensable:
+    """What the columns are, and how large groups must be."""
+
+    recipe: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
+    ] = None
+    identifier: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")
+    ] = field(default_factory=list)
+    quasi: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")] = field(
+        default_factory=list
+    )
+    sensitive: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
+    ] = field(default_factory=list)
+    insensitive: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are neither.")] = field(
+        default_factory=list
+    )
+    k: Annotated[
+        int | None,
+        typer.Option("--k", metavar="N", help="The least size of a group; else that of the recipe's k-anonymity."),
+    ] = None
+
+    def asked(self) -> tuple[Schema, int]:
+        """Give the schema and the least size of a group that recipe and options say."""
+        from sfumato.cli.asking import ask_promise
+
+        schema, models = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        return schema, _least(models)
+
+
+@spread
+def condense(
+    *,
+    file: Source,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the synthetic table.", show_default=False)],
+    reading: Reading,
+    condensable: Condensable,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A column of classes; no group mixes two of them.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(metavar="N", help="How many records to draw; else as many as there are.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws; keep it secret.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Publish synthetic records with the means and covariances of groups of at least k records.
+
+    Every column with a role but identifiers is condensed. Numbers and dates keep their covariances; other columns are
+    drawn from the values of a group, each for itself. No record is a person's, but no privacy model is promised or
+    audited beyond the size of the groups.
+    """
+    from sfumato.comparing.moments import compare_moments
+    from sfumato.comparing.nearest import nearest_originals
+    from sfumato.condensing.condensation import Condensation
+    from sfumato.data.write import write
+
+    refuse_existing(out, force=force)
+    schema, k = condensable.asked()
+    condensation = Condensation(k=k, by=by, seed=seed)
+    data = reading.read(file)
+    with progress("Condensing"):
+        condensed = condensation.fit(data, schema)
+        synthetic = condensed.sample(rows)
+    names = [column.name for column in condensed.mixture.columns if column.numeric]
+    with progress("Comparing"):
+        moments = compare_moments(data, synthetic, columns=names)
+        nearest = nearest_originals(data, synthetic, columns=names)
+    with progress("Writing"):
+        write(synthetic, out)
+    if json:
+        print_json(_facts(condensed, synthetic, moments, nearest, out))
+    else:
+        typer.echo("\n".join(_lines(condensed, synthetic, moments, nearest, out)))
+
+
+def _least(models: Sequence[PrivacyModel]) -> int:
+    """Give the largest k that is promised for all quasi-identifiers together."""
+    from sfumato.models.k_anonymity import KAnonymity
+
+    promised = [model.k for model in models if isinstance(model, KAnonymity) and not model.quasi]
+    if not promised:
+        raise InvalidParameterError("The least size of a group is not given; give --k, or a recipe with k-anonymity.")
+    return max(promised)
+
+
+def _lines(
+    condensed: Condensed, synthetic: Any, moments: MomentComparison, nearest: NearestOriginals, out: Path
+) -> Iterator[str]:
+    sizes = condensed.sizes
+    yield f"{sizes.sum():,} records in {condensed.groups:,} groups of {sizes.min():,} to {sizes.max():,}"
+    yield ""
+    yield from repr(moments).splitlines()
+    yield ""
+    yield from repr(nearest).splitlines()
+    yield ""
+    yield printable(f"{synthetic.num_rows:,} synthetic records are in {out}")
+
+
+def _facts(
+    condensed: Condensed, synthetic: Any, moments: MomentComparison, nearest: NearestOriginals, out: Path
+) -> dict[str, object]:
+    sizes = condensed.sizes
+    return {
+        "rows_in": int(sizes.sum()),
+        "rows_out": synthetic.num_rows,
+        "groups": condensed.groups,
+        "smallest_group": int(sizes.min()),
+        "largest_group": int(sizes.max()),
+        "moments": moments.to_dict(),
+        "nearest_originals": nearest.to_dict(),
+        "out": str(out),
+    }

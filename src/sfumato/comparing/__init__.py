@@ -1,0 +1,1 @@
+"""Comparisons of a published or synthetic table with the original."""

@@ -1,0 +1,184 @@
+"""Condensation: replace a table by synthetic records with the means and covariances of its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.attributes.roles import Role
+from sfumato.attributes.scales import Scale
+from sfumato.attributes.schema import Schema
+from sfumato.condensing.columns import Column, kind_of, matrix_of, refuse_missing
+from sfumato.condensing.grouping import grouped
+from sfumato.condensing.sampling import Mixture, Tally, source
+from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
+from sfumato.data.frames import FrameKind, to_arrow
+from sfumato.data.numbers import has_distances
+from sfumato.data.values import coded, distinct_texts
+from sfumato.engine.domain import scale_of
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.validation import did_you_mean, is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condensation:
+    r"""Make synthetic records from the statistics of groups of at least $k$ records [1]_.
+
+    Close records are put into groups of $k$ to $2k - 1$. Of each group only its size, mean and covariance are used:
+    as many records as it has, or more, are drawn around its mean, uniform and independent along the axes of the
+    covariance, with the variance that the group has along each. Columns that are no numbers or dates are drawn from
+    the values of the group, each column for itself: how they go together with others is kept only as far as the
+    groups keep it.
+
+    No synthetic record is a person's, but this is not k-anonymity of the published rows, and there is no audit of it
+    beyond the sizes of the groups.
+
+    Parameters
+    ----------
+    k : the least number of records in a group, a whole number of at least 2.
+    by : a column of classes; every group is of one class, so that classifiers can be trained.
+    seed : repeats the draws; without it they come from the operating system.
+
+    References
+    ----------
+    .. [1] Aggarwal, Yu, "A condensation approach to privacy preserving data mining", EDBT 2004.
+       https://doi.org/10.1007/978-3-540-24741-8_12
+
+    Examples
+    --------
+    >>> import sfumato as sf
+    >>> schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+    >>> Condensation(k=20, seed=1).fit(sf.generate(500, seed=1), schema)
+    Condensed(500 records in 25 groups of 20 to 20, 1 numeric and 2 other columns)
+    """
+
+    k: int
+    by: str | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - one record has no spread
+        require(self.by is None or isinstance(self.by, str), self, "by", "the name of a column", self.by)
+        check_seed(self, self.seed)
+
+    def fit(self, data: object, schema: Schema) -> Condensed:
+        """Group the records and keep the statistics of their groups.
+
+        Identifiers and columns without a role are dropped.
+        """
+        table, kind = to_arrow(data)
+        schema.check_columns(table.column_names)
+        if table.num_rows < self.k:
+            raise InfeasibleError(f"{table.num_rows:,} rows make no group of {self.k}; lower k, or bring more rows.")
+        columns = self._columns(table, schema)
+        names = [column.name for column in columns]
+        refuse_missing(table, names)
+        values = matrix_of(table, [column.name for column in columns if column.numeric])
+        scales = scales_of(values)
+        labels = grouped(standardized(values, scales), self._classes(table), self.k)
+        groups = int(labels.max()) + 1
+        mixture = Mixture(
+            columns=columns,
+            statistics=GroupStatistics.from_rows(values, labels, groups),
+            scales=scales,
+            tallies=tuple(_tally(table.column(each.name), labels) for each in columns if not each.numeric),
+        )
+        return Condensed(condensation=self, mixture=mixture, kind=_kind_of(kind, names))
+
+    def _columns(self, table: pa.Table, schema: Schema) -> tuple[Column, ...]:
+        kept = {name for name in schema.attributes if schema.role(name) is not Role.IDENTIFIER}
+        if self.by is not None and self.by not in kept:
+            hint = did_you_mean(self.by, kept) or "; make it quasi, sensitive or insensitive."
+            raise SchemaError(f"Condensation.by names {self.by!r}, which is no column to publish{hint}")
+        columns = tuple(
+            Column(name, kind_of(table.column(name).type), self._numeric(name, table.column(name).type, schema))
+            for name in table.column_names
+            if name in kept
+        )
+        if not any(column.numeric for column in columns):
+            raise SchemaError("Condensation needs a column of numbers or dates; give one a role, or use sf.anonymize.")
+        return columns
+
+    def _numeric(self, name: str, type_: pa.DataType, schema: Schema) -> bool:
+        return has_distances(type_) and name != self.by and scale_of(name, type_, schema) is Scale.NUMERIC
+
+    def _classes(self, table: pa.Table) -> Whole:
+        """Give every record the number of its class; refuse classes that make no group of their own."""
+        if self.by is None:
+            return np.zeros(table.num_rows, dtype=np.int64)
+        distinct, codes = coded(table.column(self.by))
+        classes: Whole = codes.to_numpy().astype(np.int64)
+        small = int((np.bincount(classes) < self.k).sum())
+        if small:
+            raise InfeasibleError(
+                f"{small:,} of the {len(distinct):,} classes of {self.by!r} have fewer than {self.k} records; "
+                "unite them with others, leave them out, or lower k."
+            )
+        return classes
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Condensed:
+    """The statistics of the groups of a table, ready to draw synthetic records from."""
+
+    condensation: Condensation
+    mixture: Mixture = field(repr=False)
+    kind: FrameKind = field(repr=False)
+    drawn: int = 0
+
+    def __repr__(self) -> str:
+        sizes = self.sizes
+        numeric = sum(column.numeric for column in self.mixture.columns)
+        return (
+            f"Condensed({sizes.sum():,} records in {self.groups:,} groups of {sizes.min():,} to {sizes.max():,}, "
+            f"{numeric} numeric and {len(self.mixture.columns) - numeric} other columns)"
+        )
+
+    @property
+    def sizes(self) -> Whole:
+        """How many records every group has."""
+        return self.mixture.statistics.sizes
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(self.mixture.statistics)
+
+    def sample(self, n: int | None = None) -> Any:
+        """Draw synthetic records as a dataframe of the kind that was given.
+
+        Without a number every group yields as many as it has. Otherwise `n` records are drawn in all, and every group
+        yields its share. The next call draws other records, and each call tells more about the groups.
+        """
+        rows = int(self.sizes.sum()) if n is None else n
+        check_rows(rows)
+        table = self.mixture.draw(rows, source(self.condensation.seed, self.drawn))
+        self.drawn += 1
+        return self.kind.restore(table)
+
+
+def check_seed(owner: object, seed: object) -> None:
+    """Refuse a seed that is no whole number of at most 64 bits."""
+    good = seed is None or (isinstance(seed, int) and is_whole(seed) and 0 <= seed < 1 << 64)
+    require(good, owner, "seed", "a whole number from 0 on, of at most 64 bits", seed)
+
+
+def check_rows(rows: object) -> None:
+    """Refuse to draw no record or a part of one."""
+    require(is_whole(rows) and rows >= 1, "sample", "n", "a whole number of at least 1", rows)  # type: ignore[operator]  # a whole number
+
+
+def _kind_of(kind: FrameKind, names: Sequence[str]) -> FrameKind:
+    """Keep the way back for these columns alone: an index, or the categories of an identifier, may name persons."""
+    return FrameKind(name=kind.name, originals=tuple(each for each in kind.originals if each.column in names))
+
+
+def _tally(column: pa.ChunkedArray, labels: Whole) -> Tally:
+    distinct, codes = coded(column)
+    values = distinct_texts(distinct).to_pylist()
+    return Tally.from_rows(values, pc.cast(codes, pa.int64()).to_numpy(), labels)

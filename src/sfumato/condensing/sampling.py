@@ -1,0 +1,106 @@
+"""Draw synthetic records from the statistics of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.condensing.columns import Column, from_numbers, from_texts
+from sfumato.condensing.statistics import GroupStatistics, Whole
+from sfumato.data.numbers import Numbers
+from sfumato.randomness import draw_seed, generator
+
+BLOCK = 1 << 22  # numbers in the axes of as many records as are drawn at once
+SEED_ROOM = 64  # bits that a seed may have; above them the draws of one seed are counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally:
+    """How often each value of one column occurs in each group: entries in the order of the groups."""
+
+    values: Sequence[str]
+    codes: Whole
+    counts: Whole
+
+    @classmethod
+    def from_rows(cls, values: Sequence[str], codes: Whole, labels: Whole) -> Tally:
+        """Count the codes of records by the number of their group."""
+        found, counts = np.unique(labels * len(values) + codes, return_counts=True)
+        return cls(values, found % len(values), counts.astype(np.int64))
+
+    @classmethod
+    def from_table(cls, values: Sequence[str], counts: Whole) -> Tally:
+        """Take counts with a row for every group and a column for every value."""
+        groups, codes = np.nonzero(counts)
+        return cls(values, codes, counts[groups, codes])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mixture:
+    """Groups to draw from: statistics of the numeric columns, and counts of the values of all others."""
+
+    columns: tuple[Column, ...]
+    statistics: GroupStatistics
+    scales: Numbers
+    tallies: tuple[Tally, ...]
+
+    def draw(self, rows: int, rng: np.random.Generator) -> pa.Table:
+        """Draw records, from every group in proportion to its size; their order tells nothing."""
+        groups = rng.permutation(shared_out(self.statistics.sizes, rows, rng))
+        numbers = iter(draw_numbers(self.statistics, self.scales, groups, rng).T)
+        tallies = iter(self.tallies)
+        drawn = [
+            from_numbers(next(numbers), column.kind)
+            if column.numeric
+            else _draw_values(next(tallies), self.statistics.sizes, groups, column, rng)
+            for column in self.columns
+        ]
+        return pa.table(drawn, names=[column.name for column in self.columns])
+
+
+def source(seed: int | None, drawn: int) -> np.random.Generator:
+    """Give the generator of one draw: fresh from the operating system, or that which a seed stands for."""
+    return generator(draw_seed() if seed is None else seed + (drawn << SEED_ROOM))
+
+
+def shared_out(sizes: Whole, rows: int, rng: np.random.Generator) -> Whole:
+    """Give the groups of so many records: each group its share, rounded up or down at random.
+
+    As many records as there are give every group as many as it has, and twice as many give it twice.
+
+    >>> shared_out(np.array([2, 3]), 10, generator(1)).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
+    """
+    total = int(sizes.sum())
+    ends = np.cumsum(sizes)
+    whole, part = divmod(rows, total)
+    bounds = whole * ends + (part * ends + rng.integers(total)) // total
+    return np.repeat(np.arange(len(sizes)), np.diff(bounds, prepend=0))
+
+
+def draw_numbers(statistics: GroupStatistics, scales: Numbers, groups: Whole, rng: np.random.Generator) -> Numbers:
+    """Draw a record of each of these groups: uniform along every axis, with the variance that the group has there."""
+    variances, directions = statistics.axes(scales)
+    reach = directions * (np.sqrt(3 * variances)[:, None, :] * scales[None, :, None])
+    width = len(scales)
+    drawn = np.empty((len(groups), width))
+    step = max(1, BLOCK // width**2)
+    for start in range(0, len(groups), step):
+        rows = groups[start : start + step]
+        along = rng.uniform(-1.0, 1.0, (len(rows), width, 1))
+        drawn[start : start + step] = statistics.means[rows] + (reach[rows] @ along)[:, :, 0]
+    return drawn
+
+
+def draw_codes(tally: Tally, sizes: Whole, groups: Whole, rng: np.random.Generator) -> Whole:
+    """Draw a value of each of these groups, by its share there."""
+    ends = np.cumsum(sizes)
+    places = ends[groups] - 1 - rng.integers(sizes[groups])
+    return tally.codes[np.searchsorted(np.cumsum(tally.counts), places, side="right")]
+
+
+def _draw_values(tally: Tally, sizes: Whole, groups: Whole, column: Column, rng: np.random.Generator) -> pa.Array:
+    return from_texts(tally.values, column.kind).take(pa.array(draw_codes(tally, sizes, groups, rng)))

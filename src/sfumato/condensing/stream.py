@@ -1,0 +1,206 @@
+"""Condensation of a stream: records come in batches and leave nothing but the statistics of groups."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.condensing.columns import Column, kind_of, matrix_of, refuse_missing
+from sfumato.condensing.condensation import check_rows, check_seed
+from sfumato.condensing.sampling import source
+from sfumato.condensing.statistics import Whole
+from sfumato.condensing.stream_files import read_state, write_state
+from sfumato.condensing.stream_state import StreamState
+from sfumato.data.frames import FrameKind, to_arrow
+from sfumato.data.numbers import has_distances
+from sfumato.data.values import coded, distinct_texts
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.validation import did_you_mean, is_whole, require
+
+MOST_VALUES = 1000
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CondensationStream:
+    r"""Condense records that come in batches, in memory that does not grow with the stream [1]_.
+
+    A record joins the group with the nearest mean, where columns are measured in standard deviations of all records up
+    to it; how the stream is cut into batches does not matter. A group of $2k$ splits along its longest axis as if it
+    were spread evenly, until there are `most_groups`; from then on groups only grow. No record is kept: of each group
+    there are the size, the mean and covariance of columns with numbers or dates, and the counts of values of others.
+
+    Parameters
+    ----------
+    k : the least number of records in a group, a whole number of at least 2.
+    columns : the columns to condense; whatever else is in a batch is not looked at.
+    categorical : those of them whose numbers are names of things, such as a ZIP code.
+    most_groups : how many groups there may be.
+    seed : repeats the draws; without it they come from the operating system.
+
+    References
+    ----------
+    .. [1] Aggarwal, Yu, "A condensation approach to privacy preserving data mining", EDBT 2004.
+       https://doi.org/10.1007/978-3-540-24741-8_12
+
+    Examples
+    --------
+    >>> import sfumato as sf
+    >>> stream = CondensationStream(k=20, columns=["age", "sex"], seed=1)
+    >>> for month in range(3):
+    ...     stream.update(sf.generate(500, seed=month))
+    >>> stream.records, stream.sample(100).num_rows
+    (1500, 100)
+    """
+
+    k: int
+    columns: Sequence[str]
+    categorical: Sequence[str] = ()
+    most_groups: int = 1000
+    seed: int | None = None
+    _state: StreamState | None = field(default=None, init=False)
+    _kind: str = field(default="pyarrow", init=False)
+    _drawn: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - one record has no spread
+        self.columns = self._names("columns", self.columns)
+        self.categorical = self._names("categorical", self.categorical)
+        require(bool(self.columns), self, "columns", "at least one column name", list(self.columns))
+        for name in self.categorical:
+            require(name in self.columns, self, "categorical", "a part of columns", list(self.categorical))
+        good = is_whole(self.most_groups) and self.most_groups >= 1
+        require(good, self, "most_groups", "a whole number of at least 1", self.most_groups)
+        check_seed(self, self.seed)
+
+    def __repr__(self) -> str:
+        return f"CondensationStream(k={self.k}, {self.records:,} records in {self.groups:,} groups)"
+
+    @property
+    def records(self) -> int:
+        """How many records have arrived."""
+        return 0 if self._state is None else int(self._state.seen[0])
+
+    @property
+    def sizes(self) -> Whole:
+        """How many records every group has."""
+        return np.zeros(0, dtype=np.int64) if self._state is None else self._state.sizes[: self._state.groups].copy()
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return 0 if self._state is None else self._state.groups
+
+    @property
+    def nbytes(self) -> int:
+        """How much room the statistics take."""
+        return 0 if self._state is None else self._state.nbytes
+
+    def update(self, batch: object) -> None:
+        """Let the records of a batch join their groups; a batch that does not fit is refused and changes nothing."""
+        table, kind = to_arrow(batch)
+        self._refuse_absent(table)
+        if table.num_rows == 0:
+            return
+        refuse_missing(table, self.columns)
+        columns = self._fitting(table)
+        records = matrix_of(table, [column.name for column in columns if column.numeric])
+        state = StreamState.empty(columns, self.most_groups) if self._state is None else self._state
+        others = [column.name for column in columns if not column.numeric]
+        coded_columns = [
+            _codes(name, table.column(name), known) for name, known in zip(others, state.values, strict=True)
+        ]
+        if self._state is None:
+            self._state, self._kind = state, kind.name
+        state.columns = columns
+        state.extend([found for found, _ in coded_columns])
+        state.absorb(records, [codes for _, codes in coded_columns], self.k)
+
+    def sample(self, n: int) -> Any:
+        """Draw `n` synthetic records as a dataframe of the first batch's kind; every group yields its share."""
+        check_rows(n)
+        if self._state is None or self.records < self.k:
+            raise InfeasibleError(
+                f"{self.records:,} records have arrived and {self.k} make a group; nothing is drawn before."
+            )
+        table = self._state.mixture().draw(n, source(self.seed, self._drawn))
+        self._drawn += 1
+        return FrameKind(name=self._kind).restore(table)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, completely or not at all; it is as confidential as the records were."""
+        settings = {
+            "k": self.k,
+            "columns": list(self.columns),
+            "categorical": list(self.categorical),
+            "most_groups": self.most_groups,
+            "seed": self.seed,
+        }
+        write_state(Path(path), {"settings": settings, "kind": self._kind, "drawn": self._drawn}, self._state)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CondensationStream:
+        """Go on from a saved state as if there had been no break."""
+        header, state = read_state(Path(path))
+        stream = cls(**header["settings"])
+        stream._state, stream._kind, stream._drawn = state, header["kind"], header["drawn"]
+        return stream
+
+    def _names(self, parameter: str, given: object) -> tuple[str, ...]:
+        listed = isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+        require(listed, self, parameter, "a list of column names", given)
+        names = tuple(cast("Sequence[str]", given))
+        require(len(set(names)) == len(names), self, parameter, "a list of different column names", given)
+        return names
+
+    def _refuse_absent(self, table: pa.Table) -> None:
+        for name in self.columns:
+            if name not in table.column_names:
+                hint = did_you_mean(name, table.column_names) or "; bring it, or begin another stream without it."
+                raise SchemaError(f"The batch lacks column {name!r}{hint}")
+
+    def _fitting(self, table: pa.Table) -> tuple[Column, ...]:
+        """Tell what the columns hold, this batch included; refuse a batch that they cannot hold."""
+        kinds = {name: kind_of(table.column(name).type) for name in self.columns}
+        if self._state is not None:
+            return tuple(_widened(column, table) for column in self._state.columns)
+        columns = tuple(
+            Column(name, kind, name not in self.categorical and has_distances(table.column(name).type))
+            for name, kind in kinds.items()
+        )
+        if not any(column.numeric for column in columns):
+            raise SchemaError("CondensationStream needs a column of numbers or dates.")
+        return columns
+
+
+def _widened(column: Column, table: pa.Table) -> Column:
+    arrived = table.column(column.name)
+    kind = kind_of(arrived.type)
+    widened = column.widened(kind)
+    if widened is None:
+        raise SchemaError(
+            f"Column {column.name!r} held values of the kind {column.kind} so far and holds {kind} in this batch; "
+            "convert it."
+        )
+    return widened
+
+
+def _codes(name: str, column: pa.ChunkedArray, known: Sequence[str]) -> tuple[list[str], Whole]:
+    """Code a column by the values known so far and those found now, which are given, too."""
+    distinct, codes = coded(column)
+    places = {value: place for place, value in enumerate(known)}
+    arrived = distinct_texts(distinct).to_pylist()
+    found = [value for value in arrived if value not in places]
+    if len(known) + len(found) > MOST_VALUES:
+        raise SchemaError(
+            f"Column {name!r} has more than {MOST_VALUES:,} distinct values, which must all be counted in every group; "
+            "leave it out, or unite some."
+        )
+    places |= {value: len(known) + place for place, value in enumerate(found)}
+    look_up = np.array([places[value] for value in arrived], dtype=np.int64)
+    return found, look_up[codes.to_numpy()] if len(column) else np.zeros(0, dtype=np.int64)

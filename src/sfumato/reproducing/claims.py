@@ -1,0 +1,162 @@
+"""Decide whether claims about lines hold. What each word means is fixed here, for all figures.
+
+- *below*: at every x where both lines were measured;
+- *far below*: at most half;
+- *a little above*: above, and at most twice;
+- *does not move*: varies by at most a tenth;
+- *grows*: every step goes up;
+- *grows fast*: and becomes at least ten times as large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sfumato.reproducing.figures import Finding, Line
+
+FAR = 0.5
+LITTLE = 2.0
+STILL = 0.1
+FAST = 10.0
+TWO = 2
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is said about which figure."""
+
+    figure: str
+    text: str
+
+    def judged(self, seen: bool, why: str) -> Finding:
+        """Say whether it was seen."""
+        return Finding(self.figure, self.text, seen, why)
+
+    def unmeasured(self) -> Finding:
+        """Say that too little could be measured to judge it."""
+        return Finding(self.figure, self.text, seen=False, why="Not measured: no release keeps what was asked here.")
+
+
+def number(value: float) -> str:
+    """Write a number to be read.
+
+    >>> number(67561.2), number(0.14596), number(12)
+    ('67,561', '0.146', '12')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - four digits and more get a comma
+
+
+def compared(claim: Claim, lower: Line, upper: Line, *, most: float = 1.0, axis: str = "l") -> Finding:
+    """Judge whether a line lies below another, at most at a given share of it."""
+    a, b = lower.measured(), upper.measured()
+    xs = [x for x in a if x in b]
+    if not xs:
+        return claim.unmeasured()
+    good = [x for x in xs if (a[x] < b[x] if most == 1.0 else a[x] <= most * b[x])]
+    shown = [xs[0], xs[-1]] if len(xs) > 1 else xs
+    said = ", ".join(f"{number(a[x])} against {number(b[x])} at {axis}={number(x)}" for x in shown)
+    misses = [number(x) for x in xs if x not in good]
+    where = f"; not at {axis}={', '.join(misses)}" if misses and good else ""
+    return claim.judged(len(good) == len(xs), f"At {len(good)} of {len(xs)} points: {said}{where}.")
+
+
+def little_above(claim: Claim, upper: Line, lower: Line) -> Finding:
+    """Judge whether a line lies above another, and at most at twice of it."""
+    a, b = upper.measured(), lower.measured()
+    ratios = {x: a[x] / b[x] for x in a if x in b}
+    if not ratios:
+        return claim.unmeasured()
+    least, greatest = min(ratios.values()), max(ratios.values())
+    said = f"{upper.label} is {number(least)} to {number(greatest)} times {lower.label}"
+    return claim.judged(least > 1 and greatest <= LITTLE, f"{said}; a little is at most {LITTLE:g} times.")
+
+
+def still(claim: Claim, lines: Sequence[Line]) -> Finding:
+    """Judge whether lines do not move from left to right."""
+    moved = {line.label: _variation(list(line.measured().values())) for line in lines if len(line.measured()) > 1}
+    if not moved:
+        return claim.unmeasured()
+    worst = max(moved, key=lambda label: moved[label])
+    ys = next(line for line in lines if line.label == worst).measured().values()
+    said = f"{worst} varies by {moved[worst]:.1%}, from {number(min(ys))} to {number(max(ys))}"
+    return claim.judged(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} is no move.")
+
+
+def coincide(claim: Claim, lines: Sequence[Line], *, axis: str = "k") -> Finding:
+    """Judge whether lines lie on each other."""
+    values = _columns(lines)
+    if not values:
+        return claim.unmeasured()
+    apart = {x: _variation(ys) for x, ys in values.items()}
+    worst = max(apart, key=lambda x: apart[x])
+    said = f"They are at most {apart[worst]:.1%} apart, at {axis}={number(worst)}"
+    return claim.judged(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} is on each other.")
+
+
+def grows(claim: Claim, lines: Sequence[Line], *, least: float = 1.0, falls: bool = False, axis: str = "l") -> Finding:
+    """Judge whether every step of every line goes up (or down), and from end to end at least so many times."""
+    tried = [line for line in lines if len(line.measured()) > 1]
+    if not tried:
+        return claim.unmeasured()
+    steps, wrong, reached = 0, [], []
+    for line in tried:
+        points = list(line.measured().items())
+        steps += len(points) - 1
+        bad = [x for (_, before), (x, after) in pairwise(points) if (after >= before if falls else after <= before)]
+        wrong += [f"{line.label}, {axis}={number(x)}" for x in bad]
+        reached.append(points[-1][1] / points[0][1])
+    worst = max(reached) if falls else min(reached)
+    line = tried[reached.index(worst)]
+    ys = list(line.measured().values())
+    said = f"{line.label} goes from {number(ys[0])} to {number(ys[-1])}, {number(worst)} times"
+    where = f"; wrong steps: {'; '.join(wrong[:3])}{' ...' if len(wrong) > 3 else ''}" if wrong else ""  # noqa: PLR2004 - three examples
+    return claim.judged(
+        not wrong and (falls or worst >= least), f"{steps - len(wrong)} of {steps} steps as claimed; {said}{where}."
+    )
+
+
+def ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> Finding:
+    """Judge whether amounts grow in the order in which they are given."""
+    known = {label: amount for label, amount in amounts.items() if amount == amount}  # noqa: PLR0124 - NaN is not itself
+    if len(known) < TWO:
+        return claim.unmeasured()
+    seen = all(before < after for before, after in pairwise(known.values()))
+    said = ", ".join(f"{label}: {number(amount)}" for label, amount in known.items())
+    return claim.judged(seen, f"{what}: {said}.")
+
+
+def bounded(claim: Claim, lines: Sequence[Line], bound: Callable[[float], float], *, axis: str = "l") -> Finding:
+    """Judge whether lines stay at or below a bound that depends on x."""
+    points = [(line.label, x, y) for line in lines for x, y in line.measured().items()]
+    if not points:
+        return claim.unmeasured()
+    over = [point for point in points if point[2] > bound(point[1]) * (1 + 1e-9)]
+    label, x, y = max(points, key=lambda point: point[2] / bound(point[1]))
+    said = f"closest is {label} at {axis}={number(x)}: {number(y)}, bound {number(bound(x))}"
+    return claim.judged(not over, f"{len(points) - len(over)} of {len(points)} points keep it; {said}.")
+
+
+def rise(line: Line) -> float:
+    """Give how much a line rises from its first to its last measured point; NaN if there are not two."""
+    ys = list(line.measured().values())
+    return ys[-1] - ys[0] if len(ys) > 1 else float("nan")
+
+
+def largest_step(line: Line) -> float:
+    """Give the x at which a line makes its largest step up, measured by quotients; NaN without steps."""
+    points = list(line.measured().items())
+    steps = {x: after / before for (_, before), (x, after) in pairwise(points) if before > 0}
+    return max(steps, key=lambda x: steps[x]) if steps else float("nan")
+
+
+def _columns(lines: Sequence[Line]) -> dict[float, list[float]]:
+    """Collect the values of all lines by x, where all were measured."""
+    known = [line.measured() for line in lines]
+    xs = [x for x in known[0] if all(x in values for values in known)] if known else []
+    return {x: [values[x] for values in known] for x in xs}
+
+
+def _variation(values: Sequence[float]) -> float:
+    return max(values) / min(values) - 1 if min(values) > 0 else (0.0 if max(values) == min(values) else float("inf"))

@@ -1,0 +1,79 @@
+"""What a reproduction gives: figures as numbers, and findings with the numbers that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import isnan
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a figure; what could not be measured is NaN.
+
+    `spread` is the standard deviation over repetitions of every y, where there were repetitions.
+    """
+
+    label: str
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    spread: tuple[float, ...] | None = None
+
+    def measured(self) -> dict[float, float]:
+        """Give y by x, where it was measured."""
+        return {x: y for x, y in zip(self.xs, self.ys, strict=True) if not isnan(y)}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Lines over one axis, as a paper shows them."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...]
+    log_y: bool = False
+
+    def line(self, label: str) -> Line:
+        """Find a line by its label.
+
+        >>> Figure("1", "Growth", "n", "seconds", (Line("fast", (1, 2), (3, 4)),)).line("fast").ys
+        (3, 4)
+        """
+        return next(line for line in self.lines if line.label == label)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that the original work says about a figure, whether it was seen again, and why (not)."""
+
+    figure: str
+    claim: str
+    seen: bool
+    why: str
+
+    def explained(self, cause: str) -> Finding:
+        """Say more about why it was not seen, if it was not.
+
+        >>> Finding("1", "a is below b", seen=False, why="At 0 of 3 points.").explained("Groups of a are larger.").why
+        'At 0 of 3 points. Groups of a are larger.'
+        """
+        return self if self.seen else replace(self, why=f"{self.why} {cause}")
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All figures and findings of a reproduction."""
+
+    figures: tuple[Figure, ...]
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def joined(cls, parts: Iterable[Reproduction]) -> Reproduction:
+        """Put several reproductions behind each other."""
+        listed = list(parts)
+        return cls(
+            tuple(figure for part in listed for figure in part.figures),
+            tuple(finding for part in listed for finding in part.findings),
+        )

@@ -1,0 +1,136 @@
+"""Measure releases: one point of every figure per release, and many releases side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.answering.columns import Known, original_domains
+from sfumato.answering.estimation import Answers
+from sfumato.answering.pieces import Floats
+from sfumato.answering.query import Query
+from sfumato.answering.workload import Workload, actual_answers
+from sfumato.exceptions import InfeasibleError
+from sfumato.models.base import PrivacyModel
+from sfumato.publication import NOT_PUBLISHED
+from sfumato.published.table import bucket_numbers
+from sfumato.release import Release, anonymize
+from sfumato.reproducing.setting import Grid, Subject
+
+Task = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured on one release; NaN where there is none that keeps what was asked.
+
+    `ncp` is summed over cells outside buckets. `error` is the mean of (upper - lower) / actual over all queries whose
+    answer is not 0, `median_error` the median.
+    """
+
+    error: float = nan
+    median_error: float = nan
+    discernibility: float = nan
+    ncp: float = nan
+    exposures: Mapping[str, float] = field(default_factory=dict)
+
+    def exposure(self, name: str) -> float:
+        """Give a mean exposure by name; NaN if it was not measured."""
+        return self.exposures.get(name, nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Random queries on a table, and the true answers."""
+
+    subject: Subject
+    queries: Sequence[Query]
+    actual: Floats
+    known: Known
+
+    @classmethod
+    def of(cls, subject: Subject, grid: Grid) -> Questions:
+        """Draw them; equal tables and grids give equal queries, whatever is flagged."""
+        most = min(Workload.attributes, len(subject.schema.quasi))
+        drawn = Workload(queries=grid.queries, attributes=most, over=subject.summed, seed=grid.seed)
+        queries = drawn.draw(subject.table, subject.schema)
+        known = original_domains(subject.table, subject.schema)
+        return cls(subject, queries, actual_answers(subject.table, subject.schema, queries), known)
+
+    def errors(self, release: Release) -> Floats:
+        """Give (upper - lower) / actual for every query, as in formulas 3.25 and 4.14 to 4.19 of the thesis."""
+        answers = Answers.read(release.published, self.subject.schema, self.queries, self.known).rounded()
+        widths = np.array([answer.upper - answer.lower for answer in answers])
+        return np.asarray(widths / np.abs(self.actual, where=self.actual != 0, out=np.full(len(widths), nan)))
+
+
+def measure(
+    questions: Questions,
+    models: Sequence[PrivacyModel],
+    algorithm: Algorithm,
+    seed: int,
+    expose: Callable[[Release], Mapping[str, float]] | None = None,
+) -> Point:
+    """Make a release and measure it."""
+    subject = questions.subject
+    try:
+        release = anonymize(subject.table, subject.schema, models, algorithm, seed=seed)
+    except InfeasibleError:
+        return Point()
+    errors = questions.errors(release)
+    errors = errors[~np.isnan(errors)]
+    point = Point(
+        error=float(errors.mean()) if len(errors) else nan,
+        median_error=float(np.median(errors)) if len(errors) else nan,
+        discernibility=release.measures["discernibility"],
+        ncp=open_penalty(release),
+    )
+    return point if expose is None else replace(point, exposures=expose(release))
+
+
+def open_penalty(release: Release) -> float:
+    """Sum the NCP of all cells outside buckets, as formula 5.13 of the thesis does.
+
+    The measure averages over all cells, and a cell in a bucket costs 1 there, like a suppressed one.
+    """
+    schema = release.recipe.schema
+    found = [bucket_numbers(release.published, name) for name in schema.quasi]
+    hidden = sum(int(np.count_nonzero(numbers != NOT_PUBLISHED)) for numbers in found if numbers is not None)
+    return float(release.measures["ncp"] * release.original.num_rows * len(schema.quasi) - hidden)
+
+
+def run_all(tasks: Sequence[Task], *, workers: int = 1, progress: Progress = silent) -> list[Any]:
+    """Run tasks, some at once in processes of their own if there are several workers; give results in order.
+
+    An interruption is for this process to tell: workers finish their task, and no other is begun.
+    """
+    if workers <= 1 or len(tasks) <= 1:
+        results = []
+        for at, (function, arguments) in enumerate(tasks):
+            results.append(function(*arguments))
+            progress((at + 1) / len(tasks))
+        return results
+    import signal
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(
+        min(workers, len(tasks)),
+        mp_context=get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    ) as pool:
+        running = [pool.submit(function, *arguments) for function, arguments in tasks]
+        try:
+            for done, each in enumerate(as_completed(running), start=1):
+                each.result()
+                progress(done / len(tasks))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        return [each.result() for each in running]

@@ -1,0 +1,160 @@
+"""What the experiments of the thesis are done on, and with which parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.answering.pieces import is_numeric
+from sfumato.attributes.flagging import flag
+from sfumato.attributes.schema import Schema
+from sfumato.data.census import EDUCATION_LEVELS, Cardinalities, generate_census
+from sfumato.engine.domain import describe
+from sfumato.exceptions import SchemaError
+from sfumato.validation import is_whole, require
+
+THESIS_ROWS = {3: 22_517, 4: 17_629, 5: 31_055}
+THESIS_CARDINALITIES = {
+    3: Cardinalities(hours=90, occupations=216, salaries=702),
+    4: Cardinalities(hours=89, occupations=187, salaries=682),
+    5: Cardinalities(hours=93, occupations=257, salaries=719),
+}
+SEMI_SENSITIVE = 2
+LEAST_QUASI = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The parameters of all experiments; the defaults are the thesis's.
+
+    It does not say which `group_sizes` of figures 3.9 to 3.11 it took, nor which `diversities` of chapters 3 and 4;
+    the latter are those of chapter 5.
+
+    Parameters
+    ----------
+    queries : random queries per release.
+    seed : repeats flags, queries and releases.
+    diversities : l wherever it is the x-axis.
+    group_size : k where it is fixed, in chapter 3.
+    group_sizes, fixed_diversities : k on the x-axis, and l of every line, in figures 3.9 to 3.11.
+    generalized_sizes : k in chapter 5.
+    densities, density : shares of flagged cells, and the share where it is fixed.
+    closeness : t of the attribute with few values.
+    """
+
+    queries: int = 1000
+    seed: int = 0
+    diversities: Sequence[int] = (5, 8, 10, 12, 15, 18, 20)
+    group_size: int = 3
+    group_sizes: Sequence[int] = (2, 3, 5, 8, 10)
+    fixed_diversities: Sequence[int] = (5, 10, 15, 20)
+    generalized_sizes: Sequence[int] = (5, 8, 10)
+    densities: Sequence[float] = (0.1, 0.2, 0.3, 0.4)
+    density: float = 0.2
+    closeness: float = 0.2
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.queries) and self.queries >= 1, self, "queries", "at least 1", self.queries)
+        require(is_whole(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """A table to experiment on.
+
+    Parameters
+    ----------
+    table, schema : the table without missing values, and its roles; one attribute is sensitive.
+    semi_sensitive : quasi-identifiers of which single cells are flagged, and kept l-diverse.
+    narrow : a quasi-identifier with few values, whose flagged cells are kept t-close.
+    """
+
+    table: pa.Table
+    schema: Schema
+    semi_sensitive: tuple[str, ...]
+    narrow: str
+
+    @property
+    def summed(self) -> str:
+        """The sensitive attribute, whose numbers queries sum."""
+        return self.schema.sensitive[0]
+
+    def flagged(self, names: Sequence[str], density: float, seed: int) -> Subject:
+        """Flag a share of the cells of some attributes at random; cells of a lower density are among these."""
+        rows = self.table.num_rows
+        number = max(1, round(density * rows))
+        streams = np.random.default_rng(seed).spawn(len(names))
+        mask = {}
+        for name, stream in zip(names, streams, strict=True):
+            flags = np.zeros(rows, dtype=np.bool_)
+            flags[stream.permutation(rows)[:number]] = True
+            mask[name] = flags
+        table, schema = flag(self.table, self.schema, mask=pa.table(mask))
+        return replace(self, table=table, schema=schema)
+
+
+def census_schema() -> Schema:
+    """Say what every attribute of `generate_census` is."""
+    return Schema(
+        quasi=[
+            "sex",
+            "age",
+            "relationship",
+            "marital_status",
+            "race",
+            "education",
+            "hours_per_week",
+            "occupation",
+        ],
+        sensitive=["salary"],
+        orders={"education": EDUCATION_LEVELS},
+    )
+
+
+def census_subject(chapter: int, *, rows: int | None, seed: int) -> Subject:
+    """Make the census of a chapter up, with as many rows as the thesis has unless told otherwise."""
+    table = generate_census(
+        THESIS_ROWS[chapter] if rows is None else rows, seed=seed, cardinalities=THESIS_CARDINALITIES[chapter]
+    )
+    return Subject(table=table, schema=census_schema(), semi_sensitive=("age", "occupation"), narrow="sex")
+
+
+def given_subject(table: pa.Table, schema: Schema) -> Subject:
+    """Experiment on a table of the user's.
+
+    The first sensitive attribute with numbers is summed. The attributes that the schema gives flags are
+    semi-sensitive, or else the two quasi-identifiers with most values; the one with fewest is kept t-close. Records
+    with missing values are left out, as in the thesis.
+    """
+    schema.check_columns(table.column_names)
+    summed = [name for name in schema.sensitive if is_numeric(describe(name, table[name], schema))]
+    if not summed:
+        raise SchemaError("The thesis sums a sensitive number, and no sensitive attribute has numbers; name one.")
+    if len(schema.quasi) < LEAST_QUASI:
+        raise SchemaError(f"The thesis asks for {LEAST_QUASI} quasi-identifiers at once; the schema has fewer.")
+    names = [*schema.quasi, summed[0]]
+    kept = table.select(names).drop_null()
+    if not kept.num_rows:
+        raise SchemaError("Every record has a missing value, and the thesis leaves such records out.")
+    widths = {name: len(pc.unique(kept[name])) for name in schema.quasi}
+    by_width = sorted((name for name in schema.quasi if widths[name] > 1), key=lambda name: widths[name])
+    semi = tuple(schema.flags) or tuple(by_width[-SEMI_SENSITIVE:])
+    narrow = [name for name in by_width if name not in semi]
+    if not narrow or not set(semi) <= set(schema.quasi):
+        raise SchemaError("Flagged attributes must be quasi-identifiers, and one more must have two values or more.")
+    return Subject(table=kept, schema=_only(schema, summed[0]), semi_sensitive=semi, narrow=narrow[0])
+
+
+def _only(schema: Schema, summed: str) -> Schema:
+    """Keep the quasi-identifiers and one sensitive attribute."""
+    quasi = schema.of_quasi()
+    return replace(
+        quasi,
+        sensitive=[summed],
+        hierarchies={name: schema.hierarchies[name] for name in (*schema.quasi, summed) if name in schema.hierarchies},
+        scales={name: schema.scales[name] for name in (*schema.quasi, summed) if name in schema.scales},
+    )

@@ -1,0 +1,54 @@
+"""The experiments of chapters 3, 4 and 5 of the thesis, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
+from sfumato.reproducing.figures import Reproduction
+from sfumato.reproducing.measuring import run_all
+from sfumato.reproducing.setting import THESIS_ROWS, Grid, Subject, census_subject
+
+CHAPTERS = tuple(THESIS_ROWS)
+
+
+def reproduce_thesis(
+    grid: Grid | None = None,
+    *,
+    rows: int | None = None,
+    subject: Subject | None = None,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> Reproduction:
+    """Do the experiments of the thesis again.
+
+    Parameters
+    ----------
+    grid : the parameters; `Grid()` unless given, which are the thesis's.
+    rows : how many records each made-up census has; as many as the thesis's unless given.
+    subject : a table to use in every chapter, in place of a made-up census.
+    workers : how many processes measure at once.
+    progress : is told the share that is done.
+    """
+    grid = Grid() if grid is None else grid
+    subjects: Mapping[int, Subject] = {
+        chapter: census_subject(chapter, rows=rows, seed=grid.seed) if subject is None else subject
+        for chapter in CHAPTERS
+    }
+    tasks = {
+        **{(5, key): task for key, task in thesis_chapter_5.tasks(subjects[5], grid).items()},
+        **{(4, key): task for key, task in thesis_chapter_4.tasks(subjects[4], grid).items()},
+        **{(3, key): task for key, task in thesis_chapter_3.tasks(subjects[3], grid).items()},
+    }
+    results = dict(zip(tasks, run_all(list(tasks.values()), workers=workers, progress=progress), strict=True))
+    by_chapter = {
+        chapter: {key: points for (where, key), points in results.items() if where == chapter} for chapter in CHAPTERS
+    }
+    return Reproduction.joined(
+        [
+            thesis_chapter_3.report(subjects[3], by_chapter[3], grid),
+            thesis_chapter_4.report(subjects[4], by_chapter[4], grid),
+            thesis_chapter_5.report(subjects[5].table.num_rows, by_chapter[5], grid, by_chapter[4]),
+        ]
+    )

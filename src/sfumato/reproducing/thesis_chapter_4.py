@@ -1,0 +1,248 @@
+"""Chapter 4 of the thesis: privacy chosen per cell, by local anatomy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import isnan
+
+import numpy as np
+
+from sfumato.algorithms.anatomy import Anatomy
+from sfumato.algorithms.local_anatomy import LocalAnatomy
+from sfumato.algorithms.mondrian import Mondrian
+from sfumato.attributes.flagging import FLAG_SUFFIX
+from sfumato.models.base import PrivacyModel
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.t_closeness import TCloseness
+from sfumato.release import Release
+from sfumato.reproducing.claims import (
+    FAR,
+    STILL,
+    Claim,
+    bounded,
+    compared,
+    largest_step,
+    number,
+    ordered,
+    rise,
+    still,
+)
+from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
+from sfumato.reproducing.flagged_exposure import Cells
+from sfumato.reproducing.measuring import Point, Questions, Task, measure
+from sfumato.reproducing.setting import Grid, Subject
+from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, EXPOSURE, Points, line, over_diversities
+
+MONDRIAN, ANATOMY, PLAIN = "Mondrian", "Anatomy", "Local anatomy, no heuristic"
+FIRST, SECOND = "Local anatomy, adversary 1", "Local anatomy, adversary 2"
+HEURISTIC = "Local anatomy"
+FLAGGED, SENSITIVE, EVERY = "flagged", "sensitive", "every"
+THRESHOLD = 18  # the l at which the thesis saw its heuristic fail
+
+
+def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
+    """List what has to be measured: releases over l, for every algorithm and density."""
+    found: dict[Hashable, Task] = {
+        MONDRIAN: (over_diversities, (subject, grid, Mondrian(), None, grid.diversities)),
+        ANATOMY: (measure_anatomy, (subject, grid)),
+        PLAIN: (measure_local, (subject, grid, grid.density, False, False)),
+    }
+    for density in grid.densities:
+        found[density] = (measure_local, (subject, grid, density, True, False))
+        found["t-close", density] = (measure_local, (subject, grid, density, True, True))
+    return found
+
+
+def measure_anatomy(subject: Subject, grid: Grid) -> dict[int, Point]:
+    """Measure Anatomy, which puts the sensitive attribute in buckets and shows flagged cells as they are."""
+    questions = Questions.of(subject, grid)
+    flagged = subject.flagged(subject.semi_sensitive, grid.density, grid.seed)
+
+    def expose(release: Release) -> dict[str, float]:
+        return _exposures(release, flagged, subject.semi_sensitive, adversaries=(1,))
+
+    return {
+        l: measure(questions, [FrequencyLDiversity(l=l, sensitive=subject.summed)], Anatomy(), grid.seed, expose)
+        for l in grid.diversities
+    }
+
+
+def measure_local(subject: Subject, grid: Grid, density: float, halve: bool, with_narrow: bool) -> dict[int, Point]:
+    """Measure local anatomy with a share of flagged cells; the narrow attribute may be flagged and t-close, too."""
+    names = (*subject.semi_sensitive, *([subject.narrow] if with_narrow else []))
+    flagged = subject.flagged(names, density, grid.seed)
+    questions = Questions.of(flagged, grid)
+
+    def expose(release: Release) -> dict[str, float]:
+        return _exposures(release, flagged, subject.semi_sensitive, adversaries=(1, 2))
+
+    return {
+        l: measure(
+            questions,
+            cell_models(subject, l, grid.closeness if with_narrow else None),
+            LocalAnatomy(halve=halve),
+            grid.seed,
+            None if with_narrow else expose,
+        )
+        for l in grid.diversities
+    }
+
+
+def cell_models(subject: Subject, l: int, t: float | None) -> list[PrivacyModel]:
+    """Ask for l-diverse flagged and sensitive cells, and with t for t-close cells of the narrow attribute."""
+    names = (*subject.semi_sensitive, subject.summed)
+    models: list[PrivacyModel] = [FrequencyLDiversity(l=l, sensitive=name) for name in names]
+    return models if t is None else [*models, TCloseness(t=t, sensitive=subject.narrow)]
+
+
+def _exposures(
+    release: Release, flagged: Subject, names: Sequence[str], adversaries: Sequence[int]
+) -> dict[str, float]:
+    """Average the exposures of flagged cells, of the sensitive attribute, and of both, for each adversary."""
+    flags = {name: flagged.table[name + FLAG_SUFFIX].to_numpy() for name in names}
+    cells = Cells.of(release, flags)
+    means = {}
+    for adversary in adversaries:
+        own = np.concatenate([cells.exposures(name, adversary=adversary) for name in names])
+        summed = cells.exposures(flagged.summed, adversary=adversary)
+        means[f"{FLAGGED}{adversary}"] = float(own.mean())
+        means[f"{SENSITIVE}{adversary}"] = float(summed.mean())
+        means[f"{EVERY}{adversary}"] = float(np.concatenate([own, summed]).mean())
+    return means
+
+
+def report(subject: Subject, measured: Mapping[Hashable, Points], grid: Grid) -> Reproduction:
+    """Put the measured points into figures, and judge what the thesis says about them."""
+    figures = (*_exposure_figures(subject, measured, grid), *_error_figures(measured, grid))
+    by_name = {figure.name: figure for figure in figures}
+    findings = [
+        *_exposure_findings(by_name),
+        compared(
+            Claim("4.5", "Query error of local anatomy is far below Mondrian's"),
+            by_name["4.5"].line(HEURISTIC),
+            by_name["4.5"].line(MONDRIAN),
+            most=FAR,
+        ),
+        *_heuristic_findings(by_name["4.6"]),
+        *_density_findings(by_name["4.7"], by_name["4.8"]),
+    ]
+    return Reproduction(figures, tuple(findings))
+
+
+def percent(density: float) -> str:
+    """Name a line or figure by its density.
+
+    >>> percent(0.1)
+    '10% flagged'
+    """
+    return f"{density:.0%} flagged"
+
+
+def _exposure_figures(subject: Subject, measured: Mapping[Hashable, Points], grid: Grid) -> list[Figure]:
+    density = percent(grid.density)
+
+    def three(what: str) -> tuple[Line, ...]:
+        local = measured[grid.density]
+        wanted = ((ANATOMY, measured[ANATOMY], 1), (FIRST, local, 1), (SECOND, local, 2))
+        return tuple(line(name, points, _exposed(f"{what}{adversary}")) for name, points, adversary in wanted)
+
+    every = tuple(line(percent(each), measured[each], _exposed(f"{EVERY}2")) for each in grid.densities)
+    flagged = " and ".join(subject.semi_sensitive)
+    return [
+        Figure("4.3", f"Exposure of flagged cells of {flagged} ({density})", DIVERSITY, EXPOSURE, three(FLAGGED)),
+        Figure("4.4", f"Exposure of {subject.summed} ({density})", DIVERSITY, EXPOSURE, three(SENSITIVE)),
+        Figure("4.7", "Exposure of all sensitive cells, adversary 2, local anatomy", DIVERSITY, EXPOSURE, every),
+    ]
+
+
+def _exposed(name: str) -> Callable[[Point], float]:
+    return lambda point: point.exposure(name)
+
+
+def _error(point: Point) -> float:
+    return point.error
+
+
+def _error_figures(measured: Mapping[Hashable, Points], grid: Grid) -> list[Figure]:
+    label, density = ERROR, percent(grid.density)
+    local = line(HEURISTIC, measured[grid.density], _error)
+    plain, anatomy, mondrian = (line(name, measured[name], _error) for name in (PLAIN, ANATOMY, MONDRIAN))
+    return [
+        Figure("4.5", f"Query error against Mondrian ({density})", DIVERSITY, label, (local, mondrian), log_y=True),
+        Figure("4.6", f"Query error against Anatomy ({density})", DIVERSITY, label, (local, plain, anatomy)),
+        Figure(
+            "4.8",
+            "Query error of local anatomy",
+            DIVERSITY,
+            label,
+            tuple(line(percent(each), measured[each], _error) for each in grid.densities),
+        ),
+        Figure(
+            "4.10",
+            f"Query error of local anatomy, one attribute {grid.closeness:g}-close",
+            DIVERSITY,
+            label,
+            tuple(line(percent(each), measured["t-close", each], _error) for each in grid.densities),
+        ),
+    ]
+
+
+def _exposure_findings(figures: Mapping[str, Figure]) -> list[Finding]:
+    anatomy, first, second = (figures["4.3"].line(name) for name in (ANATOMY, FIRST, SECOND))
+    open_cells = Claim("4.3", "Anatomy leaves flagged cells unprotected: a larger l changes nothing (the thesis: 0.65)")
+    kept = Claim("4.3", "Local anatomy keeps flagged cells at 1/l or less on average, from both adversaries")
+    return [
+        still(open_cells, [anatomy]),
+        compared(Claim("4.3", "Local anatomy exposes flagged cells less than Anatomy does"), second, anatomy),
+        bounded(kept, [first, second], lambda l: 1 / l),
+        bounded(
+            Claim("4.4", "Anatomy and local anatomy both keep the sensitive attribute at 1/l or less on average"),
+            figures["4.4"].lines,
+            lambda l: 1 / l,
+        ),
+    ]
+
+
+def _heuristic_findings(figure: Figure) -> list[Finding]:
+    local, plain, anatomy = (figure.line(name) for name in (HEURISTIC, PLAIN, ANATOMY))
+    below = Line(local.label, *_until(local, THRESHOLD))
+    worse = Claim("4.6", "Without its heuristic, local anatomy has more query error than Anatomy")
+    better = Claim("4.6", f"With its heuristic it has less query error than Anatomy, for l below {THRESHOLD}")
+    fails = Claim("4.6", f"At l={THRESHOLD} the heuristic fails: error jumps to nearly that without it")
+    return [
+        compared(worse, anatomy, plain),
+        compared(better, below, anatomy),
+        compared(Claim("4.6", "The heuristic lowers query error"), local, plain),
+        _fails_at(fails, local, plain),
+    ]
+
+
+def _until(each: Line, end: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    kept = [(x, y) for x, y in zip(each.xs, each.ys, strict=True) if x < end]
+    return tuple(x for x, _ in kept), tuple(y for _, y in kept)
+
+
+def _fails_at(claim: Claim, local: Line, plain: Line) -> Finding:
+    """Judge whether the largest step up is at the threshold, and leads to within a tenth of the other line."""
+    step, a, b = largest_step(local), local.measured(), plain.measured()
+    if isnan(step) or step not in b or THRESHOLD not in a or THRESHOLD not in b:
+        return claim.unmeasured()
+    shares = ", ".join(f"{a[l] / b[l]:.0%} at l={number(l)}" for l in a if l in b)
+    seen = step == THRESHOLD and a[THRESHOLD] >= (1 - STILL) * b[THRESHOLD]
+    why = f"Its largest step is at l={number(step)}; with the heuristic error is {shares} of that without."
+    return claim.judged(seen, why)
+
+
+def _density_findings(exposures: Figure, errors: Figure) -> list[Finding]:
+    kept = Claim("4.7", "However many cells are flagged, they stay at 1/l or less on average")
+    faster = Claim("4.8", "The more cells are flagged, the more query error depends on l")
+    steps = {each.label: largest_step(each) for each in errors.lines}
+    known = {label: step for label, step in steps.items() if not isnan(step)}
+    jump = Claim("4.8", f"All lines make their largest step at l={THRESHOLD}")
+    said = ", ".join(f"{label} at l={number(step)}" for label, step in known.items())
+    rises = {each.label: rise(each) for each in errors.lines}
+    return [
+        bounded(kept, exposures.lines, lambda l: 1 / l),
+        ordered(faster, rises, "From the smallest to the largest l it rises by"),
+        jump.judged(set(known.values()) == {THRESHOLD}, f"Largest steps: {said}.") if known else jump.unmeasured(),
+    ]

@@ -1,0 +1,230 @@
+"""Chapter 5 of the thesis: flagged cells in buckets and k-anonymous identities, by local anatomy generalization."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from math import nan
+
+import numpy as np
+
+from sfumato.algorithms.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.reproducing.claims import Claim, grows, number, ordered, rise, still
+from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
+from sfumato.reproducing.measuring import Point, Questions, Task, measure
+from sfumato.reproducing.setting import Grid, Subject
+from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, PENALTY, Points, line
+from sfumato.reproducing.thesis_chapter_4 import cell_models, percent
+
+MECHANISMS = ("cuts", "ncp")
+NAMES = {"cuts": "LAG_1 (cuts)", "ncp": "LAG_2 (NCP)"}
+MUCH = 2.0
+Measured = Mapping[Hashable, Points]
+Value = Callable[[Point], float]
+
+
+def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
+    """List what has to be measured: releases over l, for every mechanism, density and k; the slow ones first."""
+    return {
+        (mechanism, density, k): (measure_generalized, (subject, grid, mechanism, density, k))
+        for mechanism in reversed(MECHANISMS)
+        for density in grid.densities
+        for k in grid.generalized_sizes
+    }
+
+
+def measure_generalized(subject: Subject, grid: Grid, mechanism: str, density: float, k: int) -> dict[int, Point]:
+    """Measure local anatomy generalization over l."""
+    flagged = subject.flagged((*subject.semi_sensitive, subject.narrow), density, grid.seed)
+    questions = Questions.of(flagged, grid)
+    algorithm = LocalAnatomyGeneralization(mechanism="cuts" if mechanism == "cuts" else "ncp")
+    return {
+        l: measure(questions, [KAnonymity(k=k), *cell_models(subject, l, grid.closeness)], algorithm, grid.seed)
+        for l in grid.diversities
+    }
+
+
+def report(rows: int, measured: Measured, grid: Grid, ungeneralized: Measured) -> Reproduction:
+    """Put the measured points into figures, and judge what the thesis says about them.
+
+    `rows` are the records; `ungeneralized` are the points of local anatomy in chapter 4, by density.
+    """
+    figures = (
+        *_figures(measured, grid, ("Discernibility", PENALTY), 4, lambda point: point.discernibility),
+        *_figures(measured, grid, ("NCP", "NCP, summed over cells outside buckets"), 12, lambda point: point.ncp),
+        *_figures(measured, grid, ("Query error", ERROR), 20, lambda point: point.error),
+    )
+    findings = [
+        *_discernibility_findings(measured, grid, rows),
+        *_ncp_findings(measured, grid),
+        *_error_findings(measured, grid),
+        _generalization_costs(measured, grid, ungeneralized),
+    ]
+    return Reproduction(figures, tuple(findings))
+
+
+def _figures(measured: Measured, grid: Grid, words: tuple[str, str], start: int, value: Value) -> Iterable[Figure]:
+    title, label = words
+    pairs = [(density, mechanism) for density in grid.densities for mechanism in MECHANISMS]
+    for place, (density, mechanism) in enumerate(pairs, start=start):
+        lines = tuple(line(f"k={k}", measured[mechanism, density, k], value) for k in grid.generalized_sizes)
+        yield Figure(f"5.{place}", f"{title} of {NAMES[mechanism]}, {percent(density)}", DIVERSITY, label, lines)
+
+
+def _over_l(measured: Measured, grid: Grid, value: Value, mechanism: str | None = None) -> list[Line]:
+    return [
+        line(f"{NAMES[each]}, {percent(density)}, k={k}", measured[each, density, k], value)
+        for each in ([mechanism] if mechanism else MECHANISMS)
+        for density in grid.densities
+        for k in grid.generalized_sizes
+    ]
+
+
+def _over_k(measured: Measured, grid: Grid, value: Value) -> list[Line]:
+    ks = grid.generalized_sizes
+    return [
+        Line(
+            f"{NAMES[mechanism]}, {percent(density)}, l={l}",
+            tuple(map(float, ks)),
+            tuple(value(measured[mechanism, density, k][l]) for k in ks),
+        )
+        for mechanism in MECHANISMS
+        for density in grid.densities
+        for l in grid.diversities
+    ]
+
+
+def _over_density(measured: Measured, grid: Grid, value: Value, mechanisms: Sequence[str]) -> list[Line]:
+    return [
+        Line(
+            f"{NAMES[mechanism]}, k={k}, l={l}",
+            tuple(100 * density for density in grid.densities),
+            tuple(value(measured[mechanism, density, k][l]) for density in grid.densities),
+        )
+        for mechanism in mechanisms
+        for k in grid.generalized_sizes
+        for l in grid.diversities
+    ]
+
+
+def _lower(claim: Claim, measured: Measured, grid: Grid, value: Value, lower: str) -> Finding:
+    """Judge whether a mechanism has the lower value wherever both were measured."""
+    other = MECHANISMS[1 - MECHANISMS.index(lower)]
+    pairs = [
+        (value(measured[lower, density, k][l]), value(measured[other, density, k][l]))
+        for density in grid.densities
+        for k in grid.generalized_sizes
+        for l in grid.diversities
+    ]
+    known = np.array([pair for pair in pairs if not np.isnan(pair).any()])
+    if not len(known):
+        return claim.unmeasured()
+    ratios = known[:, 0] / known[:, 1]
+    said = f"{NAMES[lower]} is {number(float(ratios.min()))} to {number(float(ratios.max()))} times {NAMES[other]}"
+    below = int((ratios < 1).sum())
+    return claim.judged(below == len(ratios), f"At {below} of {len(ratios)} points; {said}.")
+
+
+def _means(measured: Measured, grid: Grid, value: Value) -> list[float]:
+    """Average a value over all points of each mechanism."""
+    return [
+        _mean([y for each in _over_l(measured, grid, value, mechanism) for y in each.measured().values()])
+        for mechanism in MECHANISMS
+    ]
+
+
+def _mean_sizes(measured: Measured, grid: Grid, rows: int) -> str:
+    cuts, ncp = _means(measured, grid, lambda point: point.discernibility / rows)
+    said = f"On average over all k a record stands among {number(cuts)} with LAG_1 and {number(ncp)} with LAG_2"
+    return f"{said}: cuts at medians never part records with equal values."
+
+
+def _mean_penalties(measured: Measured, grid: Grid) -> str:
+    cuts, ncp = _means(measured, grid, lambda point: point.ncp)
+    return f"LAG_2's mean NCP is {number(ncp / cuts)} times LAG_1's: narrower cells give narrower bounds."
+
+
+def _discernibility_findings(measured: Measured, grid: Grid, rows: int) -> list[Finding]:
+    def value(point: Point) -> float:
+        return point.discernibility
+
+    by_density = _over_density(measured, grid, value, MECHANISMS)
+    return [
+        still(Claim("5.4-5.11", "Discernibility does not depend on l"), _over_l(measured, grid, value)),
+        grows(Claim("5.4-5.11", "Discernibility grows with k"), _over_k(measured, grid, value), axis="k"),
+        grows(Claim("5.4-5.11", "Discernibility grows with the share of flagged cells"), by_density, axis="percent"),
+        _lower(Claim("5.4-5.11", "LAG_1 has the lower discernibility"), measured, grid, value, "cuts").explained(
+            _mean_sizes(measured, grid, rows)
+        ),
+    ]
+
+
+def _ncp_findings(measured: Measured, grid: Grid) -> list[Finding]:
+    def value(point: Point) -> float:
+        return point.ncp
+
+    falls = Claim("5.12-5.19", "NCP of LAG_1 falls as more cells are flagged")
+    return [
+        _lower(Claim("5.12-5.19", "LAG_2 has the lower NCP"), measured, grid, value, "ncp"),
+        still(Claim("5.12-5.19", "NCP does not depend on l"), _over_l(measured, grid, value)),
+        grows(Claim("5.12-5.19", "NCP grows with k"), _over_k(measured, grid, value), axis="k"),
+        grows(falls, _over_density(measured, grid, value, ["cuts"]), falls=True, axis="percent"),
+    ]
+
+
+def _error_findings(measured: Measured, grid: Grid) -> list[Finding]:
+    def value(point: Point) -> float:
+        return point.error
+
+    rises = {}
+    for k in grid.generalized_sizes:
+        lines = [each for each in _over_l(measured, grid, value) if each.label.endswith(f", k={k}")]
+        rises[f"k={k}"] = _mean([rise(each) for each in lines])
+    stronger = Claim("5.20-5.27", "The larger k is, the more query error depends on l")
+    return [
+        _lower(Claim("5.20-5.27", "LAG_1 has the lower query error"), measured, grid, value, "cuts").explained(
+            _mean_penalties(measured, grid)
+        ),
+        _more_than_l(Claim("5.20-5.27", "k changes query error more than l does"), measured, grid, value),
+        ordered(stronger, rises, "From the smallest to the largest l it rises on average by"),
+    ]
+
+
+def _more_than_l(claim: Claim, measured: Measured, grid: Grid, value: Value) -> Finding:
+    """Compare how many times error grows from end to end of both axes, on average over all lines."""
+    by_k, by_l = (
+        _mean([_times(each) for each in lines])
+        for lines in (_over_k(measured, grid, value), _over_l(measured, grid, value))
+    )
+    if np.isnan(by_k) or np.isnan(by_l):
+        return claim.unmeasured()
+    ks, ls = grid.generalized_sizes, grid.diversities
+    said = f"On average it grows {number(by_k)} times from k={ks[0]} to {ks[-1]}"
+    return claim.judged(by_k > by_l, f"{said}, and {number(by_l)} times from l={ls[0]} to {ls[-1]}.")
+
+
+def _generalization_costs(measured: Measured, grid: Grid, ungeneralized: Measured) -> Finding:
+    """Compare with local anatomy under the same promises of values, on the table of chapter 4, as the thesis does."""
+    claim = Claim("5.20-5.27", "Query error is far above local anatomy's (figure 4.10)")
+    ratios = [
+        measured[mechanism, density, k][l].error / ungeneralized["t-close", density][l].error
+        for mechanism in MECHANISMS
+        for density in grid.densities
+        for k in grid.generalized_sizes
+        for l in grid.diversities
+    ]
+    known = [ratio for ratio in ratios if not np.isnan(ratio)]
+    if not known:
+        return claim.unmeasured()
+    said = f"It is {number(min(known))} to {number(max(known))} times local anatomy's"
+    return claim.judged(min(known) >= MUCH, f"{said}; far is at least {MUCH:g} times.")
+
+
+def _times(each: Line) -> float:
+    ys = list(each.measured().values())
+    return ys[-1] / ys[0] if len(ys) > 1 and ys[0] > 0 else nan
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else nan

@@ -1,0 +1,89 @@
+"""`sfumato reproduce thesis`: what it writes and says, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+from functools import partial
+
+import pytest
+from typer.testing import CliRunner
+
+import sfumato as sf
+from sfumato.cli.reproduce import app
+from sfumato.data.census import generate_census
+from sfumato.exceptions import SfumatoError
+from sfumato.reproducing import setting
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Measure few releases, in this process."""
+    few = partial(
+        setting.Grid,
+        diversities=(3, 5),
+        group_sizes=(3,),
+        fixed_diversities=(3,),
+        generalized_sizes=(3,),
+        densities=(0.2,),
+    )
+    monkeypatch.setattr(setting, "Grid", few)
+    monkeypatch.setattr("sfumato.engine.threads.worker_count", lambda: 1)
+
+
+def thesis(*arguments: object):
+    return CliRunner().invoke(app, ["thesis", *map(str, arguments)])
+
+
+@pytest.mark.usefixtures("small")
+def test_findings_are_printed_and_figures_written(tmp_path):
+    out = tmp_path / "t"
+    done = thesis("--rows", 400, "--queries", 5, "--out", out)
+    assert done.exit_code == 0, done.exception
+    with (out / "findings.csv").open(encoding="utf-8", newline="") as file:
+        findings = list(csv.DictReader(file))
+    seen = sum(finding["seen"] == "yes" for finding in findings)
+    assert f"{seen} of {len(findings)} findings were seen." in done.stdout
+    assert 0 < seen < len(findings)
+    assert done.stdout.count(" NO   ") == len(findings) - seen
+    assert (out / "figure-3.6.png").is_file()
+    assert (out / "figure-4.10.svg").is_file()
+    assert max(map(len, done.stdout.splitlines())) <= max(100, len(str(out)) + 60)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_table_of_the_user_is_used(tmp_path):
+    sf.write(generate_census(300, seed=4), tmp_path / "mine.csv")
+    recipe = sf.Recipe(schema=setting.census_schema(), models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian())
+    (tmp_path / "recipe.toml").write_text(recipe.to_toml(), "utf-8")
+    done = thesis(
+        "--table", tmp_path / "mine.csv", "--schema", tmp_path / "recipe.toml", "--queries", 3, "--out", tmp_path / "t"
+    )
+    assert done.exit_code == 0, done.exception
+    assert (tmp_path / "t" / "findings.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--table", "a.csv"], "--table and --schema need each other"),
+        (["--schema", "a.toml"], "--table and --schema need each other"),
+        (["--table", "a.csv", "--schema", "a.toml", "--rows", 5], "--rows is for a made-up census"),
+        (["--queries", 0], "queries"),
+        (["--rows", -1], "rows"),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_measured(tmp_path, arguments, said):
+    done = thesis(*arguments, "--out", tmp_path / "t")
+    assert isinstance(done.exception, SfumatoError)
+    assert said in str(done.exception)
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_folder_with_something_else_is_refused(tmp_path):
+    (tmp_path / "notes").write_text("mine", "utf-8")
+    done = thesis("--rows", 400, "--out", tmp_path)
+    assert "no reproduction wrote" in str(done.exception)
+
+
+def test_help_names_the_reproductions():
+    assert "thesis" in CliRunner().invoke(app, []).stdout

@@ -1,0 +1,100 @@
+"""Draws: how many of every group, how far along its axes, and which of its values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.condensing.columns import Column, Kind, from_numbers, from_texts
+from sfumato.condensing.sampling import Tally, draw_codes, draw_numbers, shared_out, source
+from sfumato.condensing.statistics import GroupStatistics
+from sfumato.data.numbers import to_numbers
+from sfumato.randomness import generator
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 200), st.integers(0, 99))
+def test_every_group_yields_its_share_rounded_up_or_down(sizes, rows, seed):
+    found = np.bincount(shared_out(np.array(sizes), rows, generator(seed)), minlength=len(sizes))
+    assert found.sum() == rows
+    assert (np.abs(found - rows * np.array(sizes) / sum(sizes)) < 1).all()
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 3), st.integers(0, 99))
+def test_alpha_times_as_many_records_are_alpha_times_every_group(sizes, alpha, seed):
+    found = np.bincount(shared_out(np.array(sizes), alpha * sum(sizes), generator(seed)))
+    assert found.tolist() == [alpha * size for size in sizes]
+
+
+def test_shares_are_rounded_without_favor():
+    rng = generator(5)
+    found = sum(np.bincount(shared_out(np.array([1, 2]), 1, rng), minlength=2) for _ in range(3000))
+    # binomial with p = 2/3; six and a half standard deviations, false alarm below 1e-9
+    assert abs(found[1] - 2000) < 6.5 * np.sqrt(3000 * 2 / 9)
+
+
+def test_records_are_uniform_along_the_axes():
+    axes = np.array([[0.6, -0.8], [0.8, 0.6]])
+    covariance = axes @ np.diag([4.0, 0.25]) @ axes.T
+    held = GroupStatistics(np.array([9]), np.array([[50.0, 1e6]]), 9 * covariance[None])
+    drawn = draw_numbers(held, np.array([1.0, 1.0]), np.zeros(40_000, dtype=np.int64), generator(2))
+    along = (drawn - held.means[0]) @ axes
+    for place, variance in enumerate((4.0, 0.25)):
+        reach = np.sqrt(3 * variance)
+        assert np.abs(along[:, place]).max() <= reach * (1 + 1e-6)
+        # eight equal parts of the range are hit equally often: 6.5 standard deviations, false alarm below 2e-9
+        counts, _ = np.histogram(along[:, place], bins=8, range=(-reach, reach))
+        assert np.abs(counts - 5000).max() < 6.5 * np.sqrt(40_000 * 7 / 64)
+    assert abs(np.corrcoef(along.T)[0, 1]) < 6.5 / np.sqrt(40_000)
+
+
+def test_values_come_from_their_group_by_their_share():
+    tally = Tally.from_rows(["a", "b", "c"], np.array([0, 0, 0, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
+    groups = np.repeat([0, 1], 4000)
+    codes = draw_codes(tally, np.array([4, 2]), groups, generator(3))
+    assert set(codes[groups == 1]) == {2}
+    assert set(codes[groups == 0]) == {0, 1}
+    assert abs((codes[groups == 0] == 0).sum() - 3000) < 6.5 * np.sqrt(4000 * 3 / 16)
+
+
+def test_a_table_of_counts_is_the_same_tally():
+    labels, codes = np.array([0, 1, 1, 0, 2]), np.array([1, 0, 0, 1, 1])
+    counts = np.zeros((3, 2), dtype=np.int64)
+    np.add.at(counts, (labels, codes), 1)
+    one, other = Tally.from_rows(["a", "b"], codes, labels), Tally.from_table(["a", "b"], counts)
+    assert (one.codes.tolist(), one.counts.tolist()) == (other.codes.tolist(), other.counts.tolist())
+
+
+def test_a_seed_repeats_a_draw_and_none_does_not():
+    assert source(4, 1).integers(1 << 60) == source(4, 1).integers(1 << 60)
+    assert source(4, 1).integers(1 << 60) != source(4, 2).integers(1 << 60)
+    assert source(None, 0).integers(1 << 60) != source(None, 0).integers(1 << 60)
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers", "expected"),
+    [
+        (Kind.WHOLE, [1.4, -2.6, 1.6], ["1", "-3", "2"]),
+        (Kind.NUMBER, [1.25], ["1.25"]),
+        (Kind.DATE, [0.6, 365.2], ["1970-01-02", "1971-01-01"]),
+        (Kind.MOMENT, [0.5], ["1970-01-01 12:00:00.000000"]),
+    ],
+)
+def test_numbers_become_values_of_their_kind_and_back(kind, numbers, expected):
+    column = from_numbers(np.array(numbers), kind)
+    assert [str(value) for value in column.cast("string").to_pylist()] == expected
+    assert np.abs(to_numbers(column) - numbers).max() <= 0.5
+
+
+def test_texts_become_values_of_their_kind():
+    assert from_texts(["true", "false"], Kind.BOOLEAN).to_pylist() == [True, False]
+    assert from_texts(["12", "7"], Kind.WHOLE).to_pylist() == [12, 7]
+
+
+def test_a_column_widens_only_to_what_holds_its_values():
+    assert Column("a", Kind.WHOLE, numeric=True).widened(Kind.NUMBER).kind is Kind.NUMBER
+    assert Column("a", Kind.NUMBER, numeric=True).widened(Kind.WHOLE).kind is Kind.NUMBER
+    assert Column("a", Kind.DATE, numeric=True).widened(Kind.MOMENT).kind is Kind.MOMENT
+    assert Column("a", Kind.DATE, numeric=True).widened(Kind.WHOLE) is None
+    assert Column("a", Kind.TEXT, numeric=False).widened(Kind.WHOLE) is None

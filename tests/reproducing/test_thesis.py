@@ -1,0 +1,211 @@
+"""The thesis on small tables: all figures and findings, repeatable; and tables of users."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.data.census import generate_census
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
+from sfumato.reproducing.figures import Figure, Line
+from sfumato.reproducing.measuring import Point, Questions, measure, open_penalty, run_all
+from sfumato.reproducing.setting import Grid, census_schema, census_subject, given_subject
+from sfumato.reproducing.thesis import reproduce_thesis
+
+SMALL = Grid(
+    queries=5,
+    diversities=(3, 5),
+    group_sizes=(2, 3),
+    fixed_diversities=(3, 5),
+    generalized_sizes=(2, 3),
+    densities=(0.2, 0.4),
+)
+CHAPTER_5 = replace(SMALL, densities=(0.1, 0.2, 0.3, 0.4))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return reproduce_thesis(CHAPTER_5, rows=400)
+
+
+def test_every_figure_of_the_three_chapters_is_there(found):
+    wanted = [f"3.{n}" for n in range(6, 12)] + ["4.3", "4.4", "4.5", "4.6", "4.7", "4.8", "4.10"]
+    wanted += [f"5.{n}" for n in range(4, 28)]
+    assert sorted(figure.name for figure in found.figures) == sorted(wanted)
+    assert all(len(line.xs) == len(line.ys) for figure in found.figures for line in figure.lines)
+    assert not any(isnan(y) for figure in found.figures for line in figure.lines for y in line.ys)
+
+
+def test_figures_of_chapter_5_alternate_between_the_mechanisms(found):
+    titles = {figure.name: figure.title for figure in found.figures}
+    assert titles["5.4"] == "Discernibility of LAG_1 (cuts), 10% flagged"
+    assert titles["5.17"] == "NCP of LAG_2 (NCP), 30% flagged"
+    assert titles["5.27"] == "Query error of LAG_2 (NCP), 40% flagged"
+
+
+def test_every_finding_belongs_to_a_figure_and_says_why(found):
+    named = {figure.name for figure in found.figures} | {"5.4-5.11", "5.12-5.19", "5.20-5.27"}
+    assert {finding.figure for finding in found.findings} <= named
+    assert all(finding.why and finding.why.endswith(".") for finding in found.findings)
+    assert len({(finding.figure, finding.claim) for finding in found.findings}) == len(found.findings) == 39
+
+
+def test_the_same_seed_gives_the_same_numbers_in_other_processes():
+    again = run_all([(thesis_chapter_3.over_diversities, _mondrian(seed)) for seed in (0, 0, 1)], workers=2)
+    assert again[0] == again[1] != again[2]
+
+
+def _mondrian(seed: int) -> tuple:
+    subject = census_subject(3, rows=300, seed=seed)
+    return (subject, replace(SMALL, seed=seed), sf.Mondrian(), None, (3,))
+
+
+def test_an_error_of_a_task_is_raised():
+    with pytest.raises(InvalidParameterError):
+        run_all([(census_subject_of, (-1,)), (census_subject_of, (5,))], workers=2)
+
+
+def census_subject_of(rows: int) -> int:
+    return census_subject(3, rows=rows, seed=0).table.num_rows
+
+
+def test_what_no_release_can_keep_is_not_measured():
+    subject = census_subject(3, rows=50, seed=0)
+    questions = Questions.of(subject, SMALL)
+    point = measure(questions, [sf.FrequencyLDiversity(l=49, sensitive="salary")], sf.Anatomy(), 0)
+    assert isnan(point.error)
+    assert isnan(point.discernibility)
+
+
+def test_errors_are_those_of_the_workload_with_rounded_bounds():
+    subject = census_subject(3, rows=400, seed=0)
+    grid = replace(SMALL, queries=30)
+    models = [sf.KLAnonymity(k=2, l=3, sensitive="salary")]
+    point = measure(Questions.of(subject, grid), models, sf.CrossBucket(), 0)
+    release = sf.anonymize(subject.table, subject.schema, models, sf.CrossBucket(), seed=0)
+    workload = sf.Workload(queries=30, bounds="rounded", seed=grid.seed)
+    said = sf.relative_errors(release.frame, subject.table, subject.schema, workload).summary()
+    assert point.error == pytest.approx(said["mean_bound_error"])
+    assert point.median_error == pytest.approx(said["median_bound_error"])
+
+
+def test_cells_in_buckets_have_no_penalty():
+    subject = census_subject(4, rows=400, seed=0).flagged(["age", "occupation"], 0.3, 0)
+    models = [sf.FrequencyLDiversity(l=3, sensitive=name) for name in ("age", "occupation", "salary")]
+    release = sf.anonymize(subject.table, subject.schema, models, sf.LocalAnatomy(), seed=0)
+    assert open_penalty(release) == pytest.approx(0, abs=1e-6)
+
+
+def test_flags_have_the_density_asked_for_and_lower_ones_are_among_them():
+    subject = census_subject(4, rows=1000, seed=0)
+    low, high = (subject.flagged(["age", "sex"], density, 7).table for density in (0.1, 0.4))
+    for name in ("age__sensitive", "sex__sensitive"):
+        few, many = low[name].to_numpy(), high[name].to_numpy()
+        assert (few.sum(), many.sum()) == (100, 400)
+        assert not (few & ~many).any()
+    assert low["age__sensitive"] != low["sex__sensitive"]
+
+
+def points(**by_l: float) -> dict[int, Point]:
+    return {int(l[1:]): Point(error=y, median_error=y, discernibility=y, ncp=y) for l, y in by_l.items()}
+
+
+def test_findings_of_chapter_5_follow_the_numbers():
+    grid = replace(SMALL, densities=(0.1, 0.4))
+    local = {("t-close", density): points(l3=1, l5=1) for density in grid.densities}
+
+    def judged(cuts: float, flagged: float) -> dict[str, bool]:
+        measured = {
+            (mechanism, density, k): points(
+                l3=k * (cuts if mechanism == "cuts" else 10) + flagged * density,
+                l5=k * (cuts if mechanism == "cuts" else 10) + flagged * density,
+            )
+            for mechanism in ("cuts", "ncp")
+            for density in grid.densities
+            for k in grid.generalized_sizes
+        }
+        found = thesis_chapter_5.report(100, measured, grid, local).findings
+        return {finding.claim: finding.seen for finding in found}
+
+    one, other = judged(9, 5), judged(11, -5)
+    assert one["LAG_1 has the lower discernibility"]
+    assert one["LAG_1 has the lower query error"]
+    assert not one["LAG_2 has the lower NCP"]
+    assert one["Discernibility grows with the share of flagged cells"]
+    assert not one["NCP of LAG_1 falls as more cells are flagged"]
+    assert not other["LAG_1 has the lower discernibility"]
+    assert other["LAG_2 has the lower NCP"]
+    assert not other["Discernibility grows with the share of flagged cells"]
+    assert other["NCP of LAG_1 falls as more cells are flagged"]
+
+
+@pytest.mark.parametrize(
+    ("local", "plain", "anatomy", "seen"),
+    [
+        ((1, 1.1, 2.9, 2.95), (3, 3, 3, 3), (2, 2, 2, 2), (True, True, True, True)),
+        ((1, 2.5, 2.9, 3.1), (3, 3, 3, 3), (2, 2, 2, 2), (True, False, False, False)),
+        ((1, 1.1, 2.0, 2.1), (3, 3, 1, 3), (2, 2, 2, 2), (False, True, False, True)),
+    ],
+)
+def test_findings_on_the_heuristic_follow_the_numbers(local, plain, anatomy, seen):
+    names = (thesis_chapter_4.HEURISTIC, thesis_chapter_4.PLAIN, thesis_chapter_4.ANATOMY)
+    lines = [line(name, ys) for name, ys in zip(names, (local, plain, anatomy), strict=True)]
+    found = thesis_chapter_4._heuristic_findings(Figure("4.6", "", "l", "", tuple(lines)))
+    assert tuple(finding.seen for finding in found) == seen
+
+
+def line(name: str, ys: tuple[float, ...]):
+    return Line(name, (12.0, 15.0, 18.0, 20.0), ys)
+
+
+def test_a_table_of_the_user_is_taken():
+    table = generate_census(300, seed=1).append_column("name", pa.array(map(str, range(300))))
+    quasi = (*census_schema().quasi[:4], "occupation")
+    schema = sf.Schema(identifier=["name"], sensitive=["race", "salary"], quasi=quasi)
+    subject = given_subject(table, schema)
+    assert subject.summed == "salary"
+    assert subject.semi_sensitive == ("age", "occupation")
+    assert subject.narrow == "sex"
+    assert subject.schema.sensitive == ("salary",)
+
+
+def test_flags_of_the_schema_say_what_is_semi_sensitive():
+    table = generate_census(100).append_column("hide", pa.array([True, False] * 50))
+    subject = given_subject(table, replace(census_schema(), flags={"race": "hide"}))
+    assert subject.semi_sensitive == ("race",)
+    assert subject.schema.flags == {}
+
+
+def test_records_with_missing_values_are_left_out():
+    table = generate_census(100)
+    ages = np.where(np.arange(100) < 10, None, table["age"].to_pylist())
+    table = table.set_column(table.column_names.index("age"), "age", pa.array(ages.tolist(), pa.int64()))
+    assert given_subject(table, census_schema()).table.num_rows == 90
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (
+            sf.Schema(quasi=["sex", "age", "race", "education"], sensitive=["occupation"]),
+            "has numbers",
+        ),
+        (sf.Schema(quasi=["sex", "age"], sensitive=["salary"]), "quasi-identifiers at once"),
+        (sf.Schema(quasi=["sex", "agee", "race", "education"], sensitive=["salary"]), "agee"),
+    ],
+)
+def test_tables_that_do_not_serve_are_refused(schema, said):
+    with pytest.raises(SchemaError, match=said):
+        given_subject(generate_census(100), schema)
+
+
+@pytest.mark.parametrize("bad", [{"queries": 0}, {"seed": -1}, {"queries": 1.5}])
+def test_bad_grids_are_refused(bad):
+    with pytest.raises(InvalidParameterError, match=next(iter(bad))):
+        Grid(**bad)
