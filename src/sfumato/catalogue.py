@@ -15,6 +15,11 @@ from sfumato.algorithms.incognito import Incognito
 from sfumato.algorithms.local_anatomy import LocalAnatomy
 from sfumato.algorithms.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.local_recoding import LocalRecoding
+from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
+from sfumato.algorithms.microaggregation.k_member import KMember
+from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
+from sfumato.algorithms.microaggregation.mdav import Mdav
+from sfumato.algorithms.microaggregation.v_mdav import VMdav
 from sfumato.algorithms.min_gen import MinGen
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.algorithms.ncp_top_down import NCPTopDown
@@ -98,6 +103,11 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
         NCPTopDown,
         Sabre,
         Slicing,
+        Mdav,
+        VMdav,
+        KMember,
+        GreedyPKClustering,
+        MaaSlie,
     )
 }
 MEASURES: dict[str, Measure] = {

@@ -9,6 +9,7 @@
     ├── RecipeError (ValueError)             a recipe file is not one
     ├── InfeasibleError                      no release can keep what was asked
     ├── UnsupportedModelError (ValueError)   an algorithm cannot serve a model
+    ├── ProtocolError                        another party sent something else than agreed, or left
     └── BrokenPromiseError                   a release failed its own audit and was withheld
 
 Every message is one sentence that names columns, parameters and counts, never cell values.
@@ -49,6 +50,10 @@ class InfeasibleError(SfumatoError):
 
 class UnsupportedModelError(SfumatoError, ValueError):
     """An algorithm cannot serve one of the models."""
+
+
+class ProtocolError(SfumatoError):
+    """Another party sent something else than agreed, or left."""
 
 
 class BrokenPromiseError(SfumatoError):

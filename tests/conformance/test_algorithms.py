@@ -12,6 +12,11 @@ from sfumato.algorithms.incognito import Incognito
 from sfumato.algorithms.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.local_recoding import LocalRecoding
 from sfumato.algorithms.losses import LOSSES
+from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
+from sfumato.algorithms.microaggregation.k_member import KMember
+from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
+from sfumato.algorithms.microaggregation.mdav import Mdav
+from sfumato.algorithms.microaggregation.v_mdav import VMdav
 from sfumato.algorithms.min_gen import MinGen
 from sfumato.algorithms.mondrian import Mondrian
 from sfumato.algorithms.ncp_top_down import NCPTopDown
@@ -50,8 +55,15 @@ SUBJECTS = [
     NCPTopDown(),
     Sabre(),
     Slicing(),
+    Mdav(),
+    Mdav(publish="ranges"),
+    MaaSlie(),
 ]
 SLOW_OR_ALIKE = [
+    VMdav(weights={"age": 2.0}),
+    KMember(publish="ranges"),
+    GreedyPKClustering(),
+    MaaSlie(approximate=True, publish="ranges"),
     MinGen(),
     BottomUpGeneralization(),
     LocalRecoding(),

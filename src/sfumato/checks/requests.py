@@ -95,6 +95,9 @@ def requests() -> Iterator[Request]:
             table = draw_table(number, lost=0.0 if number == 0 else LOST)
             schema = _protecting(full_schema(missing), models)
             yield Request(table=table, schema=schema, models=models, max_suppressed=0.1 * (number % 2))
+    for models in (PROMISES[1], PROMISES[-1]):
+        schema = _protecting(full_schema(Missing.OWN_VALUE), models)
+        yield Request(table=draw_table(1, lost=0.0), schema=schema, models=models)
 
 
 def odd_requests() -> Iterator[Request]:

@@ -12,10 +12,23 @@ from typing import Any
 import numpy as np
 
 from sfumato.engine.axes import Axes
+from sfumato.engine.clustering import CodedAxes, Points, mdav_labels, nearest_points, v_mdav_labels
 from sfumato.engine.compiled_cutter import PIECE_ROWS, CompiledCutter
 from sfumato.engine.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.engine.grouping import COMPILED_ROWS, group_keys
-from sfumato.engine.kernels import condensing, containment, cutting, gathering, grouping, regrouping
+from sfumato.engine.growing import Candidates, Trees, k_member_labels
+from sfumato.engine.kernels import (
+    class_growing,
+    clustering,
+    condensing,
+    containment,
+    cutting,
+    gathering,
+    grouping,
+    growing,
+    microaggregating,
+    regrouping,
+)
 from sfumato.engine.local_compiled import CompiledRegrouper
 from sfumato.engine.local_regrouping import Grouping, Visits
 from sfumato.engine.partition import Records, Rule
@@ -42,6 +55,8 @@ def warm_up() -> Warmth:
     _match_once()
     _regroup_once()
     _condense_once()
+    _cluster_once()
+    _grow_once()
     return Warmth(
         loops=len(list(_loops())),
         compiled=_compiled() - before,
@@ -55,6 +70,48 @@ def _condense_once() -> None:
     whole = np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1)
     state = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1, 1))
     condensing.absorb(records, 0, 1, -1, whole, state, labels)
+
+
+def _cluster_once() -> None:
+    """Cluster four points on a line and on a tree of two leaves in every way."""
+    one, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    leaves, nodes = np.array([2], dtype=np.int64), np.arange(2, dtype=np.int32)
+    places, codes = np.arange(4.0)[None, :], np.array([[0, 0, 1, 1]], dtype=np.int32)
+    points = Points(places, codes, CodedAxes(leaves, one, none, none, np.ones(1), nodes, np.zeros(2)))
+    mdav_labels(points, 2, lambda _done: None)
+    v_mdav_labels(points, 2, 0.2, lambda _done: None)
+    nearest_points(points, points, np.arange(4))
+    trees = Trees(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
+    k_member_labels(Candidates(places, codes, np.ones(4, dtype=np.int64), trees), 2, 0, lambda _done: None)
+
+
+def _grow_once() -> None:
+    """Form a class of two of three records on one axis of numbers, and let the third one join."""
+    none, one, numbers = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.arange(3, dtype=np.int64)
+    axes = (
+        one,
+        one.copy(),
+        np.array([3]),
+        one.copy(),
+        np.arange(3.0),
+        one.copy(),
+        np.zeros(0, dtype=np.int32),
+        np.ones(1),
+    )
+    codes, without = np.arange(3, dtype=np.int32)[:, None].copy(), np.full(3, -1, dtype=np.int32)
+    records = codes, without, without.copy(), np.ones(3, dtype=np.int64), numbers
+    stock = one.copy(), none, np.array([3, 3, 0, 0, 0, 0])
+    bounds = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int32)
+    counted = np.zeros((1, 1), dtype=np.int64), one.copy(), np.zeros((1, 0), dtype=np.int64)
+    classes = (one.copy(), np.array([4]), *counted, *bounds)
+    entries = tuple(np.zeros((1, 20), dtype=np.int64) for _ in range(3))
+    rule, picks = (np.array([0.0, 0.5, 0.5]), np.zeros(0), np.zeros(5)), (numbers.copy(), numbers.copy())
+    shared = axes, records, stock, classes, entries, rule
+    class_growing.form(0, 1, np.array([0, 0, 2]), *shared, np.zeros(1), picks)
+    class_growing.close_ranks(records, stock[2])
+    outlook = np.empty((1, 1)), np.empty((1, 1))
+    class_growing.look_ahead_for_all(1, axes, classes, entries, rule, outlook)
+    class_growing.spread(one.copy(), 1, *shared, outlook, np.array([4]), picks)
 
 
 def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) -> None:
@@ -123,8 +180,13 @@ def _one_axis() -> Axes:
 
 
 def _loops() -> Iterator[Any]:
-    for module in (condensing, containment, cutting, gathering, grouping, regrouping):
-        yield from (value for value in vars(module).values() if hasattr(value, "signatures"))
+    """List every compiled loop once, also those that several modules name."""
+    modules = (
+        *(class_growing, clustering, condensing, containment, cutting),
+        *(gathering, grouping, growing, microaggregating, regrouping),
+    )
+    loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
+    yield from loops.values()
 
 
 def _compiled() -> int:

@@ -1,0 +1,149 @@
+"""Unite clusters of records until each of them keeps every model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.microaggregation.points import centres_of, points_of
+from sfumato.algorithms.microaggregation.space import Space
+from sfumato.engine.clustering import Floats, Ints, Labels, Points, nearest_points
+from sfumato.engine.grouping import group_keys
+from sfumato.exceptions import InfeasibleError
+from sfumato.groups import Groups
+
+NEAREST = 16  # groups of which a bad one can join any, if models look at sensitive values
+LEAST_LIMIT = 1e-6  # that a lack is compared with
+BLOCK = 2048  # centers among which the nearest one is looked for
+PAIRED_TURNS = 64  # after which all bad groups join at once, however many join the same one
+
+
+def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Labels:
+    """Unite groups that break a model with a group nearby, until all keep every model.
+
+    A group joins the nearest group with which it keeps every model. If there is none among the nearest few, it joins
+    the one of them with which it breaks them least. In every round groups join in pairs, the nearest ones first. Models
+    must be monotone. Distances are of centers, squared and scaled by deviations as those of `Mdav`.
+
+    Raises
+    ------
+    InfeasibleError
+        One group of all records breaks a model.
+    """
+    names = {name for model in task.models for name in model.attributes}
+    watched = [column for column in task.table.sensitive if column.name in names]
+    grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
+    group = grouped.labels
+    counted = Groups.from_rows(group, len(grouped), watched, task.missing)
+    points: Points | None = None
+    for turn in count():
+        bad = _bad(counted, task)
+        if not len(bad):
+            break
+        if len(counted) == 1:
+            raise InfeasibleError(_impossible(counted, task))
+        points = points_of(space, "deviation") if points is None else points
+        near, apart = nearest_others(centres_of(space, points, group, len(counted)), bad, NEAREST if watched else 1)
+        chosen = np.arange(len(bad)), _best_unions(counted, bad, near, task)
+        nearest, apart = near[chosen], apart[chosen]
+        if turn < PAIRED_TURNS:
+            pairs = _pairs(len(counted), bad, nearest, apart)
+            bad, nearest = bad[pairs], nearest[pairs]
+        united = _united(len(counted), bad, nearest)
+        group, counted = united[group], counted.merged(united.astype(np.intp))
+    return group
+
+
+def join_nearest(space: Space, points: Points, labels: Labels) -> Labels:
+    """Let every record with a negative label join the group of the nearest center."""
+    rest = np.flatnonzero(labels < 0)
+    if not len(rest):
+        return labels
+    centres = centres_of(space, points, labels, int(labels.max()) + 1)
+    asked = Points(points.places[:, rest].copy(), points.codes[:, rest].copy(), points.axes)
+    joined = labels.copy()
+    joined[rest] = nearest_points(centres, asked, np.full(len(rest), -1, dtype=np.int64))[0][:, 0]
+    return joined
+
+
+def nearest_others(centres: Points, asked: Ints, most: int) -> tuple[Ints, Floats]:
+    """Find the centers nearest to each of those named, a row each, and squared distances; itself is infinitely far.
+
+    Among many centers they are looked for within blocks of neighbors.
+    """
+    most = min(most, len(centres) - 1)
+    found, apart = np.empty((len(asked), most), dtype=np.int64), np.empty((len(asked), most))
+    place = np.full(len(centres), -1, dtype=np.int64)
+    place[asked] = np.arange(len(asked))
+    for block in _blocks(centres, np.arange(len(centres))):
+        mine = np.flatnonzero(place[block] >= 0)
+        members = Points(centres.places[:, block].copy(), centres.codes[:, block].copy(), centres.axes)
+        wanted = Points(members.places[:, mine].copy(), members.codes[:, mine].copy(), centres.axes)
+        nearest, distances = nearest_points(members, wanted, mine, most)
+        found[place[block[mine]]], apart[place[block[mine]]] = block[nearest], distances
+    return found, apart
+
+
+def _blocks(centres: Points, members: Ints) -> list[Ints]:
+    """Part centers at medians of their widest axes until no part is large."""
+    if len(members) <= BLOCK:
+        return [members]
+    lines = centres.places[:, members]
+    codes = centres.codes[:, members] / np.maximum(centres.axes.leaves, 1)[:, None]
+    axes = np.concatenate([lines, codes])
+    order = np.argsort(axes[int(np.argmax(axes.std(axis=1)))], kind="stable")
+    halves = np.array_split(members[order], 2)
+    return [part for half in halves for part in _blocks(centres, np.sort(half))]
+
+
+def _best_unions(groups: Groups, bad: Ints, near: Ints, task: Task) -> Ints:
+    """Choose for every bad group which of the near ones it joins: the first that makes it good, or breaks least."""
+    most = near.shape[1]
+    if most == 1:
+        return np.zeros(len(bad), dtype=np.int64)
+    unions = replace(groups.take(np.repeat(bad, most)) + groups.take(near.ravel()), totals=groups.totals)
+    broken = np.zeros(len(unions))
+    for model in task.models:
+        lacking = np.minimum(model.margin(model.level(unions)), 0.0) / max(abs(model.limit), LEAST_LIMIT)
+        broken += np.where(model.kept_by(unions), 0.0, -lacking + LEAST_LIMIT)
+    return np.asarray(broken.reshape(near.shape).argmin(axis=1))
+
+
+def _pairs(groups: int, bad: Ints, nearest: Ints, apart: Floats) -> npt.NDArray[np.bool_]:
+    """Choose joins of which no two have a group in common: those that are the nearest for both their groups."""
+    rank = np.empty(len(bad), dtype=np.int64)
+    rank[np.lexsort((bad, apart))] = np.arange(len(bad))
+    first = np.full(groups, len(bad))
+    np.minimum.at(first, bad, rank)
+    np.minimum.at(first, nearest, rank)
+    return np.asarray((first[bad] == rank) & (first[nearest] == rank))
+
+
+def _united(groups: int, bad: Ints, nearest: Ints) -> Labels:
+    """Let groups join others; give every group the number of its union, numbered in the order of first groups."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    joins = coo_array((np.ones(len(bad)), (bad, nearest)), shape=(groups, groups))
+    return np.asarray(connected_components(joins, directed=False)[1], dtype=np.int32)
+
+
+def _bad(groups: Groups, task: Task) -> Ints:
+    kept = np.ones(len(groups), dtype=np.bool_)
+    for model in task.models:
+        kept &= model.kept_by(groups)
+    return np.flatnonzero(~kept)
+
+
+def _impossible(whole: Groups, task: Task) -> str:
+    broken = next(model for model in task.models if not model.kept_by(whole)[0])
+    level = broken.worst(broken.level(whole))
+    needed = {"min": f"{broken.limit:g} is needed", "max": f"{broken.limit:g} is the limit"}[broken.bound]
+    return (
+        f"No release of these {task.table.rows:,} rows can keep {broken!r}: "
+        f"a single group of all records reaches {level:g}, {needed}."
+    )

@@ -1,0 +1,55 @@
+"""MDAV: groups of records around those farthest from the middle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
+from sfumato.algorithms.microaggregation.points import Scaling, points_of
+from sfumato.algorithms.microaggregation.space import Space
+from sfumato.engine.clustering import Labels, mdav_labels
+from sfumato.validation import require
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mdav(Clustering):
+    r"""Group the record farthest from the center with its nearest ones, then the record farthest from that one [1]_.
+
+    While at least $3k$ records are free, two groups of $k$ are formed: around the record farthest from the center of
+    all free records, and around the one farthest from it. If $2k$ or more are left, one more is formed, and the rest
+    is the last group. $k$ is the smallest size that any model allows; without other demands every group has $k$ to
+    $2k - 1$ records. Groups that break a model are then united with ones nearby. Work grows as $n^2 / k$ for
+    $n$ records. Nothing is suppressed and nothing is drawn.
+
+    The squared distance of two records is the weighted sum, over the quasi-identifiers, of squared distances on their
+    scales: differences of numbers and ranks, the share of levels of a taxonomy on which two values have different
+    ancestors, 0 or 1 for nominal values.
+
+    Parameters
+    ----------
+    weights : what squared distances count by attribute; 1 where none is given.
+    publish : `"centres"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
+        publishes intervals, nodes and sets that cover a group's values.
+    scaling : `"deviation"` divides squared distances of every attribute by their mean to the center of all records,
+        which makes z-scores of numbers; `"range"` divides differences by the range.
+
+    References
+    ----------
+    .. [1] Domingo-Ferrer, Torra, "Ordinal, continuous and heterogeneous k-anonymity through microaggregation",
+       Data Mining and Knowledge Discovery 11(2), 2005. https://doi.org/10.1007/s10618-005-0007-5
+    """
+
+    name = "mdav"
+    reference = "Domingo-Ferrer, Torra 2005, https://doi.org/10.1007/s10618-005-0007-5"
+
+    scaling: Scaling = "deviation"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.scaling in {"deviation", "range"}, self, "scaling", "'deviation' or 'range'", self.scaling)
+
+    def cluster(self, space: Space, least: int, task: Task) -> Labels:
+        """Part the records into groups of k to 2k - 1."""
+        return mdav_labels(points_of(space, self.scaling), least, partial(tell_clustered, task))

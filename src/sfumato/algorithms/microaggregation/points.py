@@ -1,0 +1,128 @@
+"""From a space to the arrays that compiled loops cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.microaggregation.space import Axis, Space
+from sfumato.engine.clustering import STEP, CodedAxes, Codes, Floats, Ints, Points
+from sfumato.engine.grouping import first_rows, group_columns
+from sfumato.engine.growing import Candidates, Trees
+
+Scaling: TypeAlias = Literal["deviation", "range"]
+Nodes: TypeAlias = npt.NDArray[np.int32]
+
+
+def points_of(space: Space, scaling: Scaling) -> Points:
+    """Lay records out for squared distances, one point per record: numbers on lines, ranks and trees by code.
+
+    On the scaling `"deviation"` every axis is divided by its mean squared distance to the center of all records,
+    which makes z-scores of numbers; on `"range"` it stays as it is.
+    """
+    lines = [axis for axis in space.axes if axis.kind == "numeric"]
+    coded = [axis for axis in space.axes if axis.kind != "numeric"]
+    rows = len(space.axes[0].column.codes)
+    places = np.zeros((len(lines), rows))
+    for j, axis in enumerate(lines):
+        line = axis.positions[axis.column.codes]
+        places[j] = on_grid((line - line.mean()) * np.sqrt(_weight(axis, scaling)))
+    weights = np.array([_weight(axis, scaling) for axis in coded], dtype=np.float64)
+    ranks = [
+        on_grid(axis.positions * np.sqrt(weight)) if axis.ordered else np.zeros(len(axis.column.domain))
+        for axis, weight in zip(coded, weights.tolist(), strict=True)
+    ]
+    leaves, heights, starts, nodes = _trees(coded)
+    axes = CodedAxes(leaves, heights, starts, _before(leaves), weights, nodes, _joined(ranks))
+    return Points(places, _codes(coded, rows), axes)
+
+
+def centres_of(space: Space, points: Points, labels: npt.NDArray[np.integer], groups: int) -> Points:
+    """Lay the centers of groups out as points; records with negative labels are in no group."""
+    inside = labels >= 0
+    sizes = np.bincount(labels[inside], minlength=groups)
+    places = np.zeros((len(points.places), groups))
+    for j, line in enumerate(points.places):
+        places[j] = np.bincount(labels[inside], weights=line[inside], minlength=groups) / sizes
+    coded = Space(tuple(axis for axis in space.axes if axis.kind != "numeric"))
+    found = coded.centres(labels, groups)
+    codes = np.array([each.astype(np.int32) for each in found], dtype=np.int32).reshape(len(found), groups)
+    return Points(places, codes, points.axes)
+
+
+def candidates_of(space: Space) -> tuple[Candidates, npt.NDArray[np.intp]]:
+    """Lay distinct records out for boxes, in the order of their first rows; and give all rows, candidate by candidate.
+
+    Numbers and ranks are lines, taxonomies trees, and a nominal attribute is a tree of height 1.
+    """
+    columns = [axis.column for axis in space.axes]
+    grouped = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
+    chosen = np.sort(first_rows(grouped))
+    number = np.empty(len(grouped), dtype=np.int64)
+    number[grouped.labels[chosen]] = np.arange(len(chosen))
+    candidate = number[grouped.labels]
+    lines = [axis for axis in space.axes if axis.ordered]
+    coded = [axis for axis in space.axes if not axis.ordered]
+    places = np.zeros((len(lines), len(chosen)))
+    for j, axis in enumerate(lines):
+        places[j] = on_grid(axis.weight * axis.positions[axis.column.codes[chosen]])
+    leaves, heights, starts, nodes = _trees(coded)
+    steps = heights + 1
+    costs = [
+        on_grid(axis.weight * np.arange(step) / (step - 1)) for axis, step in zip(coded, steps.tolist(), strict=True)
+    ]
+    trees = Trees(leaves, heights, starts, _before(leaves), _before(steps), nodes, _joined(costs))
+    counts = np.bincount(candidate).astype(np.int64)
+    codes = np.ascontiguousarray(_codes(coded, len(grouped.labels))[:, chosen])
+    return Candidates(places, codes, counts, trees), np.argsort(candidate, kind="stable")
+
+
+def on_grid(places: Floats) -> Floats:
+    """Round places so that sums of them are exact, whatever their order."""
+    return np.asarray(np.round(places / STEP) * STEP)
+
+
+def _weight(axis: Axis, scaling: Scaling) -> float:
+    if scaling == "range":
+        return axis.weight
+    spread = _spread(axis)
+    return axis.weight / spread if spread > 0 else 0.0
+
+
+def _spread(axis: Axis) -> float:
+    """Average the squared distances of all records to their center, without the weight."""
+    counts = np.bincount(axis.column.codes, minlength=len(axis.column.domain) + 1)[: len(axis.column.domain)]
+    if axis.kind == "numeric":
+        mean = np.average(axis.positions, weights=counts)
+        return float(np.average((axis.positions - mean) ** 2, weights=counts))
+    centre = int(axis.centre(counts))
+    if axis.ordered:
+        return float(np.average((axis.positions - axis.positions[centre]) ** 2, weights=counts))
+    apart = np.mean([nodes != nodes[centre] for nodes in axis.levels], axis=0)
+    return float(np.average(apart**2, weights=counts))
+
+
+def _trees(axes: Sequence[Axis]) -> tuple[Ints, Ints, Ints, Codes]:
+    """Lay out the levels of trees one after the other; ordered axes have none."""
+    leaves = np.array([len(axis.column.domain) for axis in axes], dtype=np.int64)
+    heights = np.array([0 if axis.ordered else len(axis.levels) for axis in axes], dtype=np.int64)
+    nodes = [level for axis in axes if not axis.ordered for level in axis.levels]
+    return leaves, heights, _before(leaves * heights), np.concatenate([*nodes, np.zeros(0)]).astype(np.int32)
+
+
+def _codes(axes: Sequence[Axis], rows: int) -> Codes:
+    codes = np.zeros((len(axes), rows), dtype=np.int32)
+    for j, axis in enumerate(axes):
+        codes[j] = axis.column.codes
+    return codes
+
+
+def _before(sizes: Ints) -> Ints:
+    return np.asarray(np.cumsum(sizes) - sizes)
+
+
+def _joined(parts: Sequence[Floats]) -> Floats:
+    return np.concatenate([*parts, np.zeros(0)])

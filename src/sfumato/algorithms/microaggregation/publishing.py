@@ -1,0 +1,54 @@
+"""From clusters of records to what is published about them: centers, or what covers their values."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.covers import publish_covers
+from sfumato.algorithms.microaggregation.space import Axis, Floats, Space
+from sfumato.algorithms.recoding import publish_groups
+from sfumato.engine.grouping import group_keys
+from sfumato.publication import Centre, Publication, Recoded
+
+Shown: TypeAlias = Literal["centres", "ranges"]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def publish(space: Space, labels: npt.NDArray[np.integer], task: Task, how: Shown) -> Publication:
+    """Publish every group of records by its centers or by its ranges; groups that are published alike are united.
+
+    It is the last step of the task, which is told so. Means of dates are rounded to a day, means of moments to a
+    microsecond.
+    """
+    grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
+    group, groups = grouped.labels, len(grouped)
+    if how == "ranges":
+        publication = publish_covers([axis.column for axis in space.axes], group, groups, missing_apart=False)
+    else:
+        centres = zip(space.axes, space.centres(group, groups), strict=True)
+        publication = publish_groups(group, {axis.name: _recode(axis, each) for axis, each in centres})
+    task.progress(1.0)
+    return publication
+
+
+def _recode(axis: Axis, centres: npt.NDArray[np.generic]) -> Recoded:
+    distinct, by_group = np.unique(centres, return_inverse=True)
+    values = axis.column.domain.values
+    shown = _numbers(distinct, values.type) if axis.kind == "numeric" else values.take(pa.array(distinct)).to_pylist()
+    place = {value: number for number, value in enumerate(dict.fromkeys(shown))}
+    number = np.array([place[value] for value in shown], dtype=np.int32)
+    return Recoded(tuple(Centre(value) for value in place), number[by_group.ravel()])
+
+
+def _numbers(means: Floats, kind: pa.DataType) -> list[object]:
+    if pa.types.is_date(kind):
+        return [(EPOCH + timedelta(days=day)).date() for day in np.rint(means).tolist()]
+    if pa.types.is_timestamp(kind):
+        return [(EPOCH + timedelta(microseconds=each)).replace(tzinfo=None) for each in np.rint(means).tolist()]
+    return list(means.tolist())

@@ -1,0 +1,215 @@
+"""The space that records lie in: distances and centers on every scale, shared by all methods of this package.
+
+Scales and centers are those of Shi, Zhang, Dong 2024, section 1.5. On a taxonomy, two leaves are as far apart as the
+number of levels on which they lie under different nodes, so sums of distances are sums of counts per level; a nominal
+attribute is a taxonomy of height 1. All but numeric sums are sums of whole numbers, so ties are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.attributes.scales import Scale
+from sfumato.engine.axes import axes_of
+from sfumato.engine.coding import CodedColumn, CodedTable
+from sfumato.exceptions import SchemaError
+from sfumato.groups import Groups, Histogram
+
+Kind: TypeAlias = Literal["numeric", "ordinal", "taxonomy", "nominal"]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+MOST_LEAVES = 5_000
+HUGE = 2.0**960  # sums of larger numbers may leave the range of floats; they are made smaller first
+KINDS: Mapping[Scale, Kind] = {
+    Scale.NUMERIC: "numeric",
+    Scale.ORDINAL: "ordinal",
+    Scale.CATEGORICAL: "taxonomy",
+    Scale.NOMINAL: "nominal",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One quasi-identifier on its scale.
+
+    Parameters
+    ----------
+    column : its codes and their domain.
+    kind : what distances and centers are made from.
+    weight : what a distance on this axis counts in the distance of records.
+    positions : where the codes lie, so that the values that occur span a range of 1; unused off ordered scales.
+    """
+
+    column: CodedColumn
+    kind: Kind
+    weight: float
+    positions: Floats
+
+    @classmethod
+    def of(cls, column: CodedColumn, weight: float = 1.0) -> Axis:
+        """Lay a column on the axis of its scale."""
+        return cls(column, KINDS[column.domain.scale], weight, _positions(column))
+
+    @property
+    def name(self) -> str:
+        """The attribute's name."""
+        return self.column.name
+
+    @property
+    def ordered(self) -> bool:
+        """Whether distances are differences of positions."""
+        return self.kind in {"numeric", "ordinal"}
+
+    @cached_property
+    def levels(self) -> tuple[npt.NDArray[np.int32], ...]:
+        """The node above every leaf, level by level, without the root; the leaves alone where there is no taxonomy."""
+        hierarchy = self.column.domain.hierarchy
+        if self.kind == "taxonomy" and hierarchy is not None:
+            return hierarchy.levels[:-1]
+        return (np.arange(len(self.column.domain), dtype=np.int32),)
+
+    def distances(self) -> Floats:
+        """Give the distance of every two codes, without the weight: of leaves of a taxonomy, or of nominal values."""
+        leaves = len(self.column.domain)
+        if leaves > MOST_LEAVES:
+            raise SchemaError(
+                f"Column {self.name!r} has {leaves:,} distinct values, and distances of at most {MOST_LEAVES:,} are "
+                "kept; generalize it first, or give it an order."
+            )
+        apart = np.zeros((leaves, leaves), dtype=np.float64)
+        for nodes in self.levels:
+            apart += nodes[:, None] != nodes[None, :]
+        return apart / len(self.levels)
+
+    def centre(self, counts: Sequence[int] | Ints) -> float | int:
+        """Find the center of values that occur so often: a number in its own unit, or a code."""
+        counted = np.asarray(counts, dtype=np.int64)
+        codes = np.flatnonzero(counted)
+        offsets, missing = np.array([0, len(codes)]), np.zeros(1, dtype=np.int64)
+        histogram = Histogram(offsets, codes.astype(np.int32), counted[codes], len(counted), missing)
+        centre = self.centres(histogram)[0]
+        return float(centre) if self.kind == "numeric" else int(centre)
+
+    def centres(self, values: Histogram) -> Floats | Ints:
+        """Find the center of every group: numbers in their own unit, otherwise codes, the lowest among equals."""
+        if self.kind == "numeric":
+            return _means(values, self.column.domain.positions)
+        return _middle_ranks(values) if self.kind == "ordinal" else _medoids(values, self.levels)[0]
+
+    def losses(self, values: Histogram) -> Floats:
+        """Sum the distances of every group's records to its center, without the weight."""
+        if not self.ordered:
+            return _medoids(values, self.levels)[1] / len(self.levels)
+        if self.kind == "ordinal":
+            apart: Ints = values.counts * np.abs(values.codes - _middle_ranks(values)[values.rows])
+            return values.reduce(np.add, apart) / max(len(self.column.domain) - 1, 1)
+        away: Floats = np.abs(self.positions[values.codes] - _means(values, self.positions)[values.rows])
+        return values.reduce(np.add, values.counts * away)
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """All quasi-identifiers on their axes; the distance of two records is the weighted sum over the axes."""
+
+    axes: tuple[Axis, ...]
+
+    @classmethod
+    def of(cls, table: CodedTable, weights: Mapping[str, float] | None = None) -> Space:
+        """Lay every quasi-identifier on its axis; what has no weight of its own has weight 1."""
+        given = dict(weights or {})
+        unknown = sorted(set(given) - {column.name for column in table.quasi})
+        if unknown:
+            names = ", ".join(repr(name) for name in unknown)
+            raise SchemaError(f"Weights are given for {names}, which are no quasi-identifiers; drop them.")
+        return cls(tuple(Axis.of(column, float(given.get(column.name, 1.0))) for column in table.quasi))
+
+    def centres(self, labels: npt.NDArray[np.integer], groups: int) -> tuple[Floats | Ints, ...]:
+        """Find the center of every group on every axis; records with negative labels are in no group."""
+        histograms = self._histograms(labels, groups)
+        return tuple(axis.centres(histograms[axis.name]) for axis in self.axes)
+
+    def losses(self, labels: npt.NDArray[np.integer], groups: int) -> Floats:
+        """Sum the weighted distances of every group's records to its center."""
+        histograms = self._histograms(labels, groups)
+        total = np.zeros(groups, dtype=np.float64)
+        for axis in self.axes:
+            total += axis.weight * axis.losses(histograms[axis.name])
+        return total
+
+    def _histograms(self, labels: npt.NDArray[np.integer], groups: int) -> Mapping[str, Histogram]:
+        return Groups.from_rows(labels, groups, [axis.column for axis in self.axes]).histograms
+
+
+def refused_missing(name: str, task: Task) -> str | None:
+    """Say in one sentence that an algorithm needs all quasi-identifiers, or nothing where none is missing."""
+    for column in task.table.quasi:
+        missing = int(np.count_nonzero(column.codes == column.domain.missing))
+        if missing:
+            return (
+                f"{name} needs every quasi-identifier, and column {column.name!r} has {missing:,} missing cells; "
+                "fill them, or leave the rows out."
+            )
+    return None
+
+
+def _positions(column: CodedColumn) -> Floats:
+    """Place the codes so that those that occur span a range of 1; ranks span their whole order."""
+    domain = column.domain
+    places = axes_of([domain]).positions
+    if domain.scale is not Scale.NUMERIC or not len(places):
+        return places
+    occurring = np.flatnonzero(np.bincount(column.codes, minlength=len(domain) + 1)[: len(domain)])
+    if not len(occurring):
+        return places
+    low, high = places[occurring[0]], places[occurring[-1]]
+    return np.asarray((places - low) / (high - low)) if high > low else np.zeros_like(places)
+
+
+def _means(values: Histogram, positions: Floats) -> Floats:
+    """Average positions per group; the mean lies between the least and the greatest, so equal ones are their mean."""
+    if np.abs(positions).max(initial=0) > HUGE:
+        return _means(values, positions / HUGE) * HUGE
+    filled = np.flatnonzero(np.diff(values.offsets))
+    low, high = np.zeros(len(values.offsets) - 1), np.zeros(len(values.offsets) - 1)
+    low[filled] = positions[values.codes[values.offsets[filled]]]
+    high[filled] = positions[values.codes[values.offsets[filled + 1] - 1]]
+    above = values.reduce(np.add, values.counts * (positions[values.codes] - low[values.rows]))
+    sizes = np.maximum(values.reduce(np.add, values.counts), 1)
+    return np.clip(low + above / sizes, low, high)
+
+
+def _middle_ranks(values: Histogram) -> Ints:
+    """Round every group's mean rank towards the side where more records lie; to the nearer rank if neither has."""
+    sizes = np.maximum(values.reduce(np.add, values.counts), 1)
+    codes = values.codes.astype(np.int64)
+    total = values.reduce(np.add, values.counts * codes)
+    side = np.sign(codes * sizes[values.rows] - total[values.rows])
+    heavier = values.reduce(np.add, values.counts * side)
+    down, up, nearest = total // sizes, -(-total // sizes), (2 * total + sizes) // (2 * sizes)
+    return np.where(heavier > 0, up, np.where(heavier < 0, down, nearest)).astype(np.int64)
+
+
+def _medoids(values: Histogram, levels: Sequence[npt.NDArray[np.int32]]) -> tuple[Ints, Ints]:
+    """Find every group's member nearest to all others, and on how many levels others are apart from it, summed."""
+    rows, sizes = values.rows, values.reduce(np.add, values.counts)
+    shared = np.zeros(len(rows), dtype=np.int64)
+    for nodes in levels:
+        here = nodes[values.codes]
+        first = np.append(True, (np.diff(rows) != 0) | (np.diff(here) != 0))[: len(rows)]
+        starts = np.flatnonzero(first)
+        if len(starts):
+            shared += np.add.reduceat(values.counts, starts)[np.cumsum(first) - 1]
+    best = values.reduce(np.maximum, shared)
+    top = np.flatnonzero(shared == best[rows])
+    groups, place = np.unique(rows[top], return_index=True)
+    medoids = np.zeros(len(sizes), dtype=np.int64)
+    medoids[groups] = values.codes[top[place]]
+    return medoids, len(levels) * sizes - best

@@ -1,0 +1,1 @@
+"""Stage FUSE: several owners of attributes of the same persons make one anonymous table without showing their own."""

@@ -1,0 +1,56 @@
+"""What all parties agree on before they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.fusing.requirements import Requirement, without_implied
+from sfumato.validation import require
+
+PROTOCOL = "sfumato-fusion-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """What is fused, and what the result must keep; the same at all parties.
+
+    Parameters
+    ----------
+    parties : the names of all parties; the first wins ties, and the first two compute the maximum for all.
+    target : the class column that all parties have.
+    requirements : what every group must keep.
+    scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
+    """
+
+    parties: tuple[str, ...]
+    target: str
+    requirements: tuple[Requirement, ...]
+    scoring: Literal["sensitive", "plain"] = "sensitive"
+
+    def __post_init__(self) -> None:
+        distinct = len(set(self.parties)) == len(self.parties) > 0
+        require(distinct, self, "parties", "different names", len(self.parties))
+        require(isinstance(self.target, str), self, "target", "the name of a column", type(self.target).__name__)
+        require(self.scoring in {"sensitive", "plain"}, self, "scoring", "'sensitive' or 'plain'", self.scoring)
+        if not self.requirements:
+            raise InvalidParameterError("Nothing is required; give at least one Requirement.")
+        object.__setattr__(self, "parties", tuple(self.parties))
+        object.__setattr__(self, "requirements", without_implied(self.requirements))
+
+    def settings(self) -> dict[str, str]:
+        """Describe every point as a text, to be compared point by point."""
+        return {
+            "protocol": PROTOCOL,
+            "parties": ", ".join(self.parties),
+            "target": self.target,
+            "requirements": "; ".join(f"{'+'.join(each.quasi)}: {each.k}" for each in self.requirements),
+            "scoring": self.scoring,
+        }
+
+
+def differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
+    """Name the points that differ."""
+    return sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))

@@ -1,0 +1,130 @@
+"""What a party may specialize next: nodes of its own attributes, with the score of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.cuts.tree import Part, Tree
+from sfumato.engine.coding import CodedColumn
+from sfumato.fusing.factors import class_counts, gain_ratio, information_gain
+from sfumato.publication import SUPPRESSED_TEXT
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A node that can be specialized, what it becomes, and how much that is worth."""
+
+    attribute: str
+    number: int
+    score: float
+    parts: tuple[Part, ...]
+
+
+class OwnAttribute:
+    """One attribute at its owner: its nodes, and how many records of each class every value has.
+
+    Nodes are numbered as they appear; number 0 is the root. Scores need nothing but the owner's counts, so they never
+    change while a node lives.
+
+    Parameters
+    ----------
+    column : the codes of the common records.
+    classes : their classes, from 0.
+    weight : the factor of the provider times that of the attribute.
+    value_factors : one factor for all values, or one per text.
+    plain : whether factors count nothing.
+    """
+
+    def __init__(
+        self,
+        column: CodedColumn,
+        classes: Ints,
+        *,
+        weight: float,
+        value_factors: float | Mapping[str, float],
+        plain: bool = False,
+    ) -> None:
+        self.name = column.name
+        self.codes = column.codes.astype(np.int64)
+        self.tree = Tree.of(column.domain, missing=bool((self.codes == column.domain.missing).any()))
+        self._counts = class_counts(self.codes, classes, (self.tree.codes, int(classes.max(initial=0)) + 1))
+        self._weight = 1.0 if plain else weight
+        self._factors = None if plain else _leaf_factors(self.tree, value_factors)
+        self.parts = [self.tree.top()]
+
+    @property
+    def gain(self) -> float:
+        """How much the attribute's values tell about the class, in bits."""
+        return information_gain(self._counts)
+
+    def label(self, part: Part) -> str:
+        """Give what is published for a node; a missing value is published as suppressed."""
+        text = self.tree.label(part).text
+        return SUPPRESSED_TEXT if text is None else text
+
+    def candidate(self, number: int) -> Candidate | None:
+        """Tell what specializing a node is worth; None if it is a leaf or nothing is gained."""
+        part = self.parts[number]
+        parts = self._below(part)
+        if parts is None:
+            return None
+        counts = np.array([self._counts[each.first : each.last + 1].sum(axis=0) for each in parts])
+        score = gain_ratio(counts) * self._weight * self._factor(part)
+        return Candidate(self.name, number, score, parts) if score > 0 else None
+
+    def children(self, candidate: Candidate, records: Ints) -> Ints:
+        """Tell for records of the node which of its children they belong to."""
+        starts = np.array([part.first for part in candidate.parts])
+        return np.searchsorted(starts, self.codes[records], side="right") - 1
+
+    def specialize(self, candidate: Candidate) -> Iterator[int]:
+        """Put the children in place of a node; give their numbers."""
+        for part in candidate.parts:
+            self.parts.append(part)
+            yield len(self.parts) - 1
+
+    def _below(self, part: Part) -> tuple[Part, ...] | None:
+        if part.first == part.last:
+            return None
+        if not self.tree.neighbors:
+            return tuple(sorted(self.tree.whole(int(node)) for node in self.tree.children(part.node)))
+        cut = self._best_cut(part.first, part.last)
+        return self.tree.run(part.first, cut), self.tree.run(cut + 1, part.last)
+
+    def _best_cut(self, first: int, last: int) -> int:
+        """Find the last code of the lower part, so that the parts tell most about the class; the least of equals."""
+        counts = self._counts[first : last + 1]
+        below = np.cumsum(counts, axis=0)[:-1]
+        above = counts.sum(axis=0) - below
+        inside = _weighted_entropy(below) + _weighted_entropy(above)
+        return first + int(np.argmin(np.round(inside, 9)))
+
+    def _factor(self, part: Part) -> float:
+        if self._factors is None:
+            return 1.0
+        if self.tree.neighbors:
+            return float(self._factors[0])
+        return float(self._factors[part.first : part.last + 1].sum())
+
+
+def _weighted_entropy(counts: Ints) -> Floats:
+    """Multiply for rows of counts their entropy by their size."""
+    sizes = counts.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = counts * np.log2(counts / sizes)
+    return np.asarray(-np.nansum(terms, axis=1))
+
+
+def _leaf_factors(tree: Tree, given: float | Mapping[str, float]) -> Floats:
+    """Give a factor for every code; values that are not named, and missing ones, have 1."""
+    if not isinstance(given, Mapping):
+        return np.full(tree.codes, float(given))
+    factors = [float(given.get(text, 1.0)) for text in tree.domain.texts]
+    return np.array([*factors, 1.0][: tree.codes])

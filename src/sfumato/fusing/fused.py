@@ -1,0 +1,66 @@
+"""The result of a fusion: the table that all parties have alike, its audit, and what each party learned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import pyarrow as pa
+
+from sfumato.attributes.schema import Schema
+from sfumato.auditing.audit import Audit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """One thing that a party learned from the others, or told them."""
+
+    round: int
+    winner: str
+    attribute: str
+    node: str
+    children: tuple[str, ...]
+    records: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fused:
+    """One anonymous table of all parties' attributes.
+
+    `published` is the table, rows sorted by what they show, alike at all parties. `transcript` lists every
+    specialization in order: who won the round, and how many records went to which child. Besides that, a party learns
+    the number of common persons, which of its own persons are common, and the length of the others' lists.
+    """
+
+    published: pa.Table = field(repr=False)
+    schema: Schema = field(repr=False)
+    audit: Audit
+    transcript: Sequence[Learned] = field(repr=False)
+    lengths: tuple[int, ...]
+
+    @property
+    def rounds(self) -> int:
+        """How many specializations were made."""
+        return len(self.transcript)
+
+    def __repr__(self) -> str:
+        return (
+            f"Fused: {self.published.num_rows:,} persons, {self.published.num_columns} columns, "
+            f"{self.rounds:,} rounds\n{self.audit!r}"
+        )
+
+    def write(self, folder: str | PathLike[str]) -> None:
+        """Write `table.csv` and `audit.json`, which may leave the house, and `transcript.json`, which should not."""
+        from sfumato.data.atomic import atomic_folder
+        from sfumato.data.write import write
+
+        with atomic_folder(Path(folder), replace=False) as made:
+            write(self.published, made / "table.csv")
+            self._write_json(made / "audit.json", self.audit.to_dict())
+            self._write_json(made / "transcript.json", [asdict(each) for each in self.transcript])
+
+    def _write_json(self, path: Path, content: object) -> None:
+        path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

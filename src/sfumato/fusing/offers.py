@@ -1,0 +1,100 @@
+"""What the parties tell each other before they begin: what each brings, and what each expects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
+
+from sfumato.exceptions import ProtocolError, SchemaError
+from sfumato.fusing.agreement import Agreement, differing
+from sfumato.fusing.party import Party
+
+if TYPE_CHECKING:
+    from sfumato.secure.channel import Parties
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What one party brings: its attributes, fingerprints of hierarchies, its number of persons, and its settings."""
+
+    settings: Mapping[str, str]
+    attributes: tuple[str, ...]
+    hierarchies: Mapping[str, str]
+    rows: int
+
+    @classmethod
+    def read(cls, name: str, text: str) -> Offer:
+        """Read the offer of another party, or refuse it."""
+        try:
+            given = json.loads(text)
+            texts = [
+                *given["attributes"],
+                *(each for what in ("settings", "hierarchies") for each in given[what].items()),
+            ]
+            flat = [each for entry in texts for each in ([entry] if isinstance(entry, str) else entry)]
+            good = (
+                isinstance(given["rows"], int)
+                and all(isinstance(each, str) for each in flat)
+                and len(given) == len(fields(cls))
+            )
+        except (ValueError, KeyError, TypeError, AttributeError):
+            good = False
+        if not good:
+            raise ProtocolError(f"The offer of party {name!r} cannot be read; install the same version at all parties.")
+        return cls(**{**given, "attributes": tuple(given["attributes"])})
+
+
+def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None, rows: int) -> dict[str, Offer]:
+    """Tell the others what this party brings, learn what they bring, and compare what all of them expect."""
+    if party.name not in agreement.parties:
+        raise SchemaError(f"The agreement does not name party {party.name!r}; correct one of them.")
+    offer = Offer(
+        settings=agreement.settings(),
+        attributes=tuple(party.attributes),
+        hierarchies=party.hierarchy_digests(),
+        rows=rows,
+    )
+    offers = {party.name: offer}
+    if parties is not None:
+        parties.broadcast("offer", offer=json.dumps(asdict(offer)))
+        for name, message in parties.gather("offer").items():
+            offers[name] = Offer.read(name, message.text("offer"))
+    for name, other in offers.items():
+        _refuse_unlike(party.name, offer, name, other)
+    if set(offers) != set(agreement.parties):
+        raise ProtocolError("The agreement names other parties than are connected; correct it at all parties.")
+    return {name: offers[name] for name in agreement.parties}
+
+
+def owners_of(offers: Mapping[str, Offer], agreement: Agreement) -> dict[str, str]:
+    """Tell who owns every attribute; refuse one that two parties bring, or none."""
+    owners: dict[str, str] = {}
+    for name, offer in offers.items():
+        for attribute in offer.attributes:
+            if attribute in owners:
+                raise ProtocolError(
+                    f"Parties {owners[attribute]!r} and {name!r} both bring {attribute!r}; let one of them drop it."
+                )
+            owners[attribute] = name
+    for each in agreement.requirements:
+        for attribute in each.quasi:
+            if attribute not in owners:
+                raise SchemaError(f"A requirement names {attribute!r}, which no party brings; correct the agreement.")
+    if agreement.target in owners:
+        raise SchemaError(f"The class {agreement.target!r} is also an attribute to fuse; drop it there.")
+    return owners
+
+
+def _refuse_unlike(me: str, mine: Offer, name: str, theirs: Offer) -> None:
+    points = differing(mine.settings, theirs.settings)
+    if points:
+        raise ProtocolError(
+            f"Parties {me!r} and {name!r} do not agree on: {', '.join(points)}; make the agreements equal."
+        )
+    for attribute, digest in theirs.hierarchies.items():
+        if mine.hierarchies.get(attribute, digest) != digest:
+            raise ProtocolError(
+                f"Parties {me!r} and {name!r} have different hierarchies for {attribute!r}; give both the same file."
+            )

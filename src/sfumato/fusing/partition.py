@@ -1,0 +1,105 @@
+"""The common state of all parties: which records are published alike so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.exceptions import ProtocolError
+from sfumato.fusing.requirements import Requirement
+from sfumato.publication import SUPPRESSED_TEXT
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Shown:
+    """One attribute as published so far: the text of every node, its records, and the node of every record."""
+
+    labels: list[str]
+    records: dict[int, Ints]
+    node: npt.NDArray[np.int32]
+
+
+@dataclass(eq=False)
+class Partition:
+    """The common records, grouped by what is published of them so far.
+
+    Parameters
+    ----------
+    rows : how many records there are.
+    owners : who owns every attribute, in the order in which attributes are published.
+    requirements : what every group must keep.
+    """
+
+    rows: int
+    owners: Mapping[str, str]
+    requirements: Sequence[Requirement]
+    shown: dict[str, Shown] = field(init=False)
+    _labels: list[Ints] = field(init=False)
+    _used: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        everybody = np.arange(self.rows)
+        self.shown = {
+            name: Shown([SUPPRESSED_TEXT], {0: everybody}, np.zeros(self.rows, dtype=np.int32)) for name in self.owners
+        }
+        self._labels = [np.zeros(self.rows, dtype=np.int64) for _ in self.requirements]
+        self._used = [1 for _ in self.requirements]
+
+    def allows(self, attribute: str, records: Ints, children: Ints) -> bool:
+        """Tell whether every requirement still holds when these records are parted so.
+
+        An attribute that no requirement names is parted while every part has as many records as the least k.
+        """
+        concerned = [j for j, each in enumerate(self.requirements) if attribute in each.quasi]
+        if not concerned:
+            counts = np.bincount(children)
+            return bool(counts[counts > 0].min() >= min(each.k for each in self.requirements))
+        many = int(children.max()) + 1
+        for j in concerned:
+            sizes = np.unique(self._labels[j][records] * many + children, return_counts=True)[1]
+            if sizes.min() < self.requirements[j].k:
+                return False
+        return True
+
+    def split(self, attribute: str, number: int, labels: Sequence[str], children: Ints) -> None:
+        """Publish the records of a node by its children from now on; refuse what breaks a requirement."""
+        shown = self.shown[attribute]
+        records = shown.records.get(number)
+        if records is None or len(children) != len(records) or int(children.max(initial=-1)) >= len(labels):
+            raise ProtocolError(
+                f"The party that owns {attribute!r} sent a specialization that does not fit the common records; "
+                "start again at all parties."
+            )
+        if not self.allows(attribute, records, children):
+            raise ProtocolError(
+                f"The party that owns {attribute!r} sent a specialization that breaks a requirement; nothing is "
+                "published."
+            )
+        for j, each in enumerate(self.requirements):
+            if attribute in each.quasi:
+                keys = self._labels[j][records] * len(labels) + children
+                distinct, place = np.unique(keys, return_inverse=True)
+                self._labels[j][records] = self._used[j] + place.ravel()
+                self._used[j] += len(distinct)
+        first = len(shown.labels)
+        del shown.records[number]
+        shown.labels += labels
+        shown.node[records] = first + children
+        for child in range(len(labels)):
+            shown.records[first + child] = records[children == child]
+
+    def table(self, target: str, classes: pa.Array) -> pa.Table:
+        """Give what is published, records in their common order."""
+        columns = {
+            name: pa.DictionaryArray.from_arrays(pa.array(shown.node), pa.array(shown.labels, pa.string())).cast(
+                pa.string()
+            )
+            for name, shown in self.shown.items()
+        }
+        return pa.table({**columns, target: classes})

@@ -1,0 +1,115 @@
+"""A party: its table, what may be fused of it, and how sensitive that is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.attributes.schema import Schema
+from sfumato.data.frames import to_arrow
+from sfumato.data.values import texts
+from sfumato.exceptions import SchemaError
+from sfumato.hierarchies.builder import Builder
+from sfumato.validation import did_you_mean, require
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Party:
+    """One owner of attributes.
+
+    Parameters
+    ----------
+    name : how the others call it.
+    data : its table (pandas, Polars or Arrow), one row per person.
+    id : the column that names persons alike at all parties; never published.
+    attributes : the columns to fuse.
+    hierarchies : how their values are generalized. Numbers without one are cut where that tells most about the class,
+        other values become `*`. May hold hierarchies of other parties' attributes, to be compared with theirs.
+    orders : for ordered texts, the values from least to greatest.
+    factor : the provider's factor: the smaller, the more private. Those of all parties add up to 1 by custom.
+    attribute_factors : a factor for every attribute; from the information gain unless given.
+    value_factors : per attribute a factor for all its values, or one for each; 1 unless given. A node of a hierarchy
+        has the sum of its leaves' factors, a range of numbers that of the attribute.
+    """
+
+    name: str
+    data: object = field(repr=False)
+    id: str
+    attributes: Sequence[str]
+    hierarchies: Mapping[str, Builder] = field(default_factory=dict, repr=False)
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    factor: float = 1.0
+    attribute_factors: Mapping[str, float] | None = None
+    value_factors: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.name, str) and bool(self.name), self, "name", "a text", type(self.name).__name__)
+        require(
+            _are_different(self.attributes),
+            self,
+            "attributes",
+            "a list of different columns",
+            type(self.attributes).__name__,
+        )
+        require(_is_factor(self.factor), self, "factor", "a positive number", self.factor)
+        for name, factor in (self.attribute_factors or {}).items():
+            require(_is_factor(factor), self, f"attribute_factors[{name!r}]", "a positive number", factor)
+        if self.attribute_factors is not None and set(self.attribute_factors) != set(self.attributes):
+            raise SchemaError(f"Party {self.name!r} must give a factor for each of its attributes, or for none.")
+        for name, given in self.value_factors.items():
+            each = given.values() if isinstance(given, Mapping) else [given]
+            require(all(map(_is_factor, each)), self, f"value_factors[{name!r}]", "positive numbers", "others")
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+
+    def table(self, target: str) -> pa.Table:
+        """Read the columns that take part; refuse what is missing, and persons that occur twice."""
+        table, _ = to_arrow(self.data)
+        wanted = (self.id, target, *self.attributes)
+        for name in wanted:
+            if name not in table.column_names:
+                hint = did_you_mean(name, table.column_names) or "."
+                raise SchemaError(f"The table of party {self.name!r} lacks column {name!r}{hint}")
+        if len(set(wanted)) < len(wanted):
+            raise SchemaError(f"Party {self.name!r} names one column as id, class or attribute twice.")
+        table = table.select(wanted)
+        for name in (self.id, target):
+            lost = table[name].null_count
+            if lost:
+                raise SchemaError(
+                    f"Column {name!r} of party {self.name!r} is empty in {lost:,} rows; fill or drop them."
+                )
+        again = table.num_rows - pc.count_distinct(table[self.id]).as_py()
+        if again:
+            raise SchemaError(
+                f"Column {self.id!r} of party {self.name!r} names {again:,} persons again; keep one row per person."
+            )
+        return table
+
+    def ids(self, table: pa.Table) -> list[str]:
+        """Give the persons as texts."""
+        named: list[str] = texts(table[self.id]).to_pylist()
+        return named
+
+    def schema(self) -> Schema:
+        """Describe the attributes."""
+        mine = {name: builder for name, builder in self.hierarchies.items() if name in self.attributes}
+        return Schema(quasi=self.attributes, hierarchies=mine, orders=self.orders)
+
+    def hierarchy_digests(self) -> dict[str, str]:
+        """Give a fingerprint of every hierarchy's settings, which all parties that know it must agree on."""
+        described = {name: json.dumps([each.kind, each.to_dict()]) for name, each in self.hierarchies.items()}
+        return {name: sha256(text.encode()).hexdigest() for name, text in described.items()}
+
+
+def _are_different(given: object) -> bool:
+    return isinstance(given, list | tuple) and len(set(given)) == len(given) > 0
+
+
+def _is_factor(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool) and np.isfinite(given) and given > 0

@@ -1,0 +1,142 @@
+"""The protocol of one party: align persons, specialize in rounds, and publish only what all parties agree on."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.attributes.schema import Schema
+from sfumato.auditing.audit import audit_tables
+from sfumato.data.values import texts
+from sfumato.engine.applying import column_ranks, order_rows
+from sfumato.engine.coding import code_column
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ProtocolError
+from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.candidates import OwnAttribute
+from sfumato.fusing.factors import attribute_factors
+from sfumato.fusing.fused import Fused
+from sfumato.fusing.offers import exchange_offers, owners_of
+from sfumato.fusing.partition import Partition
+from sfumato.fusing.party import Party
+from sfumato.fusing.rounds import Rounds
+
+if TYPE_CHECKING:
+    from sfumato.secure.channel import Parties
+
+Ints = npt.NDArray[np.int64]
+ALIGNED = 0.3
+
+
+def take_part(party: Party, agreement: Agreement, parties: Parties | None, progress: Progress = silent) -> Fused:
+    """Fuse this party's attributes with the others'; every party calls this with the same agreement.
+
+    Parameters
+    ----------
+    party : what this party brings.
+    agreement : what all parties agreed on.
+    parties : the connections to the others; None if there are none.
+    progress : is told the share of the work that is done, and how it stands.
+
+    Raises
+    ------
+    ProtocolError
+        The others want something else, sent what cannot be, or have left.
+    InfeasibleError
+        Too few persons are common to keep the requirements.
+    """
+    table = party.table(agreement.target)
+    offers = exchange_offers(party, agreement, parties, table.num_rows)
+    owners = owners_of(offers, agreement)
+    common = _align(party, parties, table, progress)
+    _refuse_too_few(agreement, len(common))
+    records = table.take(pa.array(common))
+    named, classes = _classes(records[agreement.target])
+    _compare(parties, "classes", _digest(json.dumps(named), classes.tobytes()), "the class of some persons")
+    own = _own_attributes(party, records, classes, plain=agreement.scoring == "plain")
+
+    def later(done: float, note: str = "") -> None:
+        progress(ALIGNED + (1 - ALIGNED) * done, note)
+
+    partition = Partition(len(common), owners, agreement.requirements)
+    transcript = Rounds(party.name, parties, partition, own).run(later)
+    published, schema = _published(partition, agreement, named, classes)
+    audit = audit_tables(published, schema, [each.model for each in agreement.requirements])
+    if not audit.holds:
+        raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a flaw.")
+    _compare(parties, "result", _digest(json.dumps(published.to_pydict())), "the fused table")
+    progress(1.0, f"{len(transcript):,} rounds")
+    lengths = tuple(offer.rows for offer in offers.values())
+    return Fused(published=published, schema=schema, audit=audit, transcript=transcript, lengths=lengths)
+
+
+def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Progress) -> Ints:
+    """Find the persons that all parties have, in an order that is the same for all."""
+    ids = party.ids(table)
+    if parties is None:
+        return np.argsort(np.array(ids, dtype=object).astype(str), kind="stable")
+    from sfumato.secure.set_intersection import secure_intersection
+
+    def tell(done: int, whole: int) -> None:
+        progress(ALIGNED * done / max(whole, 1), "aligning persons")
+
+    return secure_intersection(parties, ids, progress=tell)
+
+
+def _refuse_too_few(agreement: Agreement, common: int) -> None:
+    if common == 0:
+        raise InfeasibleError("The parties have no person in common; check that they name persons alike.")
+    most = max(agreement.requirements, key=lambda each: each.k)
+    if common < most.k:
+        raise InfeasibleError(
+            f"The parties have {common:,} persons in common, and {most.k:,} are required in every group; ask for less."
+        )
+
+
+def _classes(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+    """Code the class by the order of its texts, which is the same at all parties."""
+    named = texts(column)
+    distinct = sorted(set(named.to_pylist()))
+    place = {text: code for code, text in enumerate(distinct)}
+    return distinct, np.array([place[text] for text in named.to_pylist()], dtype=np.int64)
+
+
+def _own_attributes(party: Party, records: pa.Table, classes: Ints, *, plain: bool) -> dict[str, OwnAttribute]:
+    schema = party.schema()
+    coded = {name: code_column(name, records[name], schema) for name in party.attributes}
+
+    def made(name: str, weight: float) -> OwnAttribute:
+        factors = party.value_factors.get(name, 1.0)
+        return OwnAttribute(coded[name], classes, weight=weight, value_factors=factors, plain=plain)
+
+    factors = party.attribute_factors
+    if factors is None:
+        factors = attribute_factors({name: made(name, 1.0).gain for name in party.attributes})
+    return {name: made(name, party.factor * factors[name]) for name in party.attributes}
+
+
+def _published(partition: Partition, agreement: Agreement, named: list[str], classes: Ints) -> tuple[pa.Table, Schema]:
+    table = partition.table(agreement.target, pa.array(named, pa.string()).take(pa.array(classes)))
+    order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
+    schema = Schema(quasi=list(partition.owners), insensitive=[agreement.target])
+    return table.take(pa.array(order)), schema
+
+
+def _digest(*parts: str | bytes) -> str:
+    joined = b"|".join(part.encode() if isinstance(part, str) else part for part in parts)
+    return sha256(joined).hexdigest()
+
+
+def _compare(parties: Parties | None, what: str, digest: str, said: str) -> None:
+    """Refuse to go on where parties have computed different things."""
+    if parties is None:
+        return
+    parties.broadcast(what, digest=digest)
+    for name, message in parties.gather(what).items():
+        if message.text("digest") != digest:
+            raise ProtocolError(f"Parties {parties.me!r} and {name!r} do not agree on {said}; nothing is published.")

@@ -1,0 +1,56 @@
+"""What the fused table must keep: every group on some attributes has at least so many records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.validation import is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirement:
+    """At least `k` records in every group of records that are published alike in `quasi`.
+
+    Parameters
+    ----------
+    quasi : attributes, of whatever parties.
+    k : a whole number of at least 1.
+    """
+
+    quasi: tuple[str, ...]
+    k: int
+
+    def __post_init__(self) -> None:
+        require(_are_names(self.quasi), self, "quasi", "a list of attributes", type(self.quasi).__name__)
+        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        object.__setattr__(self, "quasi", tuple(sorted(set(self.quasi))))
+
+    def implies(self, other: Requirement) -> bool:
+        """Tell whether whatever keeps this keeps the other one, too: on fewer attributes groups are larger."""
+        return set(other.quasi) <= set(self.quasi) and other.k <= self.k
+
+    @property
+    def model(self) -> KAnonymity:
+        """The promise that the audit judges."""
+        return KAnonymity(k=self.k, quasi=self.quasi)
+
+
+def _are_names(given: object) -> bool:
+    return isinstance(given, list | tuple) and len(given) > 0 and all(isinstance(name, str) for name in given)
+
+
+def without_implied(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """Drop requirements that others imply, and put the rest in a fixed order.
+
+    >>> both = [Requirement(quasi=("sex", "job"), k=4), Requirement(quasi=("sex",), k=3)]
+    >>> without_implied(both)
+    (Requirement(quasi=('job', 'sex'), k=4),)
+    """
+    ordered = sorted(set(requirements), key=lambda each: (-len(each.quasi), each.quasi, -each.k))
+    kept: list[Requirement] = []
+    for each in ordered:
+        if not any(other.implies(each) for other in kept):
+            kept.append(each)
+    return tuple(kept)

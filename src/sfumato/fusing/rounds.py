@@ -1,0 +1,151 @@
+"""The rounds of one party: offer the best own candidate, learn who won, and follow the winner."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Progress
+from sfumato.exceptions import ProtocolError
+from sfumato.fusing.candidates import Candidate, OwnAttribute
+from sfumato.fusing.fused import Learned
+from sfumato.fusing.partition import Partition
+
+if TYPE_CHECKING:
+    from sfumato.secure.channel import Parties
+
+Ints = npt.NDArray[np.int64]
+FEW_CHILDREN = 256  # so many have numbers of one byte
+HALF_WAY = 50  # rounds after which half of the progress is shown; nobody knows how many there will be
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """How the winner of a round parts the records of one of its nodes."""
+
+    round: int
+    winner: str
+    attribute: str
+    node: int
+    labels: list[str]
+    children: Ints
+
+
+class Rounds:
+    """What one party does until nobody has a candidate left.
+
+    Parameters
+    ----------
+    me : the party's name.
+    parties : the connections to the others; None if there are none.
+    partition : the common state.
+    own : the party's own attributes, by name.
+    """
+
+    def __init__(self, me: str, parties: Parties | None, partition: Partition, own: dict[str, OwnAttribute]) -> None:
+        self.me, self.parties, self.partition, self.own = me, parties, partition, own
+        self.order = {name: place for place, name in enumerate(own)}
+        self.candidates: list[Candidate] = []
+        for attribute in own.values():
+            self._consider(attribute, [0])
+        self._find: Callable[[int], int | None] = lambda score: 0 if score else None
+        if parties is not None:
+            from sfumato.secure.maximum import MaximumSession
+
+            self._find = MaximumSession(parties).find
+
+    def run(self, progress: Progress) -> list[Learned]:
+        """Specialize until nobody has a candidate left."""
+        names = (self.me,) if self.parties is None else self.parties.names
+        transcript: list[Learned] = []
+        while True:
+            best = self._best()
+            winner = self._find(0 if best is None else _bits(best.score))
+            if winner is None:
+                return transcript
+            number = len(transcript) + 1
+            if names[winner] == self.me:
+                if best is None:
+                    raise ProtocolError(
+                        "The maximum names this party, which has no candidate; start again at all parties."
+                    )
+                learned = self._lead(best, number)
+            else:
+                learned = self._follow(names[winner], number)
+            transcript.append(learned)
+            groups = sum(len(shown.records) for shown in self.partition.shown.values())
+            progress(number / (number + HALF_WAY), f"round {number:,}, {groups:,} nodes")
+
+    def _best(self) -> Candidate | None:
+        """Find the best candidate that keeps all requirements; one that does not never will, so it is dropped."""
+        while self.candidates:
+            best = self.candidates[-1]
+            records = self.partition.shown[best.attribute].records[best.number]
+            if self.partition.allows(best.attribute, records, self.own[best.attribute].children(best, records)):
+                return best
+            self.candidates.pop()
+        return None
+
+    def _lead(self, best: Candidate, number: int) -> Learned:
+        """Specialize the winning node, and tell the others which record goes to which child."""
+        attribute = self.own[best.attribute]
+        records = self.partition.shown[best.attribute].records[best.number]
+        children = attribute.children(best, records)
+        labels = [attribute.label(part) for part in best.parts]
+        if self.parties is not None:
+            self.parties.broadcast(
+                "specialize",
+                attribute=best.attribute,
+                node=best.number,
+                labels=[label.encode() for label in labels],
+                children=children.astype(np.uint8 if len(labels) <= FEW_CHILDREN else np.int32),
+            )
+        self.candidates.remove(best)
+        learned = self._split(Told(number, self.me, best.attribute, best.number, labels, children))
+        self._consider(attribute, list(attribute.specialize(best)))
+        return learned
+
+    def _follow(self, winner: str, number: int) -> Learned:
+        """Learn from the winner which record goes to which child."""
+        assert self.parties is not None  # noqa: S101 - without others nobody else wins
+        told = self.parties.receive(winner, "specialize")
+        attribute = told.text("attribute")
+        if self.partition.owners.get(attribute) != winner:
+            raise ProtocolError(f"Party {winner!r} specializes an attribute that is not its own; nothing is published.")
+        labels = [label.decode("utf-8", "replace") for label in told.blobs("labels")]
+        dtype = "u1" if len(labels) <= FEW_CHILDREN else "i4"
+        children = told.array("children", dtype=dtype).astype(np.int64)
+        most = len(self.partition.shown[attribute].labels)
+        node = told.integer("node", least=0, most=most)
+        return self._split(Told(number, winner, attribute, node, labels, children))
+
+    def _split(self, told: Told) -> Learned:
+        """Part the records of a node as its owner says."""
+        shown = self.partition.shown[told.attribute]
+        before = shown.labels[told.node] if told.node < len(shown.labels) else ""
+        self.partition.split(told.attribute, told.node, told.labels, told.children)
+        counts = np.bincount(told.children, minlength=len(told.labels))
+        return Learned(
+            round=told.round,
+            winner=told.winner,
+            attribute=told.attribute,
+            node=before,
+            children=tuple(told.labels),
+            records=tuple(counts.tolist()),
+        )
+
+    def _consider(self, attribute: OwnAttribute, numbers: list[int]) -> None:
+        """Add nodes that are worth specializing; the best is last, of equals the first attribute's first node."""
+        found = (attribute.candidate(number) for number in numbers)
+        self.candidates += [each for each in found if each is not None]
+        self.candidates.sort(key=lambda each: (each.score, -self.order[each.attribute], -each.number))
+
+
+def _bits(score: float) -> int:
+    """Give a whole number of 64 bits for a positive score; greater scores have greater numbers."""
+    return int(struct.unpack(">Q", struct.pack(">d", score))[0])
