@@ -186,7 +186,7 @@ def test_more_published_rows_than_original_ones_are_refused():
 def test_the_audit_says_how_it_compared():
     by_row = sf.audit(SHOWN, schema_of(), original=ORIGINAL, correspondence=[0, 1, 2, 3])
     by_search = sf.audit(SHOWN.slice(1), schema_of(), original=ORIGINAL)
-    true = "every published cell covers its original"
+    true = "Every published cell covers its original"
     assert f"{true} (by row correspondence); 0 records suppressed" in repr(by_row)
     assert f"{true} (some correspondence exists); 1 records suppressed" in repr(by_search)
 
@@ -276,6 +276,7 @@ def test_the_findings_are_plain_numbers():
         "rows_out": 4,
         "suppressed": 0,
         "with_correspondence": False,
+        "of_centres": False,
         "false_cells": 0,
         "unmatched_records": 0,
         "holds": True,

@@ -316,5 +316,5 @@ def _row(verdict: Verdict) -> tuple[str, str, str, str]:
 def _truth_line(truth: Truth) -> str:
     how = "by row correspondence" if truth.with_correspondence else "some correspondence exists"
     if truth.holds:
-        return f"every published cell covers its original ({how}); {truth.suppressed:,} records suppressed"
+        return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed"
     return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original ({how})"

@@ -40,6 +40,14 @@ class Truth:
     with_correspondence: bool
     false_cells: int
     unmatched: int
+    of_centres: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What is true of every published cell, if it holds."""
+        if self.of_centres:
+            return "Every published centre lies among the original values of its group"
+        return "Every published cell covers its original"
 
     @property
     def holds(self) -> bool:
@@ -53,6 +61,7 @@ class Truth:
             "rows_out": self.rows_out,
             "suppressed": self.suppressed,
             "with_correspondence": self.with_correspondence,
+            "of_centres": self.of_centres,
             "false_cells": self.false_cells,
             "unmatched_records": self.unmatched,
             "holds": self.holds,
@@ -111,6 +120,7 @@ class Comparison:
             with_correspondence=correspondence is not None,
             false_cells=strange + (0 if correspondence is None else self._false_cells(kept, correspondence)),
             unmatched=self._unmatched(kept) if correspondence is None else 0,
+            of_centres=self.centres,
         )
 
     def _stray_centres(self, correspondence: Ints | None) -> int:

@@ -98,7 +98,7 @@ def _truth_lines(audit: Audit) -> Iterator[str]:
     assert truth is not None  # noqa: S101 - asked for only where it is there
     how = "by the row correspondence" if truth.with_correspondence else "by some correspondence of rows"
     if truth.holds:
-        yield f"Every published cell covers its original ({how})."
+        yield f"{truth.sentence} ({how})."
     else:
         yield (
             f"NOT TRUE ({how}): {truth.false_cells:,} cells do not cover their original, "
