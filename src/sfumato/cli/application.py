@@ -26,6 +26,7 @@ from sfumato.cli import (
     report,
     reproduce,
     risk,
+    stream,
     warmup,
 )
 from sfumato.cli.options import examples
@@ -76,6 +77,7 @@ app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
+app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
@@ -90,8 +92,8 @@ app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 
 def main() -> None:
     """Run the command line; files and pipes get UTF-8, and a terminal gets what it can show."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(encoding=None if output.isatty() else "utf-8", errors="replace")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     app()

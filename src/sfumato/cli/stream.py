@@ -1,0 +1,97 @@
+"""`sfumato stream`: condense records that come in batches, and draw new ones from what is kept of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import Force, Reading, Source, examples, spread
+from sfumato.cli.printing import progress
+from sfumato.cli.writing import refuse_existing
+from sfumato.exceptions import InvalidParameterError
+
+EXAMPLES = examples(
+    "sfumato stream update visits.state january.csv --k 20 --columns age,sex,cost",
+    "sfumato stream update visits.state february.csv",
+    "sfumato stream sample visits.state --rows 10000 --out synthetic.csv",
+)
+State = Annotated[
+    Path, typer.Argument(metavar="STATE", help="What is kept; as confidential as the records.", show_default=False)
+]
+
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Condense records that come in batches, and draw new ones."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(
+    epilog=examples(
+        "sfumato stream update visits.state january.csv --k 20 --columns age,sex,cost",
+        "sfumato stream update visits.state february.csv",
+    )
+)
+@spread
+def update(
+    *,
+    state: State,
+    file: Source,
+    reading: Reading,
+    k: Annotated[int | None, typer.Option("--k", metavar="N", help="At the start: the least size of a group.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="At the start: the columns to condense.")
+    ] = None,
+    categorical: Annotated[
+        str, typer.Option(metavar="A,B,...", help="At the start: those whose numbers are names of things.")
+    ] = "",
+    most_groups: Annotated[int, typer.Option(metavar="N", help="At the start: how many groups there may be.")] = 1000,
+) -> None:
+    """Let a batch of records join their groups; only statistics of groups are kept.
+
+    The first batch needs --k and --columns, and makes the state. A batch that does not fit changes nothing.
+    """
+    from sfumato.cli.asking import listed
+    from sfumato.condensing.stream import CondensationStream
+
+    fresh = not state.exists()
+    if fresh and (k is None or columns is None):
+        raise InvalidParameterError(f"{state} does not exist; give --k and --columns to begin it.")
+    if not fresh and (k is not None or columns is not None):
+        raise InvalidParameterError(f"{state} has its settings already; drop --k and --columns.")
+    if k is not None and columns is not None:
+        named, names = listed(columns), listed(categorical)
+        stream = CondensationStream(k=k, columns=named, categorical=names, most_groups=most_groups)
+    else:
+        stream = CondensationStream.load(state)
+    batch = reading.read(file)
+    with progress("Condensing"):
+        stream.update(batch)
+        stream.save(state)
+    typer.echo(repr(stream))
+
+
+@app.command(epilog=examples("sfumato stream sample visits.state --rows 10000 --out synthetic.csv"))
+@spread
+def sample(
+    *,
+    state: State,
+    rows: Annotated[int, typer.Option(metavar="N", help="How many records to draw.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="CSV, Parquet or XLSX, by its suffix.", show_default=False)],
+    force: Force = False,
+) -> None:
+    """Draw new records from the groups; every group yields its share."""
+    from sfumato.condensing.stream import CondensationStream
+    from sfumato.data.write import write
+
+    refuse_existing(out, force=force)
+    stream = CondensationStream.load(state)
+    with progress("Drawing"):
+        write(stream.sample(rows), out)
+        stream.save(state)
+    typer.echo(out)
