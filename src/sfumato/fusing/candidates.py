@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from sfumato.algorithms.cuts.tree import Part, Tree
 from sfumato.engine.coding import CodedColumn
-from sfumato.fusing.factors import class_counts, gain_ratio, information_gain
+from sfumato.exceptions import SchemaError
+from sfumato.fusing.factors import class_counts, gain_ratio, information_gain, rounded
 from sfumato.publication import SUPPRESSED_TEXT
 
 Ints = npt.NDArray[np.int64]
@@ -30,8 +31,8 @@ class Candidate:
 class OwnAttribute:
     """One attribute at its owner: its nodes, and how many records of each class every value has.
 
-    Nodes are numbered as they appear; number 0 is the root. Scores need nothing but the owner's counts, so they never
-    change while a node lives.
+    Nodes are numbered as they appear; number 0 is the root. Where numbers are cut, missing ones become a third part.
+    Scores need nothing but the owner's counts, so they never change while a node lives.
 
     Parameters
     ----------
@@ -55,6 +56,8 @@ class OwnAttribute:
         self.codes = column.codes.astype(np.int64)
         self.tree = Tree.of(column.domain, missing=bool((self.codes == column.domain.missing).any()))
         self._counts = class_counts(self.codes, classes, (self.tree.codes, int(classes.max(initial=0)) + 1))
+        if self.tree.neighbors and isinstance(value_factors, Mapping):
+            raise SchemaError(f"Values of {self.name!r} are joined to ranges; give one factor for all of them.")
         self._weight = 1.0 if plain else weight
         self._factors = None if plain else _leaf_factors(self.tree, value_factors)
         self.parts = [self.tree.top()]
@@ -76,13 +79,14 @@ class OwnAttribute:
         if parts is None:
             return None
         counts = np.array([self._counts[each.first : each.last + 1].sum(axis=0) for each in parts])
-        score = gain_ratio(counts) * self._weight * self._factor(part)
+        score = rounded(gain_ratio(counts) * self._weight * self._factor(part))
         return Candidate(self.name, number, score, parts) if score > 0 else None
 
     def children(self, candidate: Candidate, records: Ints) -> Ints:
         """Tell for records of the node which of its children they belong to."""
-        starts = np.array([part.first for part in candidate.parts])
-        return np.searchsorted(starts, self.codes[records], side="right") - 1
+        sizes = [part.last - part.first + 1 for part in candidate.parts]
+        child = np.repeat(np.arange(len(sizes)), sizes)
+        return np.asarray(child[self.codes[records] - candidate.parts[0].first])
 
     def specialize(self, candidate: Candidate) -> Iterator[int]:
         """Put the children in place of a node; give their numbers."""
@@ -95,8 +99,12 @@ class OwnAttribute:
             return None
         if not self.tree.neighbors:
             return tuple(sorted(self.tree.whole(int(node)) for node in self.tree.children(part.node)))
-        cut = self._best_cut(part.first, part.last)
-        return self.tree.run(part.first, cut), self.tree.run(cut + 1, part.last)
+        last = min(part.last, len(self.tree.domain) - 1)
+        missing = [self.tree.whole(part.last)] if last < part.last else []
+        if part.first == last:
+            return self.tree.whole(last), *missing
+        cut = self._best_cut(part.first, last)
+        return self.tree.run(part.first, cut), self.tree.run(cut + 1, last), *missing
 
     def _best_cut(self, first: int, last: int) -> int:
         """Find the last code of the lower part, so that the parts tell most about the class; the least of equals."""

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
+DIGITS = 10  # of scores that count: what differs by no more than the rounding of a computer is a tie
+LEAST_GAIN = 1e-12  # bits; less is due to rounding, and no gain
 
 
 def entropy(counts: Counts) -> float:
@@ -35,7 +37,8 @@ def information_gain(counts: Counts) -> float:
     """
     sizes = counts.sum(axis=1)
     inside = sum(size / sizes.sum() * entropy(child) for size, child in zip(sizes, counts, strict=True) if size)
-    return max(entropy(counts.sum(axis=0)) - float(inside), 0.0)
+    gain = entropy(counts.sum(axis=0)) - float(inside)
+    return gain if gain > LEAST_GAIN else 0.0
 
 
 def gain_ratio(counts: Counts) -> float:
@@ -46,6 +49,15 @@ def gain_ratio(counts: Counts) -> float:
     """
     split = entropy(counts.sum(axis=1))
     return information_gain(counts) / split if split > 0 else 0.0
+
+
+def rounded(score: float) -> float:
+    """Round a score to the digits that count.
+
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    True
+    """
+    return float(f"{score:.{DIGITS}g}")
 
 
 def attribute_factors(gains: Mapping[str, float]) -> dict[str, float]:

@@ -39,7 +39,7 @@ class Offer:
                 and all(isinstance(each, str) for each in flat)
                 and len(given) == len(fields(cls))
             )
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             good = False
         if not good:
             raise ProtocolError(f"The offer of party {name!r} cannot be read; install the same version at all parties.")
@@ -59,10 +59,9 @@ def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None,
     offers = {party.name: offer}
     if parties is not None:
         parties.broadcast("offer", offer=json.dumps(asdict(offer)))
-        for name, message in parties.gather("offer").items():
-            offers[name] = Offer.read(name, message.text("offer"))
-    for name, other in offers.items():
-        _refuse_unlike(party.name, offer, name, other)
+        for name in parties.others:
+            offers[name] = Offer.read(name, parties.receive(name, "offer").text("offer"))
+            _refuse_unlike(party.name, offer, name, offers[name])
     if set(offers) != set(agreement.parties):
         raise ProtocolError("The agreement names other parties than are connected; correct it at all parties.")
     return {name: offers[name] for name in agreement.parties}

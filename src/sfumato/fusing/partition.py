@@ -14,6 +14,7 @@ from sfumato.fusing.requirements import Requirement
 from sfumato.publication import SUPPRESSED_TEXT
 
 Ints = npt.NDArray[np.int64]
+SPARSE = 4  # possible keys per record above which sorting is faster than counting
 
 
 @dataclass(eq=False)
@@ -62,7 +63,7 @@ class Partition:
             return bool(counts[counts > 0].min() >= min(each.k for each in self.requirements))
         many = int(children.max()) + 1
         for j in concerned:
-            sizes = np.unique(self._labels[j][records] * many + children, return_counts=True)[1]
+            _, sizes = _numbered(self._labels[j][records] * many + children, self._used[j] * many)
             if sizes.min() < self.requirements[j].k:
                 return False
         return True
@@ -71,7 +72,7 @@ class Partition:
         """Publish the records of a node by its children from now on; refuse what breaks a requirement."""
         shown = self.shown[attribute]
         records = shown.records.get(number)
-        if records is None or len(children) != len(records) or int(children.max(initial=-1)) >= len(labels):
+        if records is None or not len(records) or not _fit(children, len(records), len(labels)):
             raise ProtocolError(
                 f"The party that owns {attribute!r} sent a specialization that does not fit the common records; "
                 "start again at all parties."
@@ -83,10 +84,10 @@ class Partition:
             )
         for j, each in enumerate(self.requirements):
             if attribute in each.quasi:
-                keys = self._labels[j][records] * len(labels) + children
-                distinct, place = np.unique(keys, return_inverse=True)
-                self._labels[j][records] = self._used[j] + place.ravel()
-                self._used[j] += len(distinct)
+                many = len(labels)
+                place, sizes = _numbered(self._labels[j][records] * many + children, self._used[j] * many)
+                self._labels[j][records] = self._used[j] + place
+                self._used[j] += len(sizes)
         first = len(shown.labels)
         del shown.records[number]
         shown.labels += labels
@@ -103,3 +104,18 @@ class Partition:
             for name, shown in self.shown.items()
         }
         return pa.table({**columns, target: classes})
+
+
+def _fit(children: Ints, records: int, many: int) -> bool:
+    """Tell whether there is one of so many children for every record."""
+    return children.shape == (records,) and 0 <= int(children.min()) <= int(children.max()) < many
+
+
+def _numbered(keys: Ints, bound: int) -> tuple[Ints, Ints]:
+    """Give distinct keys, which lie below a bound, numbers: that of every key, and how often each occurs."""
+    if bound > SPARSE * len(keys):
+        _, place, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        return place.ravel(), sizes
+    counts = np.bincount(keys, minlength=bound)
+    number = np.cumsum(counts > 0) - 1
+    return number[keys], counts[counts > 0]

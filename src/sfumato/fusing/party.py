@@ -49,7 +49,7 @@ class Party:
     value_factors: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        require(isinstance(self.name, str) and bool(self.name), self, "name", "a text", type(self.name).__name__)
+        require(_is_text(self.name), self, "name", "a text", type(self.name).__name__)
         require(
             _are_different(self.attributes),
             self,
@@ -63,6 +63,8 @@ class Party:
         if self.attribute_factors is not None and set(self.attribute_factors) != set(self.attributes):
             raise SchemaError(f"Party {self.name!r} must give a factor for each of its attributes, or for none.")
         for name, given in self.value_factors.items():
+            if name not in self.attributes:
+                raise SchemaError(f"Party {self.name!r} gives factors for values of {name!r}, which it does not bring.")
             each = given.values() if isinstance(given, Mapping) else [given]
             require(all(map(_is_factor, each)), self, f"value_factors[{name!r}]", "positive numbers", "others")
         object.__setattr__(self, "attributes", tuple(self.attributes))
@@ -105,6 +107,10 @@ class Party:
         """Give a fingerprint of every hierarchy's settings, which all parties that know it must agree on."""
         described = {name: json.dumps([each.kind, each.to_dict()]) for name, each in self.hierarchies.items()}
         return {name: sha256(text.encode()).hexdigest() for name, text in described.items()}
+
+
+def _is_text(given: object) -> bool:
+    return isinstance(given, str) and bool(given)
 
 
 def _are_different(given: object) -> bool:

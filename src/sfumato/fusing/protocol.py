@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.algorithms.base import Progress, silent
 from sfumato.attributes.schema import Schema
@@ -51,6 +53,7 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
         Too few persons are common to keep the requirements.
     """
     table = party.table(agreement.target)
+    progress(0.0, "comparing agreements")
     offers = exchange_offers(party, agreement, parties, table.num_rows)
     owners = owners_of(offers, agreement)
     common = _align(party, parties, table, progress)
@@ -69,7 +72,8 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     audit = audit_tables(published, schema, [each.model for each in agreement.requirements])
     if not audit.holds:
         raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a flaw.")
-    _compare(parties, "result", _digest(json.dumps(published.to_pydict())), "the fused table")
+    progress(1.0, "comparing results")
+    _compare(parties, "result", _digest(*_columns(published)), "the fused table")
     progress(1.0, f"{len(transcript):,} rounds")
     lengths = tuple(offer.rows for offer in offers.values())
     return Fused(published=published, schema=schema, audit=audit, transcript=transcript, lengths=lengths)
@@ -77,15 +81,14 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
 
 def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Progress) -> Ints:
     """Find the persons that all parties have, in an order that is the same for all."""
-    ids = party.ids(table)
     if parties is None:
-        return np.argsort(np.array(ids, dtype=object).astype(str), kind="stable")
+        return np.arange(table.num_rows)
     from sfumato.secure.set_intersection import secure_intersection
 
     def tell(done: int, whole: int) -> None:
         progress(ALIGNED * done / max(whole, 1), "aligning persons")
 
-    return secure_intersection(parties, ids, progress=tell)
+    return secure_intersection(parties, party.ids(table), progress=tell)
 
 
 def _refuse_too_few(agreement: Agreement, common: int) -> None:
@@ -101,9 +104,9 @@ def _refuse_too_few(agreement: Agreement, common: int) -> None:
 def _classes(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     """Code the class by the order of its texts, which is the same at all parties."""
     named = texts(column)
-    distinct = sorted(set(named.to_pylist()))
-    place = {text: code for code, text in enumerate(distinct)}
-    return distinct, np.array([place[text] for text in named.to_pylist()], dtype=np.int64)
+    distinct: list[str] = sorted(pc.unique(named).to_pylist())
+    place = pc.index_in(named, value_set=pa.array(distinct, pa.string()))
+    return distinct, place.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _own_attributes(party: Party, records: pa.Table, classes: Ints, *, plain: bool) -> dict[str, OwnAttribute]:
@@ -132,11 +135,19 @@ def _digest(*parts: str | bytes) -> str:
     return sha256(joined).hexdigest()
 
 
+def _columns(table: pa.Table) -> Iterator[str | bytes]:
+    """Give a table as texts and numbers that are equal for equal tables."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        encoded = column.combine_chunks().dictionary_encode()
+        yield json.dumps([name, *encoded.dictionary.to_pylist()])
+        yield encoded.indices.to_numpy().astype("<i4").tobytes()
+
+
 def _compare(parties: Parties | None, what: str, digest: str, said: str) -> None:
     """Refuse to go on where parties have computed different things."""
     if parties is None:
         return
     parties.broadcast(what, digest=digest)
-    for name, message in parties.gather(what).items():
-        if message.text("digest") != digest:
+    for name in parties.others:
+        if parties.receive(name, what).text("digest") != digest:
             raise ProtocolError(f"Parties {parties.me!r} and {name!r} do not agree on {said}; nothing is published.")

@@ -79,7 +79,8 @@ class Rounds:
                 learned = self._follow(names[winner], number)
             transcript.append(learned)
             groups = sum(len(shown.records) for shown in self.partition.shown.values())
-            progress(number / (number + HALF_WAY), f"round {number:,}, {groups:,} nodes")
+            done = number / (number + HALF_WAY)
+            progress(done, f"round {number:,}: {learned.winner} specializes {learned.attribute}, {groups:,} nodes")
 
     def _best(self) -> Candidate | None:
         """Find the best candidate that keeps all requirements; one that does not never will, so it is dropped."""

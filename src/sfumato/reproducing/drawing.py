@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +108,12 @@ def _dress(axes: Any, figure: Figure) -> None:
 def _scale(axes: Any, figure: Figure) -> None:
     """Let the y-axis begin at 0, unless it is logarithmic, and write large numbers out."""
     ys = [y for line in figure.lines for y in line.measured().values()]
+    bars = [sum(each) for line in figure.lines for each in zip(line.ys, line.spread or (), strict=False)]
+    top = max([*ys, *(bar for bar in bars if not isnan(bar))], default=0.0)
     if figure.log_y and ys and min(ys) > 0:
         axes.set_yscale("log")
     elif ys:
-        axes.set_ylim(min(0.0, *ys) * ROOM, max(ys) * ROOM or 1.0)
+        axes.set_ylim(min(0.0, *ys) * ROOM, top * ROOM or 1.0)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
 
 

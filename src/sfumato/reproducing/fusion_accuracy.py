@@ -1,0 +1,122 @@
+"""How often a decision tree is right that learned from a fused table, on records that were not fused.
+
+These are generalized as the fused ones are. The tree has as many records in its smallest leaf as does best in a
+threefold cross-validation on what it learns from, so that neither raw nor generalized values are learned by heart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.data.extras import optional_library
+from sfumato.data.values import texts
+from sfumato.exceptions import SfumatoError
+from sfumato.publication import SUPPRESSED_TEXT
+from sfumato.reproducing.fusion_setting import FusionSubject
+
+LEAF_SIZES = (10, 30, 100, 300)
+FOLDS = 3
+Texts = npt.NDArray[np.object_]
+
+
+def refuse_no_learning() -> None:
+    """Say how to install what learns, if it is not there."""
+    _library("tree")
+
+
+def tree_accuracy(learned: pa.Table, tested: pa.Table, *, target: str, columns: Sequence[str], seed: int) -> float:
+    """Give the share of records that a tree classifies rightly; numbers are used as such, texts as categories."""
+    tree = _library("tree").DecisionTreeClassifier(random_state=seed)
+    selection = _library("model_selection")
+    folds = selection.StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    search = selection.GridSearchCV(tree, {"min_samples_leaf": list(LEAF_SIZES)}, cv=folds)
+    features = _features(learned, tested, columns)
+    search.fit(features[0], _texts(learned[target]))
+    return float((search.predict(features[1]) == _texts(tested[target])).mean())
+
+
+def majority_accuracy(learned: pa.Table, tested: pa.Table, *, target: str) -> float:
+    """Give the share of records that are of the class that is most frequent among those to learn from."""
+    names, counts = np.unique(_texts(learned[target]), return_counts=True)
+    return float((_texts(tested[target]) == names[counts.argmax()]).mean())
+
+
+def _library(module: str) -> Any:
+    return optional_library(f"sklearn.{module}", extra="learn", error=SfumatoError)
+
+
+def _texts(column: pa.ChunkedArray) -> Texts:
+    return np.asarray(texts(column).to_numpy(zero_copy_only=False))
+
+
+def _is_number(column: pa.Array) -> bool:
+    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+
+
+def _features(learned: pa.Table, tested: pa.Table, columns: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+    """Give both tables as numbers: one column per number, one per text that occurs."""
+    encoder = _library("preprocessing").OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
+    numeric = [name for name in columns if _is_number(learned[name])]
+    others = [name for name in columns if name not in numeric]
+    if others:
+        encoder.fit(np.column_stack([_texts(learned[name]) for name in others]))
+    found = []
+    for table in (learned, tested):
+        parts = [np.column_stack([table[name].to_numpy() for name in numeric])] if numeric else []
+        parts += [encoder.transform(np.column_stack([_texts(table[name]) for name in others]))] if others else []
+        found.append(np.hstack(parts).astype(np.float32))
+    return found
+
+
+def recoded(held: pa.Table, published: pa.Table, subject: FusionSubject) -> pa.Table:
+    """Give held-out records the labels that their values have in the fused table.
+
+    A number between two ranges belongs to the lower one, one below all to the lowest. A text of which no generalization
+    is published is suppressed.
+    """
+    columns = {}
+    for name in subject.columns:
+        labels: list[str] = pc.unique(published[name]).to_pylist()
+        column = held[name].combine_chunks()
+        if _is_number(column):
+            columns[name] = _of_numbers(column, labels)
+        else:
+            columns[name] = _of_texts(column, labels, subject, name)
+    return pa.table({**columns, subject.target: held[subject.target]})
+
+
+def _of_numbers(column: pa.Array, labels: list[str]) -> pa.Array:
+    if labels == [SUPPRESSED_TEXT]:
+        return pa.array([SUPPRESSED_TEXT] * len(column))
+    lows = np.array([float(label.strip("[]").split(", ")[0]) for label in labels])
+    order = np.argsort(lows)
+    place = np.searchsorted(lows[order], column.to_numpy(zero_copy_only=False), side="right") - 1
+    return pa.array(labels).take(pa.array(order[np.maximum(place, 0)]))
+
+
+def _of_texts(column: pa.Array, labels: list[str], subject: FusionSubject, name: str) -> pa.Array:
+    distinct = pc.unique(texts(column))
+    paths = _paths(subject, name, distinct)
+    shown = set(labels)
+    found = [
+        next((label for label in paths[value] if label in shown), SUPPRESSED_TEXT) for value in distinct.to_pylist()
+    ]
+    return pa.array(found, pa.string()).take(pc.index_in(texts(column), value_set=distinct))
+
+
+def _paths(subject: FusionSubject, name: str, distinct: pa.Array) -> Mapping[str, list[str]]:
+    """List for every value what it may be published as, from the finest."""
+    if name not in subject.hierarchies:
+        return {value: [value] for value in distinct.to_pylist()}
+    known = pc.unique(pa.chunked_array([distinct, pc.unique(texts(subject.table[name]))])).cast(pa.string())
+    hierarchy = subject.hierarchies[name].build(known)
+    return {
+        leaf: [hierarchy.labels[level][int(nodes[place])] for level, nodes in enumerate(hierarchy.levels)]
+        for place, leaf in enumerate(hierarchy.labels[0])
+    }

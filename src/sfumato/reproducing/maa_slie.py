@@ -1,0 +1,127 @@
+"""The experiments on MAA-SLIE: entropy privacy protection, information loss and time over p, at two sizes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
+from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
+from sfumato.algorithms.microaggregation.space import Space
+from sfumato.exceptions import InfeasibleError
+from sfumato.groups import Groups
+from sfumato.measures.entropy_protection import epp, hec, information_loss_rate
+from sfumato.models.hpk_anonymity import HPKAnonymity
+from sfumato.recipe import Recipe
+from sfumato.reproducing.figures import Figure, Reproduction
+from sfumato.reproducing.maa_slie_findings import findings
+from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, SHOWN, Measured, Point, Series, line
+from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, MaaSlieGrid, Ranked, census
+from sfumato.reproducing.measuring import Task, run_all
+from sfumato.tasks import task_of
+
+PARTS: Final = "abcdefgh"
+WARM_ROWS: Final = 200
+LARGE: Final = "-large"
+
+
+def reproduce_maa_slie(
+    grid: MaaSlieGrid | None = None,
+    *,
+    subject: Ranked | None = None,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> Reproduction:
+    """Do the experiments of Shi, Zhang, Dong 2024 again, and once more on larger tables.
+
+    Parameters
+    ----------
+    grid : the parameters; `MaaSlieGrid()` unless given, which are the paper's.
+    subject : where records come from; a made-up census unless given.
+    workers : how many processes measure at once.
+    progress : is told the share that is done.
+    """
+    grid = MaaSlieGrid() if grid is None else grid
+    subject = census() if subject is None else subject
+    sizes: dict[int, int] = {}
+    for rows, repetitions in grid.sizes.items():
+        sizes.setdefault(subject.most(rows), repetitions)
+    planned = _tasks(grid, subject, sizes)
+    results = run_all([task for _, task in planned], workers=workers, progress=progress)
+    measured: dict[Series, dict[int, list[Point]]] = {}
+    for (series, _), points in zip(planned, results, strict=True):
+        for p, point in points.items():
+            measured.setdefault(series, {}).setdefault(p, []).append(point)
+    suffixes = {rows: "" if rows == min(sizes) else LARGE for rows in sorted(sizes)}
+    return Reproduction.joined(
+        Reproduction(tuple(_figures(measured, grid, rows, suffix)), tuple(findings(measured, grid, rows, suffix)))
+        for rows, suffix in suffixes.items()
+    )
+
+
+def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list[tuple[Series, Task]]:
+    """List what is measured, the longest first: a line of one repetition each."""
+    forms = dict.fromkeys([*grid.settings, *((1, k) for _, k in grid.settings)])
+    planned: list[tuple[Series, Task]] = []
+    for rows in sorted(sizes, reverse=True):
+        for repetition in range(sizes[rows]):
+            for method in (MAA_SLIE, GPKC) if rows == min(sizes) else (MAA_SLIE, GPKC, BLOCKS):
+                for h, k in grid.settings if method == BLOCKS else forms:
+                    series = Series(rows, method, h, k)
+                    planned.append((series, (measure_line, (subject, series, grid.values, grid.seed, repetition))))
+    return planned
+
+
+def measure_line(
+    subject: Ranked, series: Series, values: Sequence[int], seed: int, repetition: int
+) -> dict[int, Point]:
+    """Part a table for every p, and measure; loops are compiled before on a few records."""
+    table = subject.drawn(series.rows, seed, repetition)
+    measure(subject, table.slice(0, WARM_ROWS), series, values[0], seed)
+    return {p: measure(subject, table, series, p, seed + repetition) for p in values}
+
+
+def measure(subject: Ranked, table: pa.Table, series: Series, p: int, seed: int) -> Point:
+    """Part a table and measure the parts as the paper does; nothing where p or the table does not allow it."""
+    name = subject.sensitive
+    levels = {value: subject.levels[value] for value in pc.unique(table[name]).to_pylist()}
+    weights = {str(level): LEVEL_WEIGHTS[level] for level in sorted(set(levels.values()))}
+    if not series.h <= p <= series.k:
+        return Point()
+    model = HPKAnonymity(h=series.h, p=p, k=series.k, sensitive=name, levels=levels)
+    algorithm = _algorithm(series.method, weights)
+    try:
+        task = task_of(Recipe(schema=subject.schema, models=(model,), algorithm=algorithm, seed=seed), table, silent)
+    except InfeasibleError:
+        return Point()
+    begin = time.process_time()
+    group = algorithm.search(task).group
+    seconds = time.process_time() - begin
+    count = int(group.max()) + 1
+    groups = Groups.from_rows(group, count, task.table.sensitive)
+    losses = Space.of(task.table).losses(group, count)
+    return Point(epp(hec(groups, name, levels, weights)), information_loss_rate(losses, table.num_rows), seconds)
+
+
+def _algorithm(method: str, weights: Mapping[str, float]) -> Algorithm:
+    if method == GPKC:
+        return GreedyPKClustering()
+    return MaaSlie(level_weights=weights, approximate=method == BLOCKS)
+
+
+def _figures(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> Iterable[Figure]:
+    """Draw figures 2, 3 and 4, one part for every H and k."""
+    for shown in SHOWN:
+        for part, (h, k) in zip(PARTS, grid.settings, strict=False):
+            drawn = [(h, MAA_SLIE), (1, MAA_SLIE), (h, GPKC), (1, GPKC), *([(h, BLOCKS)] if suffix else [])]
+            lines = tuple(
+                line(measured, Series(rows, method, form, k), shown.value, f"({'H,' * (form > 1)}p,k)-{method}")
+                for form, method in drawn
+            )
+            title = f"{shown.title}, H={h}, k={k}, {rows:,} records"
+            yield Figure(f"{shown.number}{part}{suffix}", title, "p", shown.label, lines)

@@ -1,0 +1,69 @@
+"""Lines of the experiments on MAA-SLIE: what is measured, and averages over repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from sfumato.reproducing.figures import Line
+
+MAA_SLIE, GPKC, BLOCKS = "MAA-SLIE", "GPKC", "MAA-SLIE in blocks"
+
+
+class Series(NamedTuple):
+    """What all points of a line have in common; H = 1 is the (p,k) form."""
+
+    rows: int
+    method: str
+    h: int
+    k: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured on one partition; NaN where there is none that keeps what was asked.
+
+    `seconds` are those that processors worked on the search, not those that passed.
+    """
+
+    epp: float = nan
+    loss: float = nan
+    seconds: float = nan
+
+
+Value = Callable[[Point], float]
+Measured = Mapping[Series, Mapping[int, Sequence[Point]]]
+
+
+class Shown(NamedTuple):
+    """What a figure shows."""
+
+    number: str
+    title: str
+    label: str
+    value: Value
+
+
+SHOWN: Final = (
+    Shown("2", "Entropy privacy protection", "EPP", lambda point: point.epp),
+    Shown("3", "Information loss rate", "information loss per record", lambda point: point.loss),
+    Shown("4", "Running time", "processor seconds", lambda point: point.seconds),
+)
+
+
+def shown(figure: str) -> Shown:
+    """Find what a figure shows by its number."""
+    return next(each for each in SHOWN if each.number == figure)
+
+
+def line(measured: Measured, series: Series, value: Value, label: str) -> Line:
+    """Average over repetitions, and tell their standard deviation; an empty line if nothing was measured."""
+    by_p = {p: [value(point) for point in points] for p, points in measured.get(series, {}).items()}
+    known = {p: np.array([y for y in ys if not isnan(y)]) for p, ys in by_p.items()}
+    means = tuple(float(ys.mean()) if len(ys) else nan for ys in known.values())
+    spread = tuple(float(ys.std(ddof=1)) if len(ys) > 1 else 0.0 for ys in known.values())
+    return Line(label, tuple(map(float, known)), means, spread if any(spread) else None)

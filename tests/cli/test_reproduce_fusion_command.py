@@ -1,0 +1,46 @@
+"""`sfumato reproduce fusion`: what it writes and says, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+from functools import partial
+
+import pytest
+from typer.testing import CliRunner
+
+from sfumato.cli.reproduce import app
+from sfumato.exceptions import SfumatoError
+from sfumato.reproducing import fusion_setting
+
+
+def fusion(*arguments: object):
+    return CliRunner().invoke(app, ["fusion", *map(str, arguments)])
+
+
+def test_findings_are_printed_and_figures_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(fusion_setting, "FusionGrid", partial(fusion_setting.FusionGrid, group_sizes=(10, 60)))
+    out = tmp_path / "f"
+    done = fusion("--rows", 300, "--out", out)
+    assert done.exit_code == 0, done.exception
+    with (out / "findings.csv").open(encoding="utf-8", newline="") as file:
+        findings = list(csv.DictReader(file))
+    seen = sum(finding["seen"] == "yes" for finding in findings)
+    assert f"{seen} of {len(findings)} findings were seen." in done.stdout
+    names = {
+        "findings.csv",
+        *(f"figure-{name}.{kind}" for name in ("3a", "3b", "4a", "4b") for kind in ("csv", "png", "svg")),
+    }
+    assert {path.name for path in out.iterdir()} == names
+    with (out / "figure-3b.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.reader(file))) == 1 + 4 * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--rows", 5], "too few to learn from"), (["--seed", -1], "seed"), (["--table", "absent.csv"], "absent.csv")],
+)
+def test_bad_requests_are_refused_before_anything_is_measured(tmp_path, arguments, said):
+    done = fusion(*arguments, "--out", tmp_path / "f")
+    assert isinstance(done.exception, SfumatoError)
+    assert said in str(done.exception)
+    assert not (tmp_path / "f").exists()

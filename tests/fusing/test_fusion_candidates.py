@@ -1,0 +1,83 @@
+"""What a party may specialize next."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.attributes.schema import Schema
+from sfumato.engine.coding import code_column
+from sfumato.exceptions import SchemaError
+from sfumato.fusing.candidates import OwnAttribute
+from sfumato.hierarchies import Taxonomy
+
+JOBS = Taxonomy({"white-collar": ["clerk", "boss"], "blue-collar": ["driver", "miner", "smith"]})
+
+
+def made(values, classes, *, hierarchy=None, weight=1.0, factors=1.0, plain=False) -> OwnAttribute:
+    schema = Schema(quasi=["it"], hierarchies={} if hierarchy is None else {"it": hierarchy})
+    column = code_column("it", pa.chunked_array([pa.array(values)]), schema)
+    return OwnAttribute(column, np.array(classes), weight=weight, value_factors=factors, plain=plain)
+
+
+def labels(attribute, candidate):
+    return [attribute.label(part) for part in candidate.parts]
+
+
+def test_a_number_is_cut_where_that_tells_most_about_the_class():
+    attribute = made([10, 20, 30, 40, 50, 60], [0, 0, 0, 0, 1, 1])
+    best = attribute.candidate(0)
+    assert labels(attribute, best) == ["[10, 40]", "[50, 60]"]
+    assert best.score == 1.0
+    assert attribute.children(best, np.array([5, 0])).tolist() == [1, 0]
+    assert [attribute.candidate(number) for number in attribute.specialize(best)] == [None, None]
+
+
+def test_of_cuts_that_tell_as_much_the_lowest_is_made():
+    attribute = made([1, 2, 3], [0, 1, 0])
+    assert labels(attribute, attribute.candidate(0)) == ["1", "[2, 3]"]
+
+
+def test_missing_numbers_become_a_part_of_their_own():
+    attribute = made([10, 20, None, 30, None], [0, 1, 0, 1, 1])
+    best = attribute.candidate(0)
+    assert labels(attribute, best) == ["10", "[20, 30]", "*"]
+    assert attribute.children(best, np.arange(5)).tolist() == [0, 1, 2, 1, 2]
+    alone = made([10, None], [0, 1])
+    assert labels(alone, alone.candidate(0)) == ["10", "*"]
+
+
+def test_a_node_weighs_the_sum_of_its_leaves():
+    values, classes = ["clerk", "boss", "driver", "miner"], [0, 1, 1, 1]
+    plain = made(values, classes, hierarchy=JOBS, plain=True)
+    weighed = made(
+        values, classes, hierarchy=JOBS, weight=0.5, factors={"clerk": 2, "boss": 3, "driver": 4, "miner": 0.5}
+    )
+    for attribute in (plain, weighed):
+        assert labels(attribute, attribute.candidate(0)) == ["white-collar", "blue-collar"]
+        list(attribute.specialize(attribute.candidate(0)))
+    assert weighed.candidate(0).score == pytest.approx(plain.candidate(0).score * 0.5 * (2 + 3 + 4 + 0.5 + 1))
+    assert weighed.candidate(1).score == pytest.approx(plain.candidate(1).score * 0.5 * (2 + 3))
+
+
+def test_one_factor_for_all_values_counts_once_per_leaf_and_for_numbers_once():
+    jobs = made(["clerk", "driver"], [0, 1], hierarchy=JOBS, factors=3.0)
+    numbers = made([1, 2, 3, 4], [0, 0, 1, 1], factors=3.0)
+    assert jobs.candidate(0).score == pytest.approx(3.0 * 5)
+    assert numbers.candidate(0).score == pytest.approx(3.0)
+
+
+def test_a_split_that_tells_nothing_is_no_candidate():
+    assert made(["clerk", "driver"] * 2, [0, 0, 1, 1], hierarchy=JOBS).candidate(0) is None
+    assert made(["clerk", "clerk"], [0, 1], hierarchy=JOBS).candidate(0) is None
+    assert made([7, 7], [0, 1]).candidate(0) is None
+
+
+def test_single_numbers_have_no_factors_of_their_own():
+    with pytest.raises(SchemaError, match="'it' are joined to ranges; give one factor"):
+        made([1, 2], [0, 1], factors={"1": 2.0})
+
+
+def test_the_gain_of_an_attribute_is_that_of_its_values():
+    assert made(["a", "b", "c", "c"], [0, 1, 1, 1]).gain == pytest.approx(0.811278)

@@ -1,0 +1,182 @@
+"""The experiments on fusion, on small tables: figures, findings, and what classifiers are tested on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.fusing.fuse import fuse
+from sfumato.reproducing.fusion import CHANGED, NOTHING, OURS, PLAIN, RAW, FusionPoint, report, reproduce_fusion
+from sfumato.reproducing.fusion_accuracy import majority_accuracy, recoded, tree_accuracy
+from sfumato.reproducing.fusion_setting import ADULT_FACTORS, FusionGrid, adult_subject, made_subject
+
+KS = (20, 50, 75, 100)
+
+
+def test_every_figure_and_finding_is_there():
+    found = reproduce_fusion(FusionGrid(group_sizes=(5, 40, 100_000)), subject=made_subject(rows=450, seed=3))
+    assert [figure.name for figure in found.figures] == ["3a", "3b", "4a", "4b"]
+    assert [line.label for line in found.figures[3].lines] == [OURS, CHANGED, RAW, NOTHING]
+    accuracy = found.figures[1].line(OURS).measured()
+    assert list(accuracy) == [5, 40], "no table can keep groups of 100,000"
+    assert all(0.4 < y <= 1 for y in accuracy.values())
+    assert all(y > 0 for y in found.figures[0].line(PLAIN).measured().values())
+    assert len(found.findings) == 14
+
+
+def points(times, accuracies, labels="a"):
+    known = frozenset({("job", labels)})
+    return {
+        k: FusionPoint(seconds=time, accuracy=accuracy, rounds=9.0, labels=known)
+        for k, time, accuracy in zip(KS, times, accuracies, strict=True)
+    }
+
+
+def verdicts(measured, **changes):
+    bounds = {"raw": 0.9, "nothing": 0.5, **changes}
+    return {(each.figure, each.claim): each for each in report(measured, **bounds).findings}
+
+
+def test_a_text_that_is_right_in_everything_is_seen_in_everything():
+    measured = {
+        OURS: points([4.0, 3.5, 3.0, 1.0], [0.80, 0.72, 0.75, 0.70]),
+        PLAIN: points([4.1, 3.6, 2.9, 1.1], [0.85, 0.84, 0.83, 0.82]),
+        CHANGED: points([3.0, 2.5, 2.0, 0.9], [0.75, 0.70, 0.65, 0.55]),
+    }
+    found = verdicts(measured)
+    assert [key for key, each in found.items() if not each.seen] == [
+        ("3b", "Accuracy falls as k grows"),
+        ("4b", "Accuracy falls as k grows"),
+    ]
+    assert "0.7200 at k=50 to 0.7500 at k=75" in found["3b", "At k=75 accuracy rises a little"].why
+
+
+def test_a_text_that_is_wrong_in_everything_is_seen_in_nothing():
+    measured = {
+        OURS: points([9.0, 9.0, 9.5, 10.0], [0.3, 0.31, 0.31, 0.32]),
+        PLAIN: points([1.0, 1.0, 1.0, 1.0], [0.2, 0.2, 0.2, 0.2]),
+        CHANGED: points([11.0, 12.0, 13.0, 14.0], [0.4, 0.41, 0.42, 0.45]),
+    }
+    found = verdicts(measured, raw=0.1)
+    assert not any(each.seen for each in found.values())
+    said = found["3b", "Factors cost accuracy: it is below ASHP's"].why
+    assert said.endswith(f"The tables show the same labels as those of {PLAIN} at 4 of 4 points.")
+    assert "Rounds: " in found["3a", "Time falls as k grows"].why
+
+
+def test_what_was_not_measured_is_not_judged():
+    nothing = {label: dict.fromkeys(KS, FusionPoint()) for label in (OURS, PLAIN, CHANGED)}
+    assert all(each.why.startswith("Not measured") for each in verdicts(nothing).values() if "Rounds" not in each.why)
+
+
+@pytest.fixture(scope="module")
+def fused():
+    subject = made_subject(rows=300, seed=1)
+    return subject, fuse(subject.parties(0), target="class", requirements=[subject.requirement(10)]).published
+
+
+def test_fused_records_are_recoded_to_what_is_published(fused):
+    subject, published = fused
+    again = recoded(subject.table, published, subject)
+    assert again.column_names == [*subject.columns, "class"]
+    by = [(name, "ascending") for name in again.column_names]
+    assert again.sort_by(by).to_pylist() == published.select(again.column_names).sort_by(by).to_pylist()
+    assert any(len(again[name].unique()) > 1 for name in subject.columns)
+
+
+def test_values_that_were_not_fused_go_to_the_range_or_group_around_them():
+    subject = made_subject(rows=120, seed=1)
+    held = subject.table.slice(0, 4)
+    held = held.set_column(0, "age", pa.array([-5, 40, 41, 500]))
+    held = held.set_column(3, "disease", pa.array(["influenza", "pneumonia", "migraine", "COPD"]))
+    shown = {name: ["*"] * 3 for name in subject.columns}
+    shown |= {"age": ["[10, 39]", "[42, 80]", "40"], "disease": ["influenza", "lungs", "lungs"]}
+    again = recoded(held, pa.table(shown), subject)
+    assert again["age"].to_pylist() == ["[10, 39]", "40", "40", "[42, 80]"]
+    assert again["disease"].to_pylist() == ["influenza", "lungs", "*", "lungs"]
+    assert again["zip"].to_pylist() == ["*"] * 4
+
+
+def test_a_tree_learns_what_can_be_learned():
+    rng = np.random.default_rng(2)
+    numbers, texts = rng.integers(0, 100, 900), rng.choice(["a", "b", "c"], 900)
+    classes = np.where((numbers > 50) & (texts != "b"), "yes", "no")
+    table = pa.table({"number": numbers, "text": texts, "class": classes})
+    kept, held = table.slice(0, 600), table.slice(600)
+    given = {"target": "class", "seed": 0}
+    assert tree_accuracy(kept, held, columns=["number", "text"], **given) > 0.98
+    usual = majority_accuracy(kept, held, target="class")
+    assert usual == pytest.approx(np.mean(classes[600:] == "no"))
+    assert usual < tree_accuracy(kept, held, columns=["text"], **given) + 0.05 < 0.9
+
+
+def test_a_tree_learns_as_much_from_sorted_records():
+    """Published tables are sorted, so folds must not be ranges of them."""
+    rng = np.random.default_rng(5)
+    places = np.sort(rng.integers(0, 40, 1200))
+    says = rng.random(40) < 0.5
+    classes = says[places] ^ (rng.random(1200) < 0.05)
+    hints = classes ^ (rng.random(1200) < 0.3)
+    columns = {"place": [f"place {each:02d}" for each in places], "hint": np.where(hints, "up", "down")}
+    table = pa.table({**columns, "class": np.where(classes, "yes", "no")})
+    assert tree_accuracy(table, table, target="class", columns=["place", "hint"], seed=0) > 0.9
+
+
+def adult(rows: int = 200) -> pa.Table:
+    rng = np.random.default_rng(0)
+    texts = {
+        "workclass": ["Private", "State-gov", None],
+        "education": ["10th", "Masters"],
+        "marital-status": ["Divorced", "Widowed"],
+        "occupation": ["Sales", "Craft-repair"],
+        "relationship": ["Wife", "Unmarried"],
+        "race": ["White", "Black"],
+        "sex": ["Male", "Female"],
+        "native-country": ["United-States", "Mexico", "India"],
+        "class": ["<=50K", ">50K"],
+    }
+    names = [*(name for mine in ADULT_FACTORS for name in mine), "class"]
+    columns = {name: rng.choice(texts[name], rows) if name in texts else rng.integers(0, 90, rows) for name in names}
+    return pa.table({name: pa.array(column.tolist()) for name, column in columns.items()})
+
+
+def test_adult_is_parted_among_two_owners_with_the_factors_of_the_text():
+    subject = adult_subject(adult())
+    assert 100 < subject.table.num_rows < 200, "records with missing values are left out"
+    first, second = subject.parties(0)
+    assert len(first.attributes) == len(second.attributes) == 7
+    assert sum(first.attribute_factors.values()) == pytest.approx(1)
+    assert sum(second.attribute_factors.values()) == pytest.approx(1)
+    assert first.factor == second.factor == 0.5
+    assert (first.value_factors["education"], first.value_factors["age"]) == (3.0, 4.0)
+    changed = subject.parties(1)[1]
+    assert (changed.value_factors["race"], changed.value_factors["sex"]) == (1.0, 5.0)
+    assert fuse(subject.parties(0), target="class", requirements=[subject.requirement(5)]).audit.holds
+    assert adult_subject(adult(), rows=110).table.num_rows == 110
+
+
+def test_tables_that_do_not_fit_are_refused():
+    with pytest.raises(SchemaError, match="Adult has columns race, sex, which the table lacks"):
+        adult_subject(adult().drop_columns(["race", "sex"]))
+    with pytest.raises(SchemaError, match="too few to learn from"):
+        adult_subject(adult(60))
+    with pytest.raises(SchemaError, match="too few to learn from"):
+        made_subject(rows=20)
+    with pytest.raises(InvalidParameterError):
+        adult_subject(adult(), rows=50)
+    for wrong in ({"seed": -1}, {"group_sizes": ()}, {"group_sizes": (0,)}):
+        with pytest.raises(InvalidParameterError):
+            replace(FusionGrid(), **wrong)
+
+
+@pytest.mark.shared_data
+def test_the_taxonomies_cover_adult(shared_data):
+    subject = adult_subject(sf.read(shared_data / "adult_full" / "adult_full.csv"))
+    assert subject.table.num_rows == 45_222
+    for name, builder in subject.hierarchies.items():
+        builder.build(subject.table[name].unique())
