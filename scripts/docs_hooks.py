@@ -36,6 +36,10 @@ STAGES = {
     "bucket_tables": "Split and join bucketized tables",
     "auditing": "Judge",
     "answering": "Answer",
+    "condensing": "Condense",
+    "comparing": "Compare with the original",
+    "collecting": "Collect",
+    "fusing": "Fuse with other owners",
     "recipe": "Repeat",
     "exceptions": "Refuse",
 }

@@ -15,13 +15,16 @@ from sfumato.cli import (
     anonymize,
     audit,
     buckets,
+    collect,
     condense,
     demo,
     estimate,
     explore,
+    fuse,
     hierarchy,
     inspect,
     models,
+    party,
     recode,
     report,
     reproduce,
@@ -82,6 +85,9 @@ app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
 app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
+app.add_typer(collect.app, name="collect", epilog=collect.EXAMPLES)
+app.command("fuse", epilog=fuse.EXAMPLES)(fuse.fuse)
+app.add_typer(party.app, name="party", epilog=party.EXAMPLES)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)

@@ -1,0 +1,129 @@
+"""`sfumato fuse`: fuse the tables of several party files in this process."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Json, examples
+from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.summary import audit_lines
+from sfumato.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.algorithms.base import Progress
+    from sfumato.fusing.agreement import Agreement
+    from sfumato.fusing.fused import Fused
+    from sfumato.fusing.party_file import PartyFile
+
+EXAMPLES = examples(
+    "sfumato fuse hospital/party.toml agency/party.toml --out fused",
+    "sfumato fuse hospital/party.toml agency/party.toml insurer/party.toml --out fused --json",
+)
+SELDOM = 1.0  # seconds between two lines about the same stage
+
+
+def fuse(
+    *,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="PARTY.toml...", help="The files of all parties.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write the release.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Fuse the tables of several parties, all in this process.
+
+    For trying an agreement out, and for owners who may see each other's tables. The protocol is the very one of
+    `sfumato party`, without the network: keys, certificates, addresses and out folders in the files are not used.
+
+    Exit codes: 0 it is fused, 2 a bad request, or nothing can be fused.
+    """
+    from sfumato.data.atomic import refuse_occupied
+    from sfumato.fusing.party_file import PartyFile
+
+    refuse_occupied(out, replace=False)
+    read = [PartyFile.read(file) for file in files]
+    agreement = read[0].agreement
+    given = [each.party.name for each in read]
+    if sorted(given) != sorted(agreement.parties):
+        raise InvalidParameterError(
+            f"The agreement names {', '.join(agreement.parties)}, and the files are of {', '.join(given)}; give the "
+            "file of every party once."
+        )
+    with watching("Fusing") as (tell, _):
+        fused = _run({each.party.name: each for each in read}, agreement, tell)
+    fused.write(out)
+    tell_fused(fused, agreement, out, json=json)
+
+
+def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress) -> Fused:
+    """Let every party take part with what its own file says was agreed on."""
+    from functools import partial
+
+    from sfumato.algorithms.base import silent
+    from sfumato.fusing.protocol import take_part
+    from sfumato.secure.channel import Parties, run_parties
+
+    first = agreement.parties[0]
+    if len(files) == 1:
+        return take_part(files[first].party, agreement, None, tell)
+
+    def run(name: str, parties: Parties) -> Fused:
+        return take_part(files[name].party, files[name].agreement, parties, tell if name == first else silent)
+
+    return run_parties({name: partial(run, name) for name in agreement.parties})[first]
+
+
+class Lines:
+    """Progress as lines on the error stream, for logs: every stage, and now and then how far it is."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._told = 0.0
+
+    def __call__(self, done: float, note: str = "") -> None:
+        """Tell a line, unless one about the same stage was told a moment ago."""
+        stage, now = note.partition(" ")[0], time.monotonic()
+        if stage != self._stage or now - self._told >= SELDOM:
+            self._stage, self._told = stage, now
+            _note(f"{done:4.0%} {note}")
+
+
+@contextmanager
+def watching(title: str) -> Iterator[tuple[Progress, Callable[[str], None]]]:
+    """Show how a fusion stands: a bar on a terminal, lines elsewhere; give what to tell the share done, and notes."""
+    with progress(title) as bar:
+        yield (bar if sys.stderr.isatty() else Lines()), _note
+
+
+def _note(said: str) -> None:
+    typer.echo(f"sfumato: {printable(said)}", err=True)
+
+
+def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> None:
+    """Print the audit, what was learned, and where the release is."""
+    brought = dict(zip(agreement.parties, fused.lengths, strict=True))
+    common = fused.published.num_rows
+    if json:
+        print_json(
+            {
+                "audit": fused.audit.to_dict(),
+                "rounds": fused.rounds,
+                "persons": common,
+                "brought": brought,
+                "out": str(out),
+            }
+        )
+        return
+    each = ", ".join(f"{name} {length:,}" for name, length in brought.items())
+    typer.echo("\n".join(audit_lines(fused.audit)))
+    typer.echo("")
+    typer.echo(printable(f"{common:,} persons are common to all parties, which brought: {each}."))
+    typer.echo(f"{fused.rounds:,} rounds were made; transcript.json tells who won each, and keep it to yourself.")
+    typer.echo(printable(f"The release is in {out}."))

@@ -1,0 +1,66 @@
+"""What clients and server agree on, as a TOML file: a mechanism and its public parameters."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from sfumato.collecting.duchi_mean import DuchiMean
+from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.collecting.local_mechanism import LocalMechanism
+from sfumato.collecting.optimized_local_hashing import OptimizedLocalHashing
+from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
+from sfumato.collecting.piecewise_mean import PiecewiseMean
+from sfumato.collecting.rappor import Rappor
+from sfumato.collecting.succinct_histogram import SuccinctHistogram
+from sfumato.exceptions import RecipeError
+from sfumato.validation import did_you_mean
+
+MECHANISMS: dict[str, type[LocalMechanism]] = {
+    kind.name: kind
+    for kind in (
+        GeneralizedRandomizedResponse,
+        OptimizedUnaryEncoding,
+        OptimizedLocalHashing,
+        Rappor,
+        SuccinctHistogram,
+        DuchiMean,
+        PiecewiseMean,
+    )
+}
+
+
+def read_agreement(path: Path) -> LocalMechanism:
+    """Read an agreement from a TOML file."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise RecipeError(f"The agreement {path} cannot be read.") from None
+    except tomllib.TOMLDecodeError:
+        raise RecipeError(f"The agreement {path} is no TOML.") from None
+    return parse_agreement(content)
+
+
+def parse_agreement(content: Mapping[str, object]) -> LocalMechanism:
+    """Take an agreement from its keys.
+
+    >>> parse_agreement({"mechanism": "oue", "epsilon": 1, "values": ["yes", "no"]}).name
+    'oue'
+    """
+    given = dict(content)
+    name = str(given.pop("mechanism", ""))
+    if name not in MECHANISMS:
+        raise RecipeError(
+            f"An agreement needs mechanism = one of {', '.join(MECHANISMS)}{did_you_mean(name, MECHANISMS)}."
+        )
+    kind = MECHANISMS[name]
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # every mechanism is a dataclass
+    for key in given:
+        if key not in known:
+            raise RecipeError(f"The agreement has a key {key!r} that {name} does not know{did_you_mean(key, known)}.")
+    try:
+        return kind(**given)
+    except TypeError:
+        raise RecipeError(f"The agreement of {name} lacks one of {', '.join(known)}, or mistypes it.") from None

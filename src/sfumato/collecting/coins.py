@@ -1,0 +1,103 @@
+"""Exact coins and draws: chances are whole multiples of 2**-64, and bits come from the operating system."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import ceil, floor, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.randomness import generator
+from sfumato.validation import is_whole, require
+
+Whole = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.float64]
+
+WORD_BITS = 64
+TOP_SHIFT = 56  # a coin looks at one byte first, and at 56 further bits where that byte does not decide
+SEEDED_BITS = 64
+DIGITS = 60
+
+
+def exp_below(exponent: float | Fraction) -> Fraction:
+    """Give e to a power, too small by less than one part in 10**50: bounds that are made of it hold exactly.
+
+    >>> float(exp_below(1))
+    2.718281828459045
+    """
+    with localcontext() as context:
+        context.prec = DIGITS
+        given = Fraction(exponent)
+        found = Fraction((Decimal(given.numerator) / Decimal(given.denominator)).exp())
+    return found * (1 - Fraction(1, 10**52))
+
+
+def rounded_chance(chance: Fraction, *, up: bool) -> Fraction:
+    """Move a chance to the grid of 2**-64, up or down: mechanisms choose the side that tells less.
+
+    >>> rounded_chance(Fraction(3, 10), up=True) - rounded_chance(Fraction(3, 10), up=False) == Fraction(1, 2**64)
+    True
+    """
+    steps = chance * (1 << WORD_BITS)
+    return Fraction(ceil(steps) if up else floor(steps), 1 << WORD_BITS)
+
+
+def _own_stream(seed: int) -> int:
+    """Make noise independent of data that a test drew by the same seed."""
+    return int.from_bytes(hashlib.sha256(f"sfumato collecting {seed}".encode()).digest()[:16], "big")
+
+
+class Source:
+    """Where bits come from: the operating system, or a generator that repeats a test.
+
+    >>> Source(7).below(6, 3).tolist() == Source(7).below(6, 3).tolist()
+    True
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        good = seed is None or (is_whole(seed) and 0 <= seed < 1 << SEEDED_BITS)
+        require(good, "collect", "seed", "a whole number from 0 on, of at most 64 bits", seed)
+        self._bytes: Callable[[int], bytes] = os.urandom if seed is None else generator(_own_stream(seed)).bytes
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Draw numbers of 64 bits."""
+        return np.frombuffer(self._bytes(8 * count), dtype=np.uint64)
+
+    def uniform(self, count: int) -> Numbers:
+        """Draw numbers strictly between 0 and 1, on the grid of 2**-52 moved by half a step."""
+        return np.asarray(((self.words(count) >> np.uint64(12)) + 0.5) * 2.0**-52, dtype=np.float64)
+
+    def below(self, high: int, count: int) -> Whole:
+        """Draw whole numbers from 0 to `high - 1`, all exactly as likely."""
+        drawn = self.words(count)
+        limit = (1 << WORD_BITS) - (1 << WORD_BITS) % high
+        if limit < 1 << WORD_BITS:
+            rejected = np.flatnonzero(drawn >= np.uint64(limit))
+            if len(rejected):
+                drawn = drawn.copy()
+                drawn[rejected] = self.below(high, len(rejected)).astype(np.uint64)
+        return (drawn % np.uint64(high)).astype(np.int64)
+
+    def coins(self, chance: Fraction, shape: tuple[int, ...]) -> Flags:
+        """Throw coins whose chance is on the grid of 2**-64, exactly."""
+        steps = int(chance * (1 << WORD_BITS))
+        if not 0 < steps < 1 << WORD_BITS:
+            return np.full(shape, steps > 0)
+        count = prod(shape)
+        first = np.frombuffer(self._bytes(count), dtype=np.uint8)
+        top = np.uint8(steps >> TOP_SHIFT)
+        heads = first < top
+        doubtful = np.flatnonzero(first == top)
+        rest = self.words(len(doubtful)) >> np.uint64(WORD_BITS - TOP_SHIFT)
+        heads[doubtful] = rest < np.uint64(steps & ((1 << TOP_SHIFT) - 1))
+        return heads.reshape(shape)
+
+    def varied_coins(self, steps: npt.NDArray[np.uint64]) -> Flags:
+        """Throw one coin for each chance, given in steps of 2**-64."""
+        return self.words(len(steps)) < steps

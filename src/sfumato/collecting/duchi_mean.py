@@ -1,0 +1,70 @@
+"""Duchi's mechanism for a mean: one bit per report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.collecting.coins import WORD_BITS, Numbers, Source, exp_below, rounded_chance
+from sfumato.collecting.local_mechanism import Reports
+from sfumato.collecting.means import MeanMechanism
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuchiMean(MeanMechanism):
+    r"""Report one bit whose chance of being 1 grows linearly with the value [1]_.
+
+    For $t \in [-1, 1]$ the chance is $\tfrac12 + t (e^\varepsilon-1) / (2 (e^\varepsilon+1))$.
+    Best for small epsilon; see `PiecewiseMean` for larger ones.
+
+    References
+    ----------
+    .. [1] Duchi, Jordan, Wainwright, "Minimax optimal procedures for locally private estimation", JASA 113, 2018.
+       https://doi.org/10.1080/01621459.2017.1389735
+
+    Examples
+    --------
+    >>> round(DuchiMean(epsilon=1, low=-1, high=1).variance(0.3), 3)
+    4.593
+    """
+
+    name = "duchi"
+    columns = ("bit",)
+
+    @cached_property
+    def least(self) -> Fraction:
+        """The chance of a 1 at the lower bound; at the upper bound it is that of a 0."""
+        return rounded_chance(1 / (exp_below(self.epsilon) + 1), up=True)
+
+    @property
+    def reach(self) -> float:
+        """The number that a 1 stands for."""
+        return 1 / (1 - 2 * float(self.least))
+
+    @property
+    def ranges(self) -> tuple[int, ...]:
+        """A bit."""
+        return (2,)
+
+    def chances(self, encoded: Numbers) -> npt.NDArray[np.uint64]:
+        """Give the chance of a 1 in steps of 2**-64, never outside what epsilon allows."""
+        least = int(self.least * (1 << WORD_BITS))
+        wanted = 0.5 + encoded / self.reach / 2
+        steps = (wanted * 2.0**WORD_BITS).astype(np.uint64)
+        return np.clip(steps, np.uint64(least), np.uint64((1 << WORD_BITS) - least))
+
+    def randomize(self, encoded: Numbers, source: Source) -> Reports:
+        """Throw a coin for each value."""
+        return source.varied_coins(self.chances(encoded)).astype(np.int64)[:, None]
+
+    def measured(self, reports: Reports) -> Numbers:
+        """Give the number that each bit stands for."""
+        return np.where(reports[:, 0] == 1, self.reach, -self.reach)
+
+    def variance(self, value: float) -> float:
+        """Give the variance of a report of a value between -1 and 1."""
+        return self.reach**2 - value**2

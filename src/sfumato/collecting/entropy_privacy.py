@@ -1,0 +1,72 @@
+"""Privacy as an effective length: how wide a uniform distribution would be that is as uncertain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.collecting.axes import Axis, NumberAxis
+from sfumato.collecting.coins import Numbers
+from sfumato.collecting.reconstruction import Reconstruction
+from sfumato.exceptions import SchemaError
+
+CUTS = 1 << 14
+TAIL = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntropyPrivacy:
+    r"""How uncertain a true value is, before and after its report is seen.
+
+    `before` is $2^{h(X)}$ and `after` is $2^{h(X \mid Z)}$, both in the unit of the values; for categories they are
+    effective numbers of values. `loss` is $1 - 2^{-I(X; Z)}$, the share of privacy that a report takes.
+    """
+
+    before: float
+    after: float
+
+    @property
+    def loss(self) -> float:
+        """The share of privacy that a report takes."""
+        return 1 - self.after / self.before
+
+
+def entropy_privacy(reconstruction: Reconstruction) -> EntropyPrivacy:
+    r"""Measure $2^{h(X)}$ and $2^{h(X \mid Z)}$ of a single reconstructed attribute [1]_.
+
+    Since noise does not depend on the value, $h(X \mid Z) = h(X) + h(Z \mid X) - h(Z)$.
+
+    References
+    ----------
+    .. [1] Agrawal, Aggarwal, "On the design and quantification of privacy preserving data mining algorithms", PODS
+       2001. https://doi.org/10.1145/375551.375602
+    """
+    if len(reconstruction.axes) > 1:
+        raise SchemaError("The privacy of one attribute is measured at a time; reconstruct it by itself.")
+    axis, shares = reconstruction.axes[0], reconstruction.shares
+    widths = np.diff(axis.edges) if isinstance(axis, NumberAxis) else np.ones(axis.cells)
+    own = _entropy(shares, widths)
+    after = own + _given_value(axis, shares) - _of_reports(axis, shares)
+    return EntropyPrivacy(before=2**own, after=2 ** min(after, own))
+
+
+def _given_value(axis: Axis, shares: Numbers) -> float:
+    if isinstance(axis, NumberAxis):
+        return axis.noise.entropy
+    rows = np.array([_entropy(column, np.ones(len(column))) for column in axis.channel.T])
+    return float(shares @ rows)
+
+
+def _of_reports(axis: Axis, shares: Numbers) -> float:
+    if not isinstance(axis, NumberAxis):
+        return _entropy(axis.channel @ shares, np.ones(len(axis.channel)))
+    low, high = axis.noise.quantile(np.array([TAIL, 1 - TAIL]))
+    cuts = np.linspace(axis.edges[0] + low, axis.edges[-1] + high, CUTS + 1)
+    return _entropy(np.maximum(np.diff(axis.below(cuts) @ shares), 0.0), np.diff(cuts))
+
+
+def _entropy(shares: Numbers, widths: Numbers) -> float:
+    """Give the entropy of a distribution that is flat within cells, in bits."""
+    held = shares > 0
+    return float(-(shares[held] * np.log2(shares[held] / widths[held])).sum())

@@ -1,0 +1,99 @@
+"""The iteration that takes noise off binned counts; its cost does not depend on the number of observations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.collecting.coins import Numbers
+
+BAYES, EM, INVERSION = "bayes", "em", "inversion"
+METHODS = (BAYES, EM, INVERSION)
+LEAST_CHANCE = 1e-300
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """Shares of cells, and how the iteration ended."""
+
+    shares: Numbers
+    rounds: int
+    converged: bool
+    change: float
+    gap: float
+    log_likelihood: float
+
+
+def spread_out(channels: Sequence[Numbers], shares: Numbers, *, back: bool = False) -> Numbers:
+    """Apply the channel of every attribute along its axis; further axes are replicates and stay.
+
+    >>> spread_out([np.array([[1.0, 0.5], [0.0, 0.5]])], np.array([0.5, 0.5])).tolist()
+    [0.75, 0.25]
+    """
+    for axis, channel in enumerate(channels):
+        matrix = channel.T if back else channel
+        shares = np.moveaxis(np.tensordot(matrix, shares, axes=(1, axis)), 0, axis)
+    return shares
+
+
+def fit(channels: Sequence[Numbers], counted: Numbers, *, method: str, tolerance: float, most_rounds: int) -> Fit:
+    """Start with equal shares, and repeat Bayes' rule on average over all observations.
+
+    `counted` are shares of bins. "bayes" stops when the mean change of a cell falls below the tolerance times a uniform
+    cell's share; "em" goes on until the log-likelihood per observation is certified to be within the tolerance of the
+    greatest: the gap is the largest gradient minus 1, a bound since the likelihood is concave.
+    """
+    cells = tuple(channel.shape[1] for channel in channels)
+    shares = np.full(cells, 1 / np.prod(cells))
+    rounds, change, gap, converged = 0, np.inf, np.inf, False
+    while rounds < most_rounds and not converged:
+        gradient = _gradient(channels, counted, shares)
+        gap = float(gradient.max() - 1)
+        if method == EM and gap <= tolerance:
+            converged = True
+            break
+        following = shares * gradient
+        following /= following.sum()
+        change = float(np.abs(following - shares).mean() * shares.size)
+        shares = following
+        rounds += 1
+        converged = method == BAYES and change <= tolerance
+    gap = float(_gradient(channels, counted, shares).max() - 1)
+    return Fit(
+        shares=shares,
+        rounds=rounds,
+        converged=converged,
+        change=change,
+        gap=max(gap, 0.0),
+        log_likelihood=log_likelihood(channels, counted, shares),
+    )
+
+
+def refit(channels: Sequence[Numbers], counted: Numbers, rounds: int) -> Numbers:
+    """Repeat a number of rounds for many replicates at once; they are along the last axis."""
+    cells = tuple(channel.shape[1] for channel in channels)
+    shares = np.full((*cells, counted.shape[-1]), 1 / np.prod(cells))
+    for _ in range(rounds):
+        shares = shares * _gradient(channels, counted, shares)
+    return np.asarray(shares / shares.sum(axis=tuple(range(len(cells))), keepdims=True))
+
+
+def invert(channels: Sequence[Numbers], counted: Numbers) -> Numbers:
+    """Solve for the shares of values exactly, or by least squares; they may be negative."""
+    inverses = [np.asarray(np.linalg.pinv(channel), dtype=np.float64) for channel in channels]
+    return spread_out(inverses, counted)
+
+
+def log_likelihood(channels: Sequence[Numbers], counted: Numbers, shares: Numbers) -> float:
+    """Give the log-likelihood per observation."""
+    expected = spread_out(channels, shares)
+    seen = counted > 0
+    return float((counted[seen] * np.log(np.maximum(expected[seen], LEAST_CHANCE))).sum())
+
+
+def _gradient(channels: Sequence[Numbers], counted: Numbers, shares: Numbers) -> Numbers:
+    expected = spread_out(channels, shares)
+    ratio = np.divide(counted, expected, out=np.zeros_like(counted), where=expected > 0)
+    return spread_out(channels, ratio, back=True)

@@ -1,0 +1,99 @@
+"""Estimated frequencies with confidence intervals, and the labelled step that makes them consistent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.values import text
+
+Numbers = npt.NDArray[np.float64]
+
+UNBIASED = "unbiased"
+NORM_SUB = "norm-sub"
+SHOWN = 10
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FrequencyEstimate:
+    """How many clients have each value, as estimated from their reports.
+
+    `counts` are unbiased: they may be negative, and need not add up to the number of reports. `low` and `high` are the
+    ends of a confidence interval for each count by itself. `consistent` is a separate step, which `step` tells.
+    """
+
+    values: tuple[Any, ...]
+    counts: Numbers
+    variances: Numbers
+    reports: int
+    confidence: float
+    step: str = UNBIASED
+
+    @property
+    def shares(self) -> Numbers:
+        """The counts as shares of all reports."""
+        return self.counts / max(self.reports, 1)
+
+    @property
+    def margins(self) -> Numbers:
+        """Half the length of each confidence interval."""
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri((1 + self.confidence) / 2) * np.sqrt(self.variances), dtype=np.float64)
+
+    @property
+    def low(self) -> Numbers:
+        """The lower ends of the intervals."""
+        return self.counts - self.margins
+
+    @property
+    def high(self) -> Numbers:
+        """The upper ends of the intervals."""
+        return self.counts + self.margins
+
+    def consistent(self) -> FrequencyEstimate:
+        """Make counts that are not negative and add up to the number of reports, by the least change (norm-sub).
+
+        Every count moves by the same amount, and what would be negative becomes 0: this is the nearest point of the
+        simplex. The result is biased, small counts upward, so its intervals are those of the estimate it came from.
+        """
+        return replace(self, counts=project(self.counts, self.reports), step=NORM_SUB)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give all figures by name."""
+        margins = self.margins
+        return {
+            "reports": self.reports,
+            "confidence": self.confidence,
+            "step": self.step,
+            "values": [
+                {"value": text(value), "count": float(count), "margin": float(margin)}
+                for value, count, margin in zip(self.values, self.counts, margins, strict=True)
+            ],
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"Frequencies from {self.reports:,} reports, {self.step}, {self.confidence:.0%} intervals"]
+        rows = list(zip(self.values, self.counts, self.margins, strict=True))[:SHOWN]
+        width = max((len(text(value)) for value, _, _ in rows), default=0)
+        lines += [f"  {text(value):<{width}}  {count:>12,.0f} ± {margin:,.0f}" for value, count, margin in rows]
+        if len(self.values) > SHOWN:
+            lines.append(f"  and {len(self.values) - SHOWN:,} more values")
+        return "\n".join(lines)
+
+
+def project(counts: Sequence[float] | Numbers, total: float) -> Numbers:
+    """Find the nearest numbers that are not negative and have this sum.
+
+    >>> project([5.0, -1.0, 2.0], 6.0).tolist()
+    [4.5, 0.0, 1.5]
+    """
+    given = np.asarray(counts, dtype=np.float64)
+    ordered = np.sort(given)[::-1]
+    excess = (np.cumsum(ordered) - total) / np.arange(1, len(ordered) + 1)
+    kept = np.flatnonzero(ordered > excess)
+    return np.asarray(np.maximum(given - excess[kept[-1] if len(kept) else -1], 0.0))

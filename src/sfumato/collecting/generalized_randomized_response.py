@@ -1,0 +1,59 @@
+"""Generalized randomized response: the true value or any other one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.collecting.coins import Source, Whole, exp_below, rounded_chance
+from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralizedRandomizedResponse(FrequencyMechanism):
+    r"""Report the own value with chance $e^\varepsilon / (e^\varepsilon + d - 1)$, else any other one (GRR) [1]_.
+
+    The best choice for small domains, $d < 3 e^\varepsilon + 2$. The chance is rounded down to a multiple of
+    $2^{-64}$, so no report ever tells more than epsilon.
+
+    References
+    ----------
+    .. [1] Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security
+       2017.
+
+    Examples
+    --------
+    >>> from sfumato.collecting.local_mechanism import simulate
+    >>> grr = GeneralizedRandomizedResponse(epsilon=1, values=["yes", "no"])
+    >>> simulate(grr, ["yes", "no", "no"], seed=1).shape
+    (3, 1)
+    """
+
+    name = "grr"
+    columns = ("value",)
+
+    @cached_property
+    def support(self) -> tuple[Fraction, Fraction]:
+        """The chances that a report supports a value if it is the client's, and if it is not."""
+        ratio = exp_below(self.epsilon)
+        own = rounded_chance(ratio / (ratio + self.size - 1), up=False)
+        return own, (1 - own) / (self.size - 1)
+
+    @property
+    def ranges(self) -> tuple[int, ...]:
+        """A report is the place of a value."""
+        return (self.size,)
+
+    def randomize(self, encoded: Whole, source: Source) -> Reports:
+        """Keep the place of the value, or draw another one."""
+        kept = source.coins(self.support[0], (len(encoded),))
+        others = source.below(self.size - 1, len(encoded))
+        others += others >= encoded
+        return np.where(kept, encoded, others)[:, None]
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count the reports of every value."""
+        return np.bincount(reports[:, 0].astype(np.intp), minlength=self.size)

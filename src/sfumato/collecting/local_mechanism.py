@@ -1,0 +1,177 @@
+"""What every mechanism of local differential privacy can do: encode, randomize, tally and estimate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.collecting.coins import Source, Whole
+from sfumato.collecting.frequency_estimate import FrequencyEstimate
+from sfumato.collecting.mean_estimate import MeanEstimate
+from sfumato.collecting.randomized_response import LEAST_VALUES, places
+from sfumato.data.values import text
+from sfumato.exceptions import SchemaError
+from sfumato.validation import is_number, require
+
+Reports = npt.NDArray[Any]
+Tally = npt.NDArray[Any]
+Estimate = FrequencyEstimate | MeanEstimate
+
+GREATEST_EPSILON = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientMemory:
+    """What a client keeps between reports: a secret, a cohort, and how often it reported under which key."""
+
+    secret: bytes
+    counts: dict[str, int]
+
+
+class LocalMechanism(ABC):
+    """A public agreement between clients and a server; see `LocalClient` and `LocalServer`."""
+
+    name: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def encode(self, values: object) -> npt.NDArray[Any]:
+        """Bring values to numbers; what is outside the domain is refused, and not repeated."""
+
+    @abstractmethod
+    def randomize(self, encoded: npt.NDArray[Any], source: Source) -> Reports:
+        """Make one report of each of many clients, one row each."""
+
+    @abstractmethod
+    def tally(self, reports: Reports) -> Tally:
+        """Add reports up; tallies of two batches can be added."""
+
+    @abstractmethod
+    def estimate(self, tally: Tally, reports: int, confidence: float) -> Estimate:
+        """Estimate from a tally."""
+
+    @abstractmethod
+    def loss(self, times: int) -> Fraction:
+        """Give the epsilon that a number of reports under one key cost together."""
+
+    @property
+    @abstractmethod
+    def ranges(self) -> tuple[int, ...]:
+        """The number of values that each column of a report can have, from 0 on."""
+
+    def report_key(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> str:  # noqa: ARG002 - for those that memoize
+        """Name what the loss is counted by: nothing, unless a mechanism memoizes."""
+        return ""
+
+    def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: Source) -> Reports:  # noqa: ARG002 - the same
+        """Make the next report of one client."""
+        return self.randomize(encoded, source)
+
+    def checked(self, reports: object) -> Reports:
+        """Refuse reports that no client of this mechanism sends."""
+        given: Any = reports
+        try:
+            rows = np.asarray(given)
+            rows = rows.reshape(1, -1) if rows.ndim == 1 and len(self.columns) == rows.size else rows
+            rows = rows.reshape(-1, 1) if rows.ndim == 1 and len(self.columns) == 1 else rows
+        except (TypeError, ValueError):
+            raise SchemaError(f"The reports are no rows of {len(self.columns)} whole numbers.") from None
+        if rows.ndim != 2 or rows.shape[1] != len(self.columns) or rows.dtype.kind not in "iu":  # noqa: PLR2004 - rows and columns
+            raise SchemaError(f"The reports are no rows of {len(self.columns)} whole numbers.")
+        for at, most in enumerate(self.ranges):
+            column = rows[:, at]
+            if len(column) and (column.min() < 0 or int(column.max()) >= most):
+                raise SchemaError(f"Some reports have a {self.columns[at]} that no client sends; none was counted.")
+        return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrequencyMechanism(LocalMechanism):
+    """A mechanism that estimates how many clients have each value of a public domain.
+
+    Parameters
+    ----------
+    epsilon : what one report may tell.
+    values : all values there can be, fixed beforehand.
+    """
+
+    epsilon: float
+    values: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        check_epsilon(self, self.epsilon)
+        object.__setattr__(self, "values", check_domain(self, self.values))
+
+    def encode(self, values: object) -> Whole:
+        """Give the places of values in the domain."""
+        return places(values, self.values)
+
+    def loss(self, times: int) -> Fraction:
+        """Add up: every report costs epsilon."""
+        return times * exact_decimal(self.epsilon)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of values of the domain."""
+        return len(self.values)
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[Fraction, Fraction]:
+        """The chances that a report supports a value if it is the client's, and if it is not."""
+
+    def variance(self, reports: int, share: float = 0.0) -> float:
+        """Give the variance of the estimated count of a value that a share of the clients have."""
+        own, other = map(float, self.support)
+        spread = share * own * (1 - own) + (1 - share) * other * (1 - other)
+        return reports * spread / (own - other) ** 2
+
+    def estimate(self, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
+        """Take the expected chance support away from the counted one."""
+        own, other = map(float, self.support)
+        counts = (tally - reports * other) / (own - other)
+        shares = np.clip(counts / max(reports, 1), 0, 1)
+        variances = np.array([self.variance(reports, share) for share in shares])
+        return FrequencyEstimate(
+            values=tuple(self.values), counts=counts, variances=variances, reports=reports, confidence=confidence
+        )
+
+
+def simulate(mechanism: LocalMechanism, values: object, *, seed: int | None = None) -> Reports:
+    """Make the reports of many clients at once, one for each value: for tests, plans and benchmarks.
+
+    Every row is distributed exactly as the first report of a `LocalClient`. Nobody's budget is kept.
+    """
+    return mechanism.randomize(mechanism.encode(values), Source(seed))
+
+
+def check_epsilon(owner: object, epsilon: object) -> None:
+    """Refuse an epsilon that is not positive, or so large that it promises nothing."""
+    good = isinstance(epsilon, int | float) and is_number(epsilon) and 0 < epsilon <= GREATEST_EPSILON
+    require(good, owner, "epsilon", f"a positive number of at most {GREATEST_EPSILON}", epsilon)
+
+
+def check_domain(owner: object, values: object) -> tuple[Any, ...]:
+    """Refuse a domain that is no list of different values."""
+    listed: Any = values
+    good = isinstance(listed, Sequence | np.ndarray) and not isinstance(listed, str)
+    domain = tuple(listed) if good else ()
+    good = len(domain) >= LEAST_VALUES and len({text(value) for value in domain}) == len(domain)
+    require(good, owner, "values", "a list of at least two different values", len(domain))
+    return domain
+
+
+def exact_decimal(number: float) -> Fraction:
+    """Take a number for what it looks like, so that three times 0.1 is 0.3.
+
+    >>> 3 * exact_decimal(0.1) == exact_decimal(0.3)
+    True
+    """
+    return Fraction(repr(float(number)))

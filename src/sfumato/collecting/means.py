@@ -1,0 +1,74 @@
+"""What the mechanisms for means share: public bounds, and how reports are added up."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from sfumato.collecting.coins import Numbers
+from sfumato.collecting.local_mechanism import LocalMechanism, Reports, Tally, check_epsilon, exact_decimal
+from sfumato.collecting.mean_estimate import MeanEstimate
+from sfumato.collecting.noise import known_numbers
+from sfumato.exceptions import SchemaError
+from sfumato.validation import is_number, require
+
+LEAST_REPORTS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanMechanism(LocalMechanism):
+    """A mechanism that estimates the mean of numbers between public bounds.
+
+    Parameters
+    ----------
+    epsilon : what one report may tell.
+    low, high : bounds that hold for everybody and do not come from the data; clip values to them first.
+    """
+
+    epsilon: float
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        check_epsilon(self, self.epsilon)
+        require(is_number(self.low), self, "low", "a public bound, a number", self.low)
+        require(is_number(self.high) and self.high > self.low, self, "high", "a public bound above low", self.high)
+
+    def encode(self, values: object) -> Numbers:
+        """Move numbers to the range from -1 to 1."""
+        numbers = known_numbers(values)
+        beyond = int(((numbers < self.low) | (numbers > self.high)).sum())
+        if beyond:
+            raise SchemaError(f"The values have {beyond:,} cells beyond the public bounds; clip them first.")
+        return np.clip((2 * numbers - self.low - self.high) / (self.high - self.low), -1, 1)
+
+    def loss(self, times: int) -> Fraction:
+        """Add up: every report costs epsilon."""
+        return times * exact_decimal(self.epsilon)
+
+    @abstractmethod
+    def measured(self, reports: Reports) -> Numbers:
+        """Give the unbiased number, between about -1 and 1 in the mean, that each report stands for."""
+
+    @abstractmethod
+    def variance(self, value: float) -> float:
+        """Give the variance of a report of a value between -1 and 1, on that scale."""
+
+    def tally(self, reports: Reports) -> Tally:
+        """Add up numbers and squares."""
+        numbers = self.measured(reports)
+        return np.array([numbers.sum(), (numbers**2).sum()])
+
+    def estimate(self, tally: Tally, reports: int, confidence: float) -> MeanEstimate:
+        """Take the mean, and its variance as observed."""
+        if reports < LEAST_REPORTS:
+            raise SchemaError(f"A mean needs at least {LEAST_REPORTS} reports; {reports} came in.")
+        mean = tally[0] / reports
+        spread = max(float(tally[1] / reports - mean**2), 0.0) / (reports - 1)
+        half = (self.high - self.low) / 2
+        return MeanEstimate(
+            mean=float(self.low + half * (mean + 1)), variance=half**2 * spread, reports=reports, confidence=confidence
+        )

@@ -1,0 +1,233 @@
+"""Noise with a public distribution: what is added to a number before it leaves its owner."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import e, inf, log, log2, pi, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.collecting.coins import Source
+from sfumato.exceptions import SchemaError
+from sfumato.validation import is_number, require
+
+Numbers = npt.NDArray[np.float64]
+
+KINDS: dict[str, type[Noise]] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise(ABC):
+    """A public distribution of noise; see `UniformNoise`, `GaussianNoise` and `LaplaceNoise`."""
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        KINDS[cls.name] = cls
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[float, float]:
+        """The least and the greatest noise there can be."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of the noise."""
+
+    @property
+    @abstractmethod
+    def entropy(self) -> float:
+        """The differential entropy of the noise, in bits."""
+
+    @abstractmethod
+    def quantile(self, shares: Numbers) -> Numbers:
+        """Give the noise that a share of all draws does not exceed."""
+
+    @abstractmethod
+    def cdf_integral(self, at: Numbers) -> Numbers:
+        """Integrate the distribution function from minus infinity: what exact chances of cells are made of."""
+
+    @abstractmethod
+    def interval_privacy(self, confidence: float = 0.95) -> float:
+        """Give the length of the shortest interval that holds the true value with this confidence, given a report."""
+
+    def perturb(self, values: object, *, seed: int | None = None) -> Numbers:
+        """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
+        return self.perturb_from(known_numbers(values), Source(seed))
+
+    def perturb_from(self, numbers: Numbers, source: Source) -> Numbers:
+        """Add noise that is made of the bits of a source."""
+        return np.asarray(numbers + self.quantile(source.uniform(len(numbers))), dtype=np.float64)
+
+    @property
+    def spread(self) -> float:
+        """The length of the middle half: what a cell is compared with."""
+        low, high = self.quantile(np.array([0.25, 0.75]))
+        return float(high - low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniformNoise(Noise):
+    """Noise that is anywhere between two bounds with equal chance.
+
+    >>> UniformNoise(low=-20, high=20).interval_privacy(0.95)
+    38.0
+    """
+
+    name = "uniform"
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        require(is_number(self.low), self, "low", "a number", self.low)
+        require(is_number(self.high) and self.high > self.low, self, "high", "a number above low", self.high)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The least and the greatest noise there can be."""
+        return float(self.low), float(self.high)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise."""
+        return (self.high - self.low) ** 2 / 12
+
+    @property
+    def entropy(self) -> float:
+        """The differential entropy of the noise, in bits."""
+        return log2(self.high - self.low)
+
+    def quantile(self, shares: Numbers) -> Numbers:
+        """Give the noise that a share of all draws does not exceed."""
+        return np.asarray(self.low + shares * (self.high - self.low), dtype=np.float64)
+
+    def cdf_integral(self, at: Numbers) -> Numbers:
+        """Integrate the distribution function from minus infinity."""
+        inside = np.clip(at, self.low, self.high) - self.low
+        return np.asarray(inside**2 / (2 * (self.high - self.low)) + np.maximum(at - self.high, 0), dtype=np.float64)
+
+    def interval_privacy(self, confidence: float = 0.95) -> float:
+        """Give the length of the shortest interval that holds the true value with this confidence."""
+        check_confidence(self, confidence)
+        return confidence * (self.high - self.low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianNoise(Noise):
+    """Normal noise around 0.
+
+    >>> round(GaussianNoise(scale=1).interval_privacy(0.95), 2)
+    3.92
+    """
+
+    name = "gaussian"
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        require(is_number(self.scale) and self.scale > 0, self, "scale", "a positive number", self.scale)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The least and the greatest noise there can be."""
+        return -inf, inf
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise."""
+        return self.scale**2
+
+    @property
+    def entropy(self) -> float:
+        """The differential entropy of the noise, in bits."""
+        return log2(self.scale * sqrt(2 * pi * e))
+
+    def quantile(self, shares: Numbers) -> Numbers:
+        """Give the noise that a share of all draws does not exceed."""
+        from scipy.special import ndtri
+
+        return np.asarray(self.scale * ndtri(shares), dtype=np.float64)
+
+    def cdf_integral(self, at: Numbers) -> Numbers:
+        """Integrate the distribution function from minus infinity."""
+        from scipy.special import ndtr
+
+        ratio = at / self.scale
+        return np.asarray(at * ndtr(ratio) + self.scale * np.exp(-(ratio**2) / 2) / sqrt(2 * pi), dtype=np.float64)
+
+    def interval_privacy(self, confidence: float = 0.95) -> float:
+        """Give the length of the shortest interval that holds the true value with this confidence."""
+        check_confidence(self, confidence)
+        return 2 * float(self.quantile(np.array([(1 + confidence) / 2]))[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceNoise(Noise):
+    """Laplace noise around 0; drawn in floating point, so it is blur and no differential privacy.
+
+    >>> round(LaplaceNoise(scale=1).interval_privacy(0.95), 2)
+    5.99
+    """
+
+    name = "laplace"
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        require(is_number(self.scale) and self.scale > 0, self, "scale", "a positive number", self.scale)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The least and the greatest noise there can be."""
+        return -inf, inf
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise."""
+        return 2 * self.scale**2
+
+    @property
+    def entropy(self) -> float:
+        """The differential entropy of the noise, in bits."""
+        return log2(2 * e * self.scale)
+
+    def quantile(self, shares: Numbers) -> Numbers:
+        """Give the noise that a share of all draws does not exceed."""
+        centered = shares - 0.5
+        return np.asarray(-self.scale * np.sign(centered) * np.log1p(-2 * np.abs(centered)), dtype=np.float64)
+
+    def cdf_integral(self, at: Numbers) -> Numbers:
+        """Integrate the distribution function from minus infinity."""
+        tail = self.scale / 2 * np.exp(-np.abs(at) / self.scale)
+        return np.asarray(np.maximum(at, 0) + tail, dtype=np.float64)
+
+    def interval_privacy(self, confidence: float = 0.95) -> float:
+        """Give the length of the shortest interval that holds the true value with this confidence."""
+        check_confidence(self, confidence)
+        return -2 * self.scale * log(1 - confidence)
+
+
+def check_confidence(owner: object, confidence: object) -> None:
+    """Refuse a confidence that is no share strictly between 0 and 1."""
+    good = isinstance(confidence, int | float) and is_number(confidence) and 0 < confidence < 1
+    require(good, owner, "confidence", "between 0 and 1", confidence)
+
+
+def known_numbers(values: object, what: str = "The values") -> Numbers:
+    """Take finite numbers only; an error never repeats one."""
+    given: Any = values
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SchemaError(f"{what} must be numbers; noise cannot be added to anything else.") from None
+    if numbers.ndim != 1:
+        raise SchemaError(f"{what} must be one column of numbers.")
+    lacking = int((~np.isfinite(numbers)).sum())
+    if lacking:
+        raise SchemaError(f"{what} have {lacking:,} missing or infinite cells; fill them, or leave these rows out.")
+    return numbers

@@ -1,0 +1,81 @@
+"""Perturb the columns of a table before it leaves its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.collecting.coins import Source
+from sfumato.collecting.noise import Noise, known_numbers
+from sfumato.collecting.randomized_response import RandomizedResponse
+from sfumato.data.frames import canonical, to_arrow
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.validation import did_you_mean, require
+
+Plan = Mapping[str, Noise | RandomizedResponse]
+
+
+def collect(data: object, plan: Plan, *, keep: Sequence[str] = (), seed: int | None = None) -> Any:
+    """Perturb columns by public noise or randomized response, and leave out all others.
+
+    Run this where the data is, and send the result. This blurs values: it promises no epsilon, and a column that occurs
+    twice, or is correlated with others, tells more than one report does. For a bound use `LocalClient`.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table.
+    plan : by column, `UniformNoise`, `GaussianNoise`, `LaplaceNoise` or `RandomizedResponse`.
+    keep : columns that are sent as they are.
+    seed : repeats the draws in tests; otherwise they come from the operating system.
+
+    Examples
+    --------
+    >>> import sfumato as sf
+    >>> from sfumato.collecting.noise import UniformNoise
+    >>> sent = collect(sf.generate(100, seed=1), {"age": UniformNoise(low=-20, high=20)})
+    >>> sent.column_names
+    ['age']
+    """
+    table, kind = to_arrow(data)
+    _check(plan, keep, table.column_names)
+    source = Source(seed)
+    columns = {}
+    for name in table.column_names:
+        if name in plan:
+            columns[name] = _perturbed(name, table.column(name), plan[name], source)
+        elif name in keep:
+            columns[name] = table.column(name)
+    return kind.restore(canonical(pa.table(columns)))
+
+
+def _perturbed(name: str, column: pa.ChunkedArray, how: Noise | RandomizedResponse, source: Source) -> pa.Array:
+    if isinstance(how, RandomizedResponse):
+        codes = how.codes(column, f"The cells of {name!r}")
+        return pa.array(list(how.values)).take(pa.array(how.perturb_codes(codes, source)))
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise SchemaError(f"Column {name!r} holds no numbers; perturb it by RandomizedResponse.")
+    numbers = known_numbers(column.cast(pa.float64(), safe=False).to_numpy(), f"The cells of {name!r}")
+    return pa.array(how.perturb_from(numbers, source))
+
+
+def _check(plan: object, keep: object, known: Sequence[str]) -> None:
+    good = isinstance(plan, Mapping) and bool(plan)
+    require(good, "collect", "plan", "a mapping of columns to noise", "something else")
+    listed = isinstance(keep, Sequence) and not isinstance(keep, str)
+    require(listed, "collect", "keep", "a list of columns", keep)
+    planned: Any = plan
+    kept: Any = keep
+    for name in (*planned, *kept):
+        if name not in known:
+            raise SchemaError(f"There is no column {name!r} in the data{did_you_mean(str(name), known)}.")
+    both = [name for name in kept if name in planned]
+    if both:
+        raise SchemaError(f"Column {both[0]!r} is both perturbed and kept as it is; choose one.")
+    for name, how in planned.items():
+        if not isinstance(how, Noise | RandomizedResponse):
+            raise InvalidParameterError(
+                f"collect.plan must give {name!r} UniformNoise, GaussianNoise, LaplaceNoise or RandomizedResponse; "
+                f"got {type(how).__name__}."
+            )

@@ -1,0 +1,85 @@
+"""The piecewise mechanism for a mean: a number near the value, or anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, exp
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.collecting.coins import Numbers, Source, Whole, exp_below, rounded_chance
+from sfumato.collecting.local_mechanism import Reports
+from sfumato.collecting.means import MeanMechanism
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecewiseMean(MeanMechanism):
+    r"""Report a place in a window around the value with high chance, and otherwise one outside it [1]_.
+
+    With $C = (e^{\varepsilon/2}+1) / (e^{\varepsilon/2}-1)$ the places are $2^{32}$ cells of $[-C, C]$, the same for
+    everybody: a real number would betray by its last digits where the window was. Better than `DuchiMean` for epsilon
+    above about 1.3, for small values below that.
+
+    References
+    ----------
+    .. [1] Wang et al., "Collecting and analyzing multidimensional data with local differential privacy", ICDE 2019.
+       https://doi.org/10.1109/ICDE.2019.00063
+
+    Examples
+    --------
+    >>> round(PiecewiseMean(epsilon=1, low=-1, high=1).variance(0.3), 3)
+    3.821
+    """
+
+    name = "piecewise"
+    columns = ("cell",)
+    cells: ClassVar[int] = 1 << 32
+
+    @cached_property
+    def window(self) -> int:
+        """The number of cells of the window."""
+        return ceil(self.cells / (exp_below(Fraction(self.epsilon) / 2) + 1))
+
+    @cached_property
+    def inside(self) -> Fraction:
+        """The chance of a cell in the window: cells in it are at most e to the epsilon as likely as others."""
+        weight = exp_below(self.epsilon) * self.window
+        return rounded_chance(weight / (weight + self.cells - self.window), up=False)
+
+    @property
+    def ranges(self) -> tuple[int, ...]:
+        """A cell."""
+        return (self.cells,)
+
+    def starts(self, encoded: Numbers) -> Whole:
+        """Give the first cell of each window."""
+        return np.rint((encoded + 1) / 2 * (self.cells - self.window)).astype(np.int64)
+
+    def randomize(self, encoded: Numbers, source: Source) -> Reports:
+        """Draw a cell of the window, or one of the others."""
+        starts, count = self.starts(encoded), len(encoded)
+        near = source.coins(self.inside, (count,))
+        within = starts + source.below(self.window, count)
+        outside = source.below(self.cells - self.window, count)
+        outside += np.where(outside >= starts, self.window, 0)
+        return np.where(near, within, outside)[:, None]
+
+    def measured(self, reports: Reports) -> Numbers:
+        """Give the number that each cell stands for, so that the mean of reports is the value."""
+        others = self.cells - self.window
+        pull = float(self.inside - (1 - self.inside) * self.window / others)
+        centered = reports[:, 0] - (self.cells - 1) / 2
+        return np.asarray(centered / (others / 2 * pull), dtype=np.float64)
+
+    @property
+    def reach(self) -> float:
+        """The greatest number that a report can stand for."""
+        return (exp(self.epsilon / 2) + 1) / (exp(self.epsilon / 2) - 1)
+
+    def variance(self, value: float) -> float:
+        """Give the variance of a report of a value between -1 and 1."""
+        root = exp(self.epsilon / 2)
+        return value**2 / (root - 1) + (root + 3) / (3 * (root - 1) ** 2)

@@ -1,0 +1,103 @@
+"""Plans of perturbation as text: TOML files, and the short form of the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from sfumato.collecting.noise import KINDS, Noise
+from sfumato.collecting.randomized_response import RandomizedResponse
+from sfumato.exceptions import InvalidParameterError, RecipeError
+from sfumato.validation import did_you_mean
+
+RESPONSE = "response"
+SHORT = "uniform:LOW,HIGH, gaussian:SCALE or laplace:SCALE"
+
+
+def read_plan(path: Path) -> dict[str, Noise | RandomizedResponse]:
+    """Read a plan: one table of TOML per column, with the name of the noise and its parameters."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise RecipeError(f"The plan {path} cannot be read.") from None
+    except tomllib.TOMLDecodeError:
+        raise RecipeError(f"The plan {path} is no TOML.") from None
+    return parse_plan(content)
+
+
+def parse_plan(content: Mapping[str, object]) -> dict[str, Noise | RandomizedResponse]:
+    """Take a plan from tables by column.
+
+    >>> parse_plan({"age": {"noise": "uniform", "low": -20, "high": 20}})
+    {'age': UniformNoise(low=-20, high=20)}
+    """
+    plan = {}
+    for column, given in content.items():
+        if not isinstance(given, Mapping):
+            raise RecipeError(f"The plan of column {column!r} is no table; write [{column}] and its keys below.")
+        plan[column] = _entry(column, dict(given))
+    if not plan:
+        raise RecipeError("The plan names no column; write one table per column.")
+    return plan
+
+
+def short_noise(written: str) -> Noise:
+    """Read noise as the command line writes it.
+
+    >>> short_noise("gaussian:2.5")
+    GaussianNoise(scale=2.5)
+    """
+    name, _, numbers = written.partition(":")
+    kind = KINDS.get(name)
+    names = [] if kind is None else [field.name for field in fields(kind)]
+    parts = numbers.split(",")
+    if kind is None or len(parts) != len(names):
+        raise InvalidParameterError(f"Noise is written as {SHORT}; got {written!r}.")
+    try:
+        given = dict(zip(names, map(float, parts), strict=True))
+    except ValueError:
+        raise InvalidParameterError(f"Noise is written as {SHORT}; got {written!r}.") from None
+    return kind(**given)
+
+
+def short_response(written: str) -> RandomizedResponse:
+    """Read randomized response as the command line writes it: the chance of the truth, and all values.
+
+    >>> short_response("0.8:f,m").values
+    ('f', 'm')
+    """
+    chance, _, values = written.partition(":")
+    try:
+        truth = float(chance)
+    except ValueError:
+        truth = -1.0
+    if not 0 <= truth <= 1 or not values:
+        raise InvalidParameterError(f"Randomized response is written as TRUTH:VALUE,VALUE,...; got {written!r}.")
+    return RandomizedResponse(values=tuple(values.split(",")), truth=truth)
+
+
+def _entry(column: str, given: dict[str, object]) -> Noise | RandomizedResponse:
+    name = given.pop("noise", None)
+    if name == RESPONSE:
+        return _built(column, RandomizedResponse, given)
+    kind = KINDS.get(str(name))
+    if kind is None:
+        known = [*KINDS, RESPONSE]
+        raise RecipeError(
+            f"The plan of column {column!r} needs noise = one of {', '.join(known)}{did_you_mean(str(name), known)}."
+        )
+    return _built(column, kind, given)
+
+
+def _built(column: str, kind: type, given: dict[str, object]) -> Noise | RandomizedResponse:
+    known = [field.name for field in fields(kind)]
+    for key in given:
+        if key not in known:
+            raise RecipeError(f"The plan of column {column!r} has an unknown key {key!r}{did_you_mean(key, known)}.")
+    try:
+        made: Noise | RandomizedResponse = kind(**given)
+    except TypeError:
+        raise RecipeError(f"The plan of column {column!r} lacks one of {', '.join(known)}.") from None
+    return made

@@ -1,0 +1,268 @@
+"""The distribution behind perturbed values, estimated from what was observed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.collecting.axes import Axis, NumberAxis, axis_of
+from sfumato.collecting.coins import Numbers
+from sfumato.collecting.fitting import (
+    EM,
+    INVERSION,
+    METHODS,
+    Fit,
+    fit,
+    invert,
+    log_likelihood,
+    refit,
+)
+from sfumato.collecting.frequency_estimate import project
+from sfumato.collecting.noise import check_confidence
+from sfumato.collecting.well_posed import condition, doubts, narrower_noise
+from sfumato.exceptions import SchemaError
+from sfumato.randomness import draw_seed, generator
+from sfumato.validation import did_you_mean, is_number, is_whole, require
+
+MOST_ATTRIBUTES = 3
+MOST_BINS = {1: 4096, 2: 256, 3: 64}
+LEAST_REPLICATES = 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reconstruction:
+    """Estimated shares of cells, with a report on how they were found.
+
+    `shares` has one axis per attribute. `ill_posed` lists sentences that say why the answer is not to be trusted; it is
+    empty if nothing speaks against it. `gap` bounds by how much the log-likelihood per observation could still grow.
+    """
+
+    axes: tuple[Axis, ...]
+    counts: Numbers
+    shares: Numbers
+    observations: int
+    method: str
+    rounds: int
+    converged: bool
+    change: float
+    gap: float
+    log_likelihood: float
+    ill_posed: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def condition(self) -> float:
+        """How unevenly the noise shrinks patterns of cells; above a million they cannot be told apart."""
+        return condition(self.axes)
+
+    @property
+    def density(self) -> Numbers:
+        """Shares by length of cell; values count as cells of length 1."""
+        found = self.shares
+        for at, axis in enumerate(self.axes):
+            widths = np.diff(axis.edges) if isinstance(axis, NumberAxis) else np.ones(axis.cells)
+            found = found / widths.reshape([-1 if at == other else 1 for other in range(len(self.axes))])
+        return found
+
+    @property
+    def mean(self) -> float:
+        """The mean of a single attribute of numbers."""
+        axis = self.axes[0]
+        if len(self.axes) > 1 or not isinstance(axis, NumberAxis):
+            raise SchemaError("Only a single attribute of numbers has a mean; take a marginal first.")
+        return float(self.shares @ (axis.edges[:-1] + axis.edges[1:]) / 2)
+
+    def marginal(self, name: str) -> dict[str, float]:
+        """Give the shares of the cells of one attribute."""
+        names = [axis.name for axis in self.axes]
+        if name not in names:
+            raise SchemaError(f"There is no attribute {name!r} here{did_you_mean(name, names)}.")
+        at = names.index(name)
+        summed = self.shares.sum(axis=tuple(other for other in range(len(names)) if other != at))
+        return dict(zip(self.axes[at].labels, summed.tolist(), strict=True))
+
+    def bands(
+        self, *, confidence: float = 0.95, replicates: int = 200, seed: int | None = None
+    ) -> tuple[Numbers, Numbers]:
+        """Give lower and upper bounds of all shares by the bootstrap: draw binned counts anew, and fit them alike."""
+        check_confidence("bands", confidence)
+        good = is_whole(replicates) and replicates >= LEAST_REPLICATES
+        require(good, "bands", "replicates", f"a whole number of at least {LEAST_REPLICATES}", replicates)
+        rng = generator(draw_seed() if seed is None else seed)
+        seen = self.counts / self.counts.sum()
+        drawn = rng.multinomial(int(self.counts.sum()), seen.ravel(), size=replicates).T / self.counts.sum()
+        counted = drawn.reshape(*self.counts.shape, replicates)
+        channels = [axis.channel for axis in self.axes]
+        if self.method == INVERSION:
+            raw = invert(channels, counted).reshape(self.shares.size, replicates)
+            found = np.stack([project(each, 1.0) for each in raw.T], axis=-1).reshape(*self.shares.shape, replicates)
+        else:
+            found = refit(channels, counted, self.rounds)
+        low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
+        return low, high
+
+    def to_dict(self) -> dict[str, object]:
+        """Give all figures by name."""
+        return {
+            "observations": self.observations,
+            "method": self.method,
+            "rounds": self.rounds,
+            "converged": self.converged,
+            "gap": self.gap,
+            "log_likelihood": self.log_likelihood,
+            "condition": self.condition,
+            "ill_posed": list(self.ill_posed),
+            "notes": list(self.notes),
+            "attributes": [{"name": axis.name, "cells": axis.labels} for axis in self.axes],
+            "shares": self.shares.tolist(),
+        }
+
+    def __repr__(self) -> str:
+        shape = " x ".join(str(axis.cells) for axis in self.axes)
+        end = "converged" if self.converged else "not converged"
+        lines = [
+            f"Reconstruction of {shape} cells from {self.observations:,} observations",
+            f"  {self.method}, {self.rounds:,} rounds, {end}; log-likelihood within {self.gap:.1g} of the greatest",
+            *(f"  ill-posed: {reason}" for reason in self.ill_posed),
+            *(f"  note: {note}" for note in self.notes),
+        ]
+        return "\n".join(lines)
+
+
+def reconstruct(
+    observed: object,
+    noise: object,
+    *,
+    edges: object = None,
+    method: str = EM,
+    tolerance: float = 1e-3,
+    most_rounds: int = 10_000,
+) -> Reconstruction:
+    """Estimate the distribution of true values from perturbed ones.
+
+    Observations are binned first; after that the cost does not depend on their number. The answer comes with a warning
+    if the problem is ill-posed.
+
+    Parameters
+    ----------
+    observed : perturbed values; for several attributes together, a table.
+    noise : what perturbed them; for a table, by column, at most three.
+    edges : the public edges of the cells of numbers; for a table, by column.
+    method : "em" goes on to the maximum of the likelihood and certifies it, "bayes" stops when shares hardly change, as
+        the original iteration does; "inversion" inverts randomized response and projects onto the simplex.
+    tolerance : of the log-likelihood per observation ("em"), or of the total change of shares in a round ("bayes");
+        smaller ones follow the sample more closely, its noise included.
+    most_rounds : the iteration ends here in any case; `converged` tells.
+
+    References
+    ----------
+    .. [1] Agrawal, Srikant, "Privacy-preserving data mining", SIGMOD 2000. https://doi.org/10.1145/342009.335438
+    .. [2] Agrawal, Aggarwal, "On the design and quantification of privacy preserving data mining algorithms", PODS
+       2001. https://doi.org/10.1145/375551.375602
+
+    Examples
+    --------
+    >>> from sfumato.collecting.randomized_response import RandomizedResponse
+    >>> answers = RandomizedResponse(values=("no", "yes"), truth=0.75)
+    >>> found = reconstruct(["no"] * 600 + ["yes"] * 400, answers, method="inversion")
+    >>> found.shares.round(3).tolist()
+    [0.7, 0.3]
+    """
+    _check_options(method, tolerance, most_rounds)
+    axes, columns = _axes(observed, noise, edges)
+    counts, impossible = _counted(axes, columns)
+    found = _fitted(axes, counts, method, tolerance, most_rounds)
+    result = _reported(axes, counts, found, method, impossible)
+    if result.ill_posed:
+        warnings.warn(f"Ill-posed reconstruction: {' '.join(result.ill_posed)}", stacklevel=2)
+    return result
+
+
+def _check_options(method: object, tolerance: object, most_rounds: object) -> None:
+    require(method in METHODS, "reconstruct", "method", f"one of {', '.join(METHODS)}", method)
+    good = isinstance(tolerance, int | float) and is_number(tolerance) and tolerance > 0
+    require(good, "reconstruct", "tolerance", "a positive number", tolerance)
+    good = isinstance(most_rounds, int) and is_whole(most_rounds) and most_rounds >= 1
+    require(good, "reconstruct", "most_rounds", "a whole number of at least 1", most_rounds)
+
+
+def _reported(axes: tuple[Axis, ...], counts: Numbers, found: Fit, method: str, impossible: int) -> Reconstruction:
+    reasons = doubts(axes, counts, found.shares, impossible=impossible, converged=found.converged)
+    return Reconstruction(
+        axes=axes,
+        counts=counts,
+        shares=found.shares,
+        observations=int(counts.sum()) + impossible,
+        method=method,
+        rounds=found.rounds,
+        converged=found.converged,
+        change=found.change,
+        gap=found.gap,
+        log_likelihood=found.log_likelihood,
+        ill_posed=tuple(reasons),
+        notes=tuple(note for axis in axes if (note := narrower_noise(axis))),
+    )
+
+
+def _axes(observed: object, noise: object, edges: object) -> tuple[tuple[Axis, ...], list[Any]]:
+    if not isinstance(noise, Mapping):
+        return (axis_of("", noise, edges, MOST_BINS[1]),), [observed]
+    from sfumato.data.frames import to_arrow
+
+    count = len(noise)
+    require(1 <= count <= MOST_ATTRIBUTES, "reconstruct", "noise", f"for 1 to {MOST_ATTRIBUTES} columns", count)
+    require(edges is None or isinstance(edges, Mapping), "reconstruct", "edges", "given by column", "something else")
+    by_column: Mapping[str, object] = edges if isinstance(edges, Mapping) else {}
+    table, _ = to_arrow(observed)
+    for name in (*noise, *by_column):
+        if name not in table.column_names or name not in noise:
+            raise SchemaError(
+                f"There is no column {name!r} that was perturbed{did_you_mean(name, table.column_names)}."
+            )
+    axes = tuple(axis_of(name, how, by_column.get(name), MOST_BINS[count]) for name, how in noise.items())
+    return axes, [_column(table, axis) for axis in axes]
+
+
+def _column(table: pa.Table, axis: Axis) -> object:
+    column = table.column(axis.name)
+    if not isinstance(axis, NumberAxis):
+        return column
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise SchemaError(f"Column {axis.name!r} holds no numbers; noise was never added to it.")
+    return column.cast(pa.float64(), safe=False).to_numpy()
+
+
+def _counted(axes: tuple[Axis, ...], columns: list[Any]) -> tuple[Numbers, int]:
+    """Count observations by bins of all attributes; those that cannot be are counted apart."""
+    places: list[npt.NDArray[np.int64]] = [axis.binned(column) for axis, column in zip(axes, columns, strict=True)]
+    shape = tuple(axis.channel.shape[0] for axis in axes)
+    flat = places[0]
+    possible = flat >= 0
+    for place, bins in zip(places[1:], shape[1:], strict=True):
+        possible &= place >= 0
+        flat = flat * bins + place
+    impossible = int((~possible).sum())
+    if impossible:
+        flat = flat[possible]
+    if not len(flat):
+        raise SchemaError("No observation can come from the cells under this noise; there is nothing to reconstruct.")
+    return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64), impossible
+
+
+def _fitted(axes: tuple[Axis, ...], counts: Numbers, method: str, tolerance: float, most_rounds: int) -> Fit:
+    channels = [axis.channel for axis in axes]
+    counted = counts / counts.sum()
+    numeric = any(isinstance(axis, NumberAxis) for axis in axes)
+    require(method != INVERSION or not numeric, "reconstruct", "method", "'em' or 'bayes' for numbers", method)
+    if method != INVERSION:
+        return fit(channels, counted, method=method, tolerance=tolerance, most_rounds=most_rounds)
+    solved = invert(channels, counted)
+    shares = project(solved.ravel(), 1.0).reshape(solved.shape)
+    found = log_likelihood(channels, counted, shares)
+    return Fit(shares=shares, rounds=0, converged=True, change=0.0, gap=float("nan"), log_likelihood=found)

@@ -1,0 +1,62 @@
+"""The server of local differential privacy: it sees reports only, and estimates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.collecting.local_mechanism import Estimate, LocalMechanism, Tally
+from sfumato.collecting.noise import check_confidence
+from sfumato.exceptions import SchemaError
+
+
+class LocalServer:
+    """Add up reports and estimate what clients have; single reports are not kept.
+
+    Parameters
+    ----------
+    mechanism : what was agreed with the clients.
+
+    Examples
+    --------
+    >>> from sfumato.collecting.local_mechanism import simulate
+    >>> from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
+    >>> oue = OptimizedUnaryEncoding(epsilon=2, values=["flu", "cold", "gastritis"])
+    >>> server = LocalServer(oue)
+    >>> server.add(simulate(oue, ["flu"] * 8000 + ["cold"] * 2000, seed=1))
+    >>> server.reports
+    10000
+    >>> abs(server.estimate().counts[0] - 8000) < 500
+    np.True_
+    """
+
+    def __init__(self, mechanism: LocalMechanism) -> None:
+        self.mechanism = mechanism
+        self.reports = 0
+        self._tally: Tally | None = None
+
+    def add(self, reports: object) -> None:
+        """Count one report, or many as rows; if one of them is none, nothing is counted."""
+        rows: Any = self.mechanism.checked(reports)
+        if not len(rows):
+            return
+        counted = self.mechanism.tally(rows)
+        self._tally = counted if self._tally is None else self._tally + counted
+        self.reports += len(rows)
+
+    def merge(self, other: LocalServer) -> None:
+        """Add what another server has counted."""
+        if other.mechanism != self.mechanism:
+            raise SchemaError("The other server counts reports of another mechanism; the two cannot be added.")
+        if other._tally is not None:
+            self._tally = other._tally if self._tally is None else self._tally + other._tally
+            self.reports += other.reports
+
+    def estimate(self, *, confidence: float = 0.95) -> Estimate:
+        """Estimate, with intervals that hold the truth with this confidence each."""
+        check_confidence(self, confidence)
+        if self._tally is None:
+            raise SchemaError("No report came in; there is nothing to estimate.")
+        return self.mechanism.estimate(self._tally, self.reports, confidence)
+
+    def __repr__(self) -> str:
+        return f"LocalServer({self.mechanism.name}, {self.reports:,} reports)"

@@ -1,0 +1,88 @@
+"""What classifiers of perturbed data share: cells per feature, and reconstruction per class."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.collecting.coins import Numbers
+from sfumato.collecting.noise import Noise
+from sfumato.collecting.reconstruction import reconstruct
+from sfumato.exceptions import InvalidParameterError
+from sfumato.validation import require
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Feature:
+    """One feature: its noise, if any, and the inner edges that part its cells."""
+
+    noise: Noise | None
+    edges: Numbers
+
+    @property
+    def middles(self) -> Numbers:
+        """The middle of every cell."""
+        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
+
+    def cells_of(self, numbers: Numbers) -> npt.NDArray[np.intp]:
+        """Give the cell of every number; what lies beyond the edges is in the outermost cell."""
+        return np.searchsorted(self.edges[1:-1], numbers, side="right")
+
+    def shares(self, observed: Numbers) -> Numbers:
+        """Estimate the shares of cells, with the noise taken off."""
+        if self.noise is None:
+            return np.bincount(self.cells_of(observed), minlength=len(self.edges) - 1) / len(observed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a class may be all alike; that is no trouble here
+            return reconstruct(observed, self.noise, edges=self.edges, method="bayes", tolerance=1e-3).shares
+
+
+def features_of(noise: object, bins: object, bounds: object, observed: Numbers) -> list[Feature]:
+    """Give every feature its noise and equal cells between public bounds; else between bounds that noise allows for."""
+    require(isinstance(bins, int) and bins >= 1, "classifier", "bins", "a whole number of at least 1", bins)
+    count: Any = bins
+    noises = _noises(noise, observed.shape[1])
+    limits = _limits(bounds, noises, observed)
+    return [
+        Feature(noise=each, edges=np.linspace(low, high, count + 1))
+        for each, (low, high) in zip(noises, limits, strict=True)
+    ]
+
+
+def _noises(noise: object, features: int) -> list[Noise | None]:
+    if noise is None or isinstance(noise, Noise):
+        return [noise] * features
+    if isinstance(noise, Mapping):
+        listed = [noise.get(at) for at in range(features)]
+        foreign = [at for at in noise if at not in range(features)]
+    else:
+        listed = list(noise) if isinstance(noise, Sequence) else []
+        foreign = [] if len(listed) == features else ["length"]
+    if foreign or not all(each is None or isinstance(each, Noise) for each in listed):
+        raise InvalidParameterError(
+            f"The noise of a classifier must be one Noise for all, or a list or mapping for its {features} features."
+        )
+    return listed
+
+
+def _limits(bounds: object, noises: list[Noise | None], observed: Numbers) -> list[tuple[float, float]]:
+    if bounds is not None:
+        given: Any = np.asarray(bounds, dtype=np.float64)
+        good = given.shape == (observed.shape[1], 2) and bool((given[:, 0] < given[:, 1]).all())
+        require(good, "classifier", "bounds", "a pair low, high for every feature", "something else")
+        return [(float(low), float(high)) for low, high in given]
+    found = []
+    for each, column in zip(noises, observed.T, strict=True):
+        low, high = float(column.min()), float(column.max())
+        if each is not None:
+            inner = each.quantile(np.array([0.01, 0.99]))
+            low, high = (low - inner[0], high - inner[1]) if high - low > inner[1] - inner[0] else (low, high)
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        found.append((low, high))
+    return found

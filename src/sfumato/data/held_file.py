@@ -1,0 +1,77 @@
+"""SQLite files that one process at a time holds, and whose changes are on the disk when it lets go."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sfumato.exceptions import ReadError, WriteError
+
+PATIENCE = 60.0  # seconds that a process waits for the others
+
+
+@contextmanager
+def held(path: Path, what: str) -> Iterator[sqlite3.Connection]:
+    """Hold a file alone; everything that is written is on the disk when this ends, or nothing is.
+
+    `what` names the file's purpose in refusals.
+    """
+    try:
+        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as store:
+            store.execute("PRAGMA journal_mode = DELETE")
+            store.execute("PRAGMA synchronous = EXTRA")
+            store.execute("BEGIN IMMEDIATE")
+            try:
+                yield store
+            except BaseException:
+                if store.in_transaction:
+                    store.execute("ROLLBACK")
+                raise
+            store.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname.startswith("SQLITE_BUSY"):
+            raise WriteError(f"The {what} file {path} is busy; ask again later.") from None
+        if error.sqlite_errorname == "SQLITE_ERROR":
+            raise damaged(path, what) from None
+        raise WriteError(f"The {what} file {path} cannot be written, so nothing is answered.") from None
+    except sqlite3.Error:
+        raise damaged(path, what) from None
+
+
+def create(path: Path, what: str, schema: str, said: Mapping[str, str]) -> bool:
+    """Make a file that only its owner may read, with these tables and what it says of itself, unless it is there.
+
+    It appears complete, so that an empty file is always a damaged one. Tells whether it was made.
+    """
+    if path.exists():
+        return False
+    if not path.parent.is_dir():
+        raise WriteError(f"There is no folder {path.parent} for the {what} file.")
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".sfumato-") as folder:
+            made = Path(folder) / path.name
+            made.touch(mode=0o600)
+            with held(made, what) as store:
+                for statement in filter(str.strip, schema.split(";")):
+                    store.execute(statement)
+                store.executemany("INSERT INTO facts VALUES (?, ?)", said.items())
+            os.link(made, path)
+    except FileExistsError:
+        return False
+    except OSError:
+        raise WriteError(f"The {what} file {path} cannot be written.") from None
+    return True
+
+
+def facts(store: sqlite3.Connection) -> dict[str, str]:
+    """Give what a file says of itself."""
+    return dict(store.execute("SELECT name, value FROM facts"))
+
+
+def damaged(path: Path, what: str) -> ReadError:
+    """Say that a file is not what it should be."""
+    return ReadError(f"{path} is no {what} file or is damaged, so nothing is answered; restore it from a copy.")

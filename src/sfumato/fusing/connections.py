@@ -1,0 +1,114 @@
+"""Where a party is reached, where it reaches the others, and how long it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sfumato.exceptions import SchemaError
+from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.certificates import Identity
+from sfumato.validation import is_number, require
+
+LAST_PORT = 65535
+LEAST_SILENCE = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """A host and a port."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def read(cls, text: str, owner: str) -> Address:
+        """Read `host:port`.
+
+        >>> Address.read("[::1]:7701", "listen")
+        Address(host='::1', port=7701)
+        """
+        host, colon, port = text.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) <= LAST_PORT):
+            raise SchemaError(f'{owner} must be host:port, as in "clinic.example:7701"; correct {text!r}.')
+        return cls(host=host, port=int(port))
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """Another party: its name, a copy of its certificate, and where it listens, if it does for this party."""
+
+    name: str
+    certificate: Path
+    address: Address | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """How long a party waits, in seconds.
+
+    Parameters
+    ----------
+    others : until all the others are there.
+    silence : without any sign of life of one of them; all of them give such signs twice a second while they compute.
+    step : for the next message of one that lives.
+    """
+
+    others: float = 600.0
+    silence: float = 60.0
+    step: float = 3600.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("others", 0), ("silence", LEAST_SILENCE), ("step", LEAST_SILENCE)):
+            given = getattr(self, name)
+            require(is_number(given) and given >= least, self, name, f"at least {least} seconds", given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connections:
+    """How one party reaches the others.
+
+    Of two parties, the one that the agreement names first listens, and the other connects to it.
+
+    Parameters
+    ----------
+    me : the name of this party.
+    identity : its key and its certificate.
+    peers : the others.
+    listen : where the parties that come later in the agreement reach this one; the last party needs none.
+    waiting : how long to wait.
+    """
+
+    me: str
+    identity: Identity
+    peers: Sequence[Peer]
+    listen: Address | None = None
+    waiting: Waiting = field(default_factory=Waiting)
+
+    def fitting(self, agreement: Agreement) -> tuple[dict[str, Peer], dict[str, Address]]:
+        """Give the others by name, and where those listen that this party connects to; refuse what is missing."""
+        peers = {peer.name: peer for peer in self.peers}
+        wanted = [name for name in agreement.parties if name != self.me]
+        if self.me not in agreement.parties:
+            raise SchemaError(f"The agreement does not name party {self.me!r}; correct one of them.")
+        if len(peers) < len(self.peers) or set(peers) != set(wanted):
+            raise SchemaError(
+                f"The peers of party {self.me!r} are not the other parties of the agreement; list each of them once."
+            )
+        place = agreement.parties.index(self.me)
+        if self.listen is None and place + 1 < len(agreement.parties):
+            raise SchemaError(
+                f"Party {self.me!r} needs an address to listen on: {agreement.parties[place + 1]!r} connects to it."
+            )
+        addresses: dict[str, Address] = {}
+        for name in agreement.parties[:place]:
+            address = peers[name].address
+            if address is None:
+                raise SchemaError(f"Party {self.me!r} connects to {name!r}, so it needs the address of that peer.")
+            addresses[name] = address
+        return peers, addresses

@@ -1,0 +1,41 @@
+"""What other parties have sent and nobody has read yet."""
+
+from __future__ import annotations
+
+import queue
+
+from sfumato.exceptions import ProtocolError
+
+LONGEST_QUEUE = 1 << 30  # bytes of one party that wait to be read
+
+
+class Inbox:
+    """What one party has sent and nobody has read yet; filled by one thread and read by another."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.Queue[bytes | ProtocolError] = queue.Queue()
+        self._came = 0
+        self._went = 0
+
+    def put(self, message: bytes | ProtocolError) -> None:
+        """Add a message, or the reason why none will come after those that came."""
+        if isinstance(message, bytes):
+            self._came += len(message)
+        self._waiting.put(message)
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits that something must be wrong."""
+        return self._came - self._went > LONGEST_QUEUE
+
+    def take(self, patience: float) -> bytes | ProtocolError | None:
+        """Wait for the next message; None if there is none in time."""
+        try:
+            message = self._waiting.get(timeout=patience)
+        except queue.Empty:
+            return None
+        if isinstance(message, bytes):
+            self._went += len(message)
+        else:
+            self._waiting.put(message)
+        return message

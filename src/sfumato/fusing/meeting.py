@@ -1,0 +1,216 @@
+"""How parties find each other: some listen, some connect, all prove who they are and compare what they agreed on.
+
+Parties start in any order and wait. Whoever connects without the certificate of a peer is turned away, and waiting goes
+on; so it does when a party goes away before all are there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from sfumato.exceptions import ProtocolError, SchemaError
+from sfumato.fusing.agreement import Agreement, differing
+from sfumato.fusing.certificates import read_certificate, tls
+from sfumato.fusing.connections import Address, Connections
+from sfumato.fusing.frames import AGAIN, Frame, Kind, Line
+from sfumato.secure.messages import pack, unpack
+
+SHAKING_HANDS = 10.0  # seconds for TLS and greetings
+HANGING_UP = 1.0
+OFTEN = 3
+SOON = 0.1
+LATEST = 2.0
+SLOWER = 1.5
+NONCE = 32
+BUFFER = 1 << 20
+
+Note = Callable[[str], None]
+Admit = Callable[[str, bytes, Line], None]
+
+
+class Gone(Exception):  # noqa: N818 - no failure: the other side may come again
+    """The other side has gone before it said anything."""
+
+
+class HungUp(Gone):
+    """It has proved who it is, and gone then."""
+
+
+@dataclass(frozen=True, eq=False)
+class Greeting:
+    """What a party says first: its name, a fresh random number, and what it agreed on."""
+
+    name: str
+    nonce: bytes
+    agreement: Agreement
+
+    def written(self) -> bytes:
+        """Give it as a message."""
+        settings = json.dumps(self.agreement.settings())
+        return pack("hello", name=self.name, nonce=self.nonce, settings=settings)
+
+    def answered(self, peer: str, body: bytes) -> bytes:
+        """Compare the greeting of a peer with this one; give its random number."""
+        message = unpack("hello", body, sender=f"party {peer!r}")
+        if message.text("name") != peer:
+            raise ProtocolError(
+                f"The certificate of party {peer!r} is used by one that calls itself otherwise; correct the names."
+            )
+        points = differing(self.agreement.settings(), _settings(message.text("settings")))
+        if points:
+            raise ProtocolError(
+                f"Parties {self.name!r} and {peer!r} do not agree on: {', '.join(points)}; make the agreements equal."
+            )
+        return message.blob("nonce", length=NONCE)
+
+
+class Meeting:
+    """What one party needs to meet the others; reads and checks all files when it is made.
+
+    Parameters
+    ----------
+    connections : who the others are.
+    agreement : what all agreed on.
+    retry : whether to try again while a party does not listen yet.
+    note : is told what happens.
+    admit : is told every party that has come, with its random number and its line.
+    """
+
+    def __init__(
+        self, connections: Connections, agreement: Agreement, *, retry: bool, note: Note, admit: Admit
+    ) -> None:
+        peers, self.addresses = connections.fitting(agreement)
+        certificates = {name: read_certificate(peer.certificate, name) for name, peer in peers.items()}
+        read_certificate(connections.identity.certificate, connections.me)
+        self._pinned = {sha256(certificate).digest(): name for name, certificate in certificates.items()}
+        if len(self._pinned) < len(certificates):
+            raise SchemaError("Two peers have the same certificate; give each its own.")
+        self.greeting = Greeting(connections.me, secrets.token_bytes(NONCE), agreement)
+        self._inward = tls(connections.identity, certificates.values(), server=True)
+        self._outward = {name: tls(connections.identity, [certificates[name]], server=False) for name in self.addresses}
+        self._retry, self._note, self._admit = retry, note, admit
+        last = connections.me == agreement.parties[-1]
+        self.listener = None if last or connections.listen is None else _listening(connections.listen)
+
+    async def welcome(self) -> None:
+        """Let others come, as long as nobody stops this."""
+        assert self.listener is not None  # noqa: S101 - the caller has looked
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as guests:
+            while True:
+                connected, address = await loop.sock_accept(self.listener)
+                guests.create_task(self._receive(connected, str(address[0])))
+
+    async def _receive(self, connected: socket.socket, host: str) -> None:
+        try:
+            line = await self._secured(connected)
+            name, nonce = await self._greet(line)
+        except (OSError, Gone):
+            self._note(f"A connection from {host} was turned away: it did not prove to be one of the peers.")
+        else:
+            self._admit(name, nonce, line)
+
+    async def _secured(self, connected: socket.socket) -> Line:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(BUFFER, loop)
+        protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+        transport, _ = await loop.connect_accepted_socket(
+            lambda: protocol, connected, ssl=self._inward, ssl_handshake_timeout=SHAKING_HANDS
+        )
+        return Line(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
+
+    async def reach(self, name: str) -> None:
+        """Connect to a party that listens, again and again if that is wanted."""
+        address, delay, told, refused = self.addresses[name], SOON, False, 0
+        while True:
+            try:
+                line = await self._called(name, address)
+                _, nonce = await self._greet(line)
+            except (OSError, Gone) as error:
+                refused = refused + 1 if isinstance(error, HungUp) else 0
+                self._refuse_for_good(name, address, error, refused)
+                if not told:
+                    self._note(f"Waiting for party {name!r} at {address}.")
+                    told = True
+                await asyncio.sleep(delay)
+                delay = min(delay * SLOWER, LATEST)
+            else:
+                self._admit(name, nonce, line)
+                return
+
+    def _refuse_for_good(self, name: str, address: Address, error: Exception, refused: int) -> None:
+        """Refuse where trying again is of no use, or not wanted."""
+        if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
+            raise ProtocolError(
+                f"Whoever listens at {address} does not show the certificate of party {name!r}; check the address "
+                "and the file of the certificate, and whether it has expired."
+            ) from None
+        if refused and (refused == OFTEN or not self._retry):
+            raise ProtocolError(
+                f"Party {name!r} is there but turns this party away; give it the current certificate of this one."
+            ) from None
+        if not self._retry:
+            raise ProtocolError(
+                f"Party {name!r} does not answer at {address}; start it first, or use `sfumato party serve`."
+            ) from None
+
+    async def _called(self, name: str, address: Address) -> Line:
+        async with asyncio.timeout(SHAKING_HANDS):
+            reader, writer = await asyncio.open_connection(
+                address.host, address.port, ssl=self._outward[name], server_hostname="", limit=BUFFER
+            )
+        return Line(reader, writer)
+
+    async def _greet(self, line: Line) -> tuple[str, bytes]:
+        """Say who we are, and learn who the other side is: the pinned certificate decides, not what it says."""
+        name = self._pinned.get(sha256(line.shown_certificate()).digest())
+        if name is None:
+            line.drop()
+            raise Gone
+        try:
+            line.write(Kind.HELLO, self.greeting.written())
+            async with asyncio.timeout(SHAKING_HANDS):
+                frame = await line.read(name)
+            return name, self._answer(name, frame)
+        except (OSError, ProtocolError, Gone):
+            await line.hang_up(HANGING_UP)
+            raise
+        except asyncio.CancelledError:
+            line.drop()
+            raise
+
+    def _answer(self, name: str, frame: Frame | None) -> bytes:
+        if frame is not None and frame.kind is Kind.HELLO:
+            return self.greeting.answered(name, frame.body)
+        if frame is None:
+            raise HungUp
+        if frame.kind is Kind.ABORT:
+            raise Gone
+        raise ProtocolError(f"Party {name!r} sent something before its greeting; {AGAIN}.")
+
+
+def _listening(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        listener = socket.create_server((address.host, address.port), family=family)
+    except OSError as error:
+        raise SchemaError(
+            f"This party cannot listen on {address}: {error.strerror}; choose another host or port."
+        ) from None
+    listener.setblocking(False)  # noqa: FBT003 - a socket takes it so
+    return listener
+
+
+def _settings(text: str) -> dict[str, str]:
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = None
+    return {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}

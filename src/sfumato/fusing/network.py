@@ -1,0 +1,370 @@
+"""Parties on different machines: one TLS connection between any two of them, and one session for all.
+
+An event loop in a thread of its own reads and writes, so that sending never waits for the other side, and signs of life
+go out while the protocol computes. Whatever goes wrong with one party ends the session for all, and everybody is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
+from hashlib import sha256
+from typing import Any
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.engine.coding import code_column
+from sfumato.exceptions import InfeasibleError, ProtocolError, SfumatoError
+from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.connections import Connections
+from sfumato.fusing.frames import AGAIN, Frame, Kind, Line, abort_reason
+from sfumato.fusing.fused import Fused
+from sfumato.fusing.inbox import Inbox
+from sfumato.fusing.meeting import Meeting, Note
+from sfumato.fusing.party import Party
+from sfumato.fusing.protocol import take_part
+from sfumato.secure.channel import Parties
+from sfumato.secure.messages import LARGEST
+
+ALIVE_EVERY = 0.5  # seconds between signs of life
+GRACE = 0.5  # seconds in which other parties' messages may still say more precisely what is wrong
+LINGER = 3.0  # seconds in which the others may read our last frame
+
+
+class TlsChannel:
+    """Messages to and from one party of a network."""
+
+    def __init__(self, network: Network, peer: str) -> None:
+        self._network = network
+        self._peer = peer
+
+    def send(self, message: bytes) -> None:
+        """Hand a message over to the event loop."""
+        if len(message) > LARGEST:
+            raise ProtocolError(
+                f"A message of {len(message):,} bytes is larger than the {LARGEST:,} allowed; fuse fewer persons."
+            )
+        self._network.send(self._peer, message)
+
+    def receive(self) -> bytes:
+        """Wait for the next message."""
+        return self._network.receive(self._peer)
+
+    def close(self) -> None:
+        """End the session for all parties."""
+        self._network.close("stopped")
+
+
+class Network:
+    """The connections of one party, and the one session that runs over them.
+
+    Parameters
+    ----------
+    connections : who the others are, and where.
+    agreement : what all agreed on.
+    retry : whether to try again while a party does not listen yet.
+    note : is told what happens; called from another thread.
+    """
+
+    def __init__(self, connections: Connections, agreement: Agreement, *, retry: bool, note: Note) -> None:
+        self._me = connections.me
+        self._waiting = connections.waiting
+        self._agreement = agreement
+        self._others = [name for name in agreement.parties if name != connections.me]
+        self._meeting = Meeting(connections, agreement, retry=retry, note=note, admit=self._admit)
+        self._note = note
+        self._lines: dict[str, Line] = {}
+        self._nonces = {connections.me: self._meeting.greeting.nonce}
+        self._inboxes = {name: Inbox() for name in self._others}
+        self._session: bytes | None = None
+        self._failed = False
+        self._reason: str | None = "stopped"
+        self._ready: Future[None] = Future()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="sfumato-network", daemon=True)
+
+    def gather(self) -> Parties:
+        """Wait until all parties are there."""
+        self._thread.start()
+        self._ready.result()
+        channels = {name: TlsChannel(self, name) for name in self._others}
+        return Parties(me=self._me, names=self._agreement.parties, channels=channels)
+
+    def send(self, peer: str, message: bytes) -> None:
+        """Send a message; one to a party that has left is dropped, and the next `receive` tells."""
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._lines[peer].write, Kind.MESSAGE, message)
+
+    def receive(self, peer: str) -> bytes:
+        """Wait for the next message of a party."""
+        message = self._inboxes[peer].take(self._waiting.step)
+        if message is None:
+            raise ProtocolError(
+                f"Party {peer!r} lives but has sent nothing for {self._waiting.step:g} seconds; look what it does, "
+                f"then {AGAIN}."
+            )
+        if isinstance(message, ProtocolError):
+            raise ProtocolError(*message.args)
+        return message
+
+    def close(self, reason: str | None) -> None:
+        """Leave: as agreed, or for one of the reasons that there are."""
+        if self._started.is_set():
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._leave, reason)
+            self._thread.join(3 * LINGER)
+        elif self._meeting.listener is not None:
+            self._meeting.listener.close()
+
+    def _work(self) -> None:
+        try:
+            asyncio.run(self._run())
+        finally:
+            ended = ProtocolError(f"The connections of this party have ended; {AGAIN}.")
+            for inbox in self._inboxes.values():
+                inbox.put(ended)
+            if not self._ready.done():
+                self._ready.set_exception(ended)
+
+    async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._gathered: asyncio.Future[None] = self._loop.create_future()
+        self._left = asyncio.Event()
+        self._started.set()
+        guests = None if self._meeting.listener is None else self._spawn(self._meeting.welcome())
+        for name in self._meeting.addresses:
+            self._spawn(self._meeting.reach(name))
+        try:
+            await self._all_there()
+        except ProtocolError as error:
+            self._ready.set_exception(error)
+        else:
+            self._begin()
+            self._ready.set_result(None)
+            await self._stop(guests)
+            await self._left.wait()
+        await self._stop(guests)
+        await self._say_goodbye()
+
+    async def _all_there(self) -> None:
+        try:
+            async with asyncio.timeout(self._waiting.others):
+                await self._gathered
+        except TimeoutError:
+            self._reason = "late"
+            absent = ", ".join(repr(name) for name in self._others if name not in self._lines)
+            raise ProtocolError(
+                f"Not all parties came within {self._waiting.others:g} seconds, {absent} did not; check that they run, "
+                "their addresses, and that all agreements name the parties in the same order."
+            ) from None
+
+    def _admit(self, name: str, nonce: bytes, line: Line) -> None:
+        """Take a party in; it may have been here before and restarted."""
+        if self._session is not None:
+            self._spawn(line.hang_up(LINGER))
+            return
+        older = self._lines.pop(name, None)
+        if older is not None:
+            self._spawn(older.hang_up(LINGER))
+        self._lines[name], self._nonces[name], self._inboxes[name] = line, nonce, Inbox()
+        self._spawn(self._listen(name, line))
+        self._spawn(self._tend(name, line))
+        self._note(f"Party {name!r} is there.")
+        if len(self._lines) == len(self._others) and not self._gathered.done():
+            self._gathered.set_result(None)
+
+    def _begin(self) -> None:
+        """Begin the session: its number depends on the agreement and on a fresh random number of every party."""
+        digest = sha256(repr(sorted(self._agreement.settings().items())).encode())
+        for name in self._agreement.parties:
+            digest.update(self._nonces[name])
+        self._session = digest.digest()[:16]
+        for name, line in list(self._lines.items()):
+            line.session = self._session
+            line.write(Kind.START)
+            if line.their_session is not None:
+                self._compare_sessions(name, line)
+
+    def _compare_sessions(self, name: str, line: Line) -> None:
+        if line.their_session != self._session:
+            self._fail(name, ProtocolError(f"Party {name!r} has begun another session, with other parties; {AGAIN}."))
+
+    async def _listen(self, name: str, line: Line) -> None:
+        """Read what a party sends until it leaves."""
+        try:
+            while (frame := await line.read(name)) is not None:
+                if not self._take(name, line, frame):
+                    return
+        except ProtocolError as error:
+            self._break_off(name, error)
+            await line.ignore()
+            return
+        self._lose(name, line, f"The connection to party {name!r} was lost; see whether it runs, then {AGAIN}.")
+
+    def _take(self, name: str, line: Line, frame: Frame) -> bool:
+        """Do what a frame says; tell whether more may come."""
+        inbox = self._inboxes[name]
+        if frame.kind is Kind.MESSAGE and line.their_session is not None:
+            inbox.put(frame.body)
+            if inbox.full:
+                raise ProtocolError(f"Party {name!r} sends more than it may at once; nothing is published.")
+        elif frame.kind is Kind.START and self._session is not None:
+            self._compare_sessions(name, line)
+        elif frame.kind is Kind.BYE:
+            inbox.put(ProtocolError(f"Party {name!r} has ended before this one; nothing is published, {AGAIN}."))
+            line.over.set()
+            return False
+        elif frame.kind is Kind.ABORT:
+            self._lose(name, line, str(abort_reason(name, frame.body)))
+            return False
+        elif frame.kind not in {Kind.ALIVE, Kind.START}:
+            raise ProtocolError(f"Party {name!r} sent a frame out of order; {AGAIN}.")
+        return True
+
+    async def _tend(self, name: str, line: Line) -> None:
+        """Give signs of life, and watch those of the other side; time in which we are stopped ourselves counts once."""
+        quiet, seen = 0.0, line.signs
+        while not line.over.is_set():
+            line.write(Kind.ALIVE)
+            await asyncio.sleep(ALIVE_EVERY)
+            quiet = quiet + ALIVE_EVERY if line.signs == seen else 0.0
+            seen = line.signs
+            if quiet >= self._waiting.silence:
+                silence = f"gave no sign of life for {self._waiting.silence:g} seconds"
+                self._lose(name, line, f"Party {name!r} {silence}; see whether it runs, then {AGAIN}.")
+                return
+
+    def _lose(self, name: str, line: Line, why: str) -> None:
+        """Go on without a line: until the session begins we wait for its party again, later nothing can go on."""
+        line.over.set()
+        if self._left.is_set() or self._lines.get(name) is not line:
+            return
+        if self._gathered.done() or line.their_session is not None:
+            self._break_off(name, ProtocolError(why))
+            return
+        del self._lines[name]
+        self._note(f"Party {name!r} has gone; waiting for it again.")
+        self._spawn(line.hang_up(LINGER))
+        if name in self._meeting.addresses:
+            self._spawn(self._meeting.reach(name))
+
+    def _break_off(self, name: str, error: ProtocolError) -> None:
+        """End because of what a party did."""
+        if self._gathered.done():
+            self._fail(name, error)
+        else:
+            self._reason = "protocol"
+            self._gathered.set_exception(error)
+
+    def _fail(self, name: str, error: ProtocolError) -> None:
+        """End the session for all; what they have sent, and see for themselves, may say better what is wrong."""
+        if self._failed:
+            return
+        self._failed = True
+        for peer, line in self._lines.items():
+            self._loop.call_later(0 if peer == name else GRACE, self._inboxes[peer].put, error)
+            self._loop.call_later(GRACE, line.write, Kind.ABORT, b"protocol")
+
+    def _leave(self, reason: str | None) -> None:
+        self._reason = reason
+        self._left.set()
+        if not self._gathered.done():
+            self._gathered.set_exception(ProtocolError("This party was stopped."))
+
+    async def _say_goodbye(self) -> None:
+        """Tell the others, let them read it, and hang up."""
+        self._left.set()
+        if self._failed:
+            await asyncio.sleep(2 * GRACE)
+        for line in self._lines.values():
+            if not self._failed:
+                body = b"" if self._reason is None else self._reason.encode()
+                line.write(Kind.BYE if self._reason is None else Kind.ABORT, body)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER):
+                await asyncio.gather(*(line.over.wait() for line in self._lines.values()))
+        await asyncio.gather(*(line.hang_up(LINGER) for line in self._lines.values()))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        """Let what a task could not do end the meeting."""
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if error is not None and not self._gathered.done():
+            self._reason = "protocol"
+            self._gathered.set_exception(error)
+
+    async def _stop(self, guests: asyncio.Task[None] | None) -> None:
+        """Let nobody come any more."""
+        if guests is not None:
+            guests.cancel()
+            await asyncio.wait([guests])
+        if self._meeting.listener is not None:
+            self._meeting.listener.close()
+
+
+@contextlib.contextmanager
+def connected(connections: Connections, agreement: Agreement, *, retry: bool, note: Note) -> Iterator[Parties]:
+    """Connect to all parties of an agreement, and leave them at the end; after a failure they are told its kind."""
+    network = Network(connections, agreement, retry=retry, note=note)
+    reason: str | None = "stopped"
+    try:
+        yield network.gather()
+        reason = None
+    except ProtocolError:
+        reason = "protocol"
+        raise
+    except InfeasibleError:
+        reason = "infeasible"
+        raise
+    except SfumatoError:
+        reason = "refused"
+        raise
+    finally:
+        network.close(reason)
+
+
+def _untold(said: str) -> None:
+    """Tell nobody."""
+
+
+def _rehearse(party: Party, agreement: Agreement) -> None:
+    """Refuse a table that its hierarchies do not cover before the others are bothered."""
+    table, schema = party.table(agreement.target), party.schema()
+    for name in party.attributes:
+        code_column(name, table[name], schema)
+
+
+def fuse_with_others(
+    party: Party,
+    agreement: Agreement,
+    connections: Connections,
+    *,
+    retry: bool = True,
+    progress: Progress = silent,
+    note: Note = _untold,
+) -> Fused:
+    """Fuse this party's table with those of parties on other machines.
+
+    Parameters
+    ----------
+    party : what this party brings.
+    agreement : what all parties agreed on.
+    connections : who the others are, and where.
+    retry : whether to wait for parties that do not listen yet.
+    progress : is told the share of the work that is done, and how it stands.
+    note : is told who comes and goes; called from another thread.
+    """
+    _rehearse(party, agreement)
+    with connected(connections, agreement, retry=retry, note=note) as parties:
+        return take_part(party, agreement, parties, progress)

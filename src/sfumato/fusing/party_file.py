@@ -1,0 +1,234 @@
+"""The file of a party: what it brings, what was agreed on, and where the others are, as TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from sfumato.exceptions import HierarchyError, InvalidParameterError, ReadError, RecipeError
+from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.certificates import Identity
+from sfumato.fusing.connections import Address, Connections, Peer, Waiting
+from sfumato.fusing.party import Party
+from sfumato.fusing.requirements import Requirement
+from sfumato.hierarchies import Intervals, Prefixes, Taxonomy, builder_from_dict
+from sfumato.hierarchies.builder import Builder
+from sfumato.validation import did_you_mean
+
+Kind = TypeVar("Kind")
+Content = Mapping[str, Any]
+
+SECTIONS = ("party", "peers", "agreement", "hierarchies", "orders", "factors", "waiting")
+PARTY = ("name", "table", "query", "id", "attributes", "key", "certificate", "listen", "out")
+SETTINGS = {Intervals.kind: "widths", Prefixes.kind: "lengths"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartyFile:
+    """What a party's file says; its table has been read.
+
+    Parameters
+    ----------
+    party : what the party brings.
+    agreement : what all parties agreed on.
+    out : the folder to write, if one is named.
+    connections : who the others are, if the file names a key.
+    """
+
+    party: Party
+    agreement: Agreement
+    out: Path | None
+    connections: Connections | None
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> PartyFile:
+        """Read a file; other files that it names are looked for beside it."""
+        path = Path(path)
+        content = _parsed(path)
+        _refuse_unknown(content, SECTIONS, "The party file")
+        try:
+            return _file(content, path.parent)
+        except (InvalidParameterError, RecipeError) as error:
+            raise RecipeError(f"{path.name}: {error}") from None
+
+
+def _file(content: Content, folder: Path) -> PartyFile:
+    section = _section(content, "party", PARTY)
+    agreement = _agreement(_section(content, "agreement", ("parties", "target", "scoring", "requirements")))
+    name = _needed(section, "[party]", "name", str)
+    return PartyFile(
+        party=_party(name, section, content, folder),
+        agreement=agreement,
+        out=folder / _needed(section, "[party]", "out", str) if "out" in section else None,
+        connections=_connections(name, section, content, folder) if "key" in section else None,
+    )
+
+
+def _party(name: str, section: Content, content: Content, folder: Path) -> Party:
+    factors = _section(content, "factors", ("provider", "attributes", "values"))
+    given = {key: _table(factors, key, "[factors]") for key in ("attributes", "values") if key in factors}
+    hierarchies = {
+        attribute: _hierarchy(attribute, how, folder)
+        for attribute, how in _table(content, "hierarchies", "The party file").items()
+    }
+    party = Party(
+        name=name,
+        data=_read(section, folder),
+        id=_needed(section, "[party]", "id", str),
+        attributes=_texts(section, "[party]", "attributes"),
+        hierarchies=hierarchies,
+        orders={key: _texts(orders, "[orders]", key) for orders in [_orders(content)] for key in orders},
+        factor=factors.get("provider", 1.0),
+        attribute_factors=given.get("attributes"),
+        value_factors=given.get("values", {}),
+    )
+    _refuse_strangers(party)
+    return party
+
+
+def _read(section: Content, folder: Path) -> pa.Table:
+    from sfumato.data.database import is_url
+    from sfumato.data.read import read
+
+    source = _needed(section, "[party]", "table", str)
+    query = _needed(section, "[party]", "query", str) if "query" in section else None
+    return read(source if is_url(source) else folder / source, query=query)
+
+
+def _refuse_strangers(party: Party) -> None:
+    """Refuse orders of attributes that the party does not bring: they are misspelled."""
+    for name in party.orders:
+        if name not in party.attributes:
+            hint = did_you_mean(name, party.attributes) or "."
+            raise RecipeError(f"[orders] names {name!r}, which is none of the party's attributes{hint}")
+
+
+def _agreement(section: Content) -> Agreement:
+    requirements = section.get("requirements", [])
+    if not isinstance(requirements, list) or not all(isinstance(each, Mapping) for each in requirements):
+        raise RecipeError("[[agreement.requirements]] must be a list of tables, each with quasi and k.")
+    return Agreement(
+        parties=tuple(_texts(section, "[agreement]", "parties")),
+        target=_needed(section, "[agreement]", "target", str),
+        requirements=tuple(_requirement(each) for each in requirements),
+        scoring=section.get("scoring", "sensitive"),
+    )
+
+
+def _requirement(entry: Content) -> Requirement:
+    owner = "[[agreement.requirements]]"
+    _refuse_unknown(entry, ("quasi", "k"), owner)
+    return Requirement(quasi=tuple(_texts(entry, owner, "quasi")), k=_needed(entry, owner, "k", int))
+
+
+def _connections(name: str, section: Content, content: Content, folder: Path) -> Connections:
+    peers = content.get("peers", [])
+    if not isinstance(peers, list) or not all(isinstance(each, Mapping) for each in peers):
+        raise RecipeError("[[peers]] must be a list of tables, each with name and certificate.")
+    listen = section.get("listen")
+    identity = Identity(
+        key=folder / _needed(section, "[party]", "key", str),
+        certificate=folder / _needed(section, "[party]", "certificate", str),
+    )
+    waiting = _section(content, "waiting", ("others", "silence", "step"))
+    return Connections(
+        me=name,
+        identity=identity,
+        peers=tuple(_peer(each, folder) for each in peers),
+        listen=None if listen is None else _address(section, "[party]", "listen"),
+        waiting=Waiting(**waiting),
+    )
+
+
+def _peer(entry: Content, folder: Path) -> Peer:
+    _refuse_unknown(entry, ("name", "address", "certificate"), "[[peers]]")
+    return Peer(
+        name=_needed(entry, "[[peers]]", "name", str),
+        certificate=folder / _needed(entry, "[[peers]]", "certificate", str),
+        address=_address(entry, "[[peers]]", "address") if "address" in entry else None,
+    )
+
+
+def _address(entry: Content, owner: str, key: str) -> Address:
+    return Address.read(_needed(entry, owner, key, str), f"{key} in {owner}")
+
+
+def _hierarchy(attribute: str, how: object, folder: Path) -> Builder:
+    """Read how an attribute is generalized: a CSV file, `intervals:5,10`, `prefixes`, or the table of a recipe."""
+    if not isinstance(how, str | Mapping):
+        raise RecipeError(f"The hierarchy of {attribute!r} must be a text or a table.")
+    try:
+        if isinstance(how, Mapping):
+            return builder_from_dict(how)
+        kind, _, settings = how.partition(":")
+        if kind not in SETTINGS:
+            return Taxonomy.read_csv(folder / how)
+        listed = [_number(each.strip()) for each in settings.split(",") if each.strip()]
+        return builder_from_dict({"kind": kind, **({SETTINGS[kind]: listed} if listed else {})})
+    except (RecipeError, InvalidParameterError, HierarchyError, ReadError) as error:
+        raise RecipeError(f"The hierarchy of {attribute!r} cannot be used: {error}") from None
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _orders(content: Content) -> Content:
+    return _table(content, "orders", "The party file")
+
+
+def _parsed(path: Path) -> Content:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReadError(f"The party file {path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise RecipeError(f"The party file {path} is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        place = str(error).rpartition("(")[2].removesuffix(")")  # the rest may quote a value
+        raise RecipeError(f"The party file {path} is not valid TOML, {place}.") from None
+
+
+def _section(content: Content, name: str, known: tuple[str, ...]) -> Content:
+    section = _table(content, name, "The party file")
+    _refuse_unknown(section, known, f"[{name}]")
+    return section
+
+
+def _table(content: Content, name: str, owner: str) -> Content:
+    section = content.get(name, {})
+    if not isinstance(section, Mapping):
+        raise RecipeError(f"{owner}: {name} must be a table.")
+    return section
+
+
+def _refuse_unknown(content: Content, known: tuple[str, ...], owner: str) -> None:
+    for key in content:
+        if key not in known:
+            hint = did_you_mean(key, known) or f"; it knows {', '.join(known)}."
+            raise RecipeError(f"{owner} has an unknown entry {key!r}{hint}")
+
+
+def _needed(section: Content, owner: str, key: str, kind: type[Kind]) -> Kind:
+    value = section.get(key)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise RecipeError(f"{owner} needs {key}, {'a text' if kind is str else 'a whole number'}.")
+    return value
+
+
+def _texts(section: Content, owner: str, key: str) -> list[str]:
+    value = section.get(key)
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise RecipeError(f"{owner} needs {key}, a list of texts.")
+    return value

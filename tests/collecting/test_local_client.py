@@ -1,0 +1,242 @@
+"""The client: only agreed reports leave it, budgets compose and survive restarts, and refusals tell nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sfumato.collecting import client as client_module
+from sfumato.collecting.agreements import MECHANISMS, parse_agreement, read_agreement
+from sfumato.collecting.client import LocalClient
+from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
+from sfumato.collecting.piecewise_mean import PiecewiseMean
+from sfumato.collecting.rappor import Rappor
+from sfumato.collecting.server import LocalServer
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, RecipeError, SchemaError, WriteError
+
+CANARY = "canary-value"
+AGREEMENTS = {
+    "grr": {"epsilon": 1, "values": ["a", "b", "c"]},
+    "oue": {"epsilon": 1, "values": list("abcdefghij")},
+    "olh": {"epsilon": 1, "values": ["a", "b", "c"]},
+    "rappor": {"values": ["a", "b", "c"]},
+    "succinct-histogram": {"epsilon": 1, "values": ["a", "b", "c"]},
+    "duchi": {"epsilon": 1, "low": 0, "high": 10},
+    "piecewise": {"epsilon": 1, "low": 0, "high": 10},
+}
+
+
+@pytest.fixture
+def grr() -> GeneralizedRandomizedResponse:
+    return GeneralizedRandomizedResponse(epsilon=0.1, values=["a", "b"])
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_client_of_every_mechanism_sends_what_its_server_takes(name):
+    mechanism = parse_agreement({"mechanism": name, **AGREEMENTS[name]})
+    server = LocalServer(mechanism)
+    for _ in range(5):
+        report = LocalClient(mechanism, budget=5).report(4.5 if "low" in AGREEMENTS[name] else "b")
+        assert all(type(number) is int for number in report)
+        assert json.loads(json.dumps(report)) == report
+        server.add(report)
+    assert server.reports == 5
+    server.estimate()
+
+
+def test_reports_compose_in_exact_decimals(grr):
+    client = LocalClient(grr, budget=0.3)
+    for _ in range(3):
+        client.report("a")
+    assert client.left == 0
+    with pytest.raises(InfeasibleError, match=r"above its budget of 0\.3; nothing was sent"):
+        client.report("a")
+    assert client.spent == pytest.approx(0.3)
+
+
+def test_a_budget_below_one_report_refuses_the_first(grr):
+    with pytest.raises(InfeasibleError, match="nothing was sent"):
+        LocalClient(grr, budget=0.05).report("a")
+
+
+def test_what_was_spent_survives_a_restart(grr, tmp_path):
+    state = tmp_path / "client.json"
+    LocalClient(grr, budget=0.2, state=state).report("a")
+    again = LocalClient(grr, budget=0.2, state=state)
+    assert again.spent == pytest.approx(0.1)
+    again.report("b")
+    with pytest.raises(InfeasibleError):
+        LocalClient(grr, budget=0.2, state=state).report("a")
+
+
+def test_the_permanent_response_survives_a_restart(tmp_path):
+    rappor = Rappor(values=["a", "b"])
+    state = tmp_path / "client.json"
+    first = LocalClient(rappor, budget=9, state=state)
+    first.report("a")
+    again = LocalClient(rappor, budget=9, state=state)
+    assert again._memory.secret == first._memory.secret
+    again.report("a")
+    assert again.spent == pytest.approx(rappor.epsilon_after(2))
+
+
+def test_spending_is_written_before_the_report_is_made(grr, tmp_path, monkeypatch):
+    state = tmp_path / "client.json"
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GeneralizedRandomizedResponse, "report_once", crash)
+    with pytest.raises(KeyboardInterrupt):
+        LocalClient(grr, budget=0.1, state=state).report("a")
+    monkeypatch.undo()
+    with pytest.raises(InfeasibleError):
+        LocalClient(grr, budget=0.1, state=state).report("a")
+
+
+def test_clients_that_share_a_state_share_its_budget(grr, tmp_path):
+    state = tmp_path / "client.json"
+    clients = [LocalClient(grr, budget=0.5, state=state) for _ in range(12)]
+
+    def tried(client: LocalClient) -> bool:
+        try:
+            return bool(client.report("a"))
+        except InfeasibleError:
+            return False
+
+    with ThreadPoolExecutor(12) as pool:
+        assert sum(pool.map(tried, clients)) == 5
+    assert clients[0].left == 0
+
+
+def test_a_state_that_cannot_be_locked_sends_nothing(grr, tmp_path):
+    with pytest.raises(WriteError, match="nothing was sent"):
+        LocalClient(grr, budget=1, state=tmp_path / "absent" / "client.json").report("a")
+
+
+def test_the_state_tells_no_value_and_is_for_its_owner_only(tmp_path):
+    state = tmp_path / "client.json"
+    LocalClient(Rappor(values=[CANARY, "b"]), budget=9, state=state).report(CANARY)
+    assert CANARY not in state.read_text()
+    if sys.platform != "win32":
+        assert stat.S_IMODE(os.stat(state).st_mode) == 0o600  # noqa: PTH116 - the mode alone
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}', '{"format": 1, "secret": "00", "counts": {}}'])
+def test_a_damaged_state_is_refused_and_not_started_anew(grr, tmp_path, content):
+    state = tmp_path / "client.json"
+    state.write_text(content)
+    with pytest.raises(ReadError, match="nobody knows what was spent"):
+        LocalClient(grr, budget=1, state=state)
+
+
+def test_a_state_with_impossible_counts_is_refused(grr, tmp_path):
+    state = tmp_path / "client.json"
+    LocalClient(grr, budget=1, state=state).report("a")
+    content = json.loads(state.read_text())
+    state.write_text(json.dumps({**content, "counts": {"": -5}}))
+    with pytest.raises(ReadError, match="damaged"):
+        LocalClient(grr, budget=1, state=state)
+
+
+def test_the_state_of_another_mechanism_is_refused(grr, tmp_path):
+    state = tmp_path / "client.json"
+    LocalClient(grr, budget=1, state=state).report("a")
+    with pytest.raises(ReadError, match="another mechanism"):
+        LocalClient(OptimizedUnaryEncoding(epsilon=0.1, values=["a", "b"]), budget=1, state=state)
+
+
+@pytest.mark.parametrize("value", [CANARY, None, 7, float("nan")])
+def test_values_outside_the_domain_are_refused_without_being_told(grr, value):
+    client = LocalClient(grr, budget=1)
+    with pytest.raises(SchemaError, match="outside the domain") as caught:
+        client.report(value)
+    assert CANARY not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert client.spent == 0
+
+
+@pytest.mark.parametrize("value", [-1, 10.5, float("inf"), None, "x"])
+def test_numbers_beyond_public_bounds_are_refused(value):
+    client = LocalClient(PiecewiseMean(epsilon=1, low=0, high=10), budget=1)
+    with pytest.raises(SchemaError, match="nothing was sent"):
+        client.report(value)
+    assert client.spent == 0
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), 41, "1", True])
+def test_epsilons_that_are_none_are_refused(epsilon):
+    with pytest.raises(InvalidParameterError, match="epsilon must be a positive number"):
+        GeneralizedRandomizedResponse(epsilon=epsilon, values=["a", "b"])
+
+
+@pytest.mark.parametrize("bounds", [{"low": 0, "high": None}, {"low": None, "high": 1}, {"low": 1, "high": 1}])
+def test_means_without_public_bounds_are_refused(bounds):
+    with pytest.raises(InvalidParameterError, match="must be a public bound"):
+        PiecewiseMean(epsilon=1, **bounds)
+
+
+@pytest.mark.parametrize("values", [["a"], ["a", "a"], [1, 1.0], "ab", None])
+def test_domains_that_are_none_are_refused(values):
+    with pytest.raises(InvalidParameterError, match="at least two different values"):
+        GeneralizedRandomizedResponse(epsilon=1, values=values)
+
+
+@pytest.mark.parametrize("budget", [0, -1, float("inf"), None])
+def test_budgets_that_are_none_are_refused(grr, budget):
+    with pytest.raises(InvalidParameterError, match="budget must be a positive number"):
+        LocalClient(grr, budget=budget)
+
+
+@pytest.mark.parametrize("reports", [[[2]], [[-1]], [["a"]], [[0, 1]], [[0.5]], None, [[[0]]]])
+def test_reports_that_no_client_sends_are_refused_and_none_is_counted(grr, reports):
+    server = LocalServer(grr)
+    with pytest.raises(SchemaError, match="reports"):
+        server.add(reports)
+    assert server.reports == 0
+
+
+def test_bits_beyond_the_domain_are_no_report():
+    mechanism = OptimizedUnaryEncoding(epsilon=1, values=list(range(10)))
+    LocalServer(mechanism).add([[255, 192]])
+    with pytest.raises(SchemaError, match="byte_2"):
+        LocalServer(mechanism).add([[255, 193]])
+
+
+def test_a_client_draws_from_the_operating_system(grr, monkeypatch):
+    asked = []
+    source = client_module.Source
+    monkeypatch.setattr(client_module, "Source", lambda *seed: asked.append(seed) or source(*seed))
+    LocalClient(grr, budget=1).report("a")
+    assert asked == [()]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "needs mechanism"),
+        ({"mechanism": "our"}, "did you mean 'oue'"),
+        ({"mechanism": "oue", "epsilon": 1}, "lacks one of"),
+        ({"mechanism": "oue", "epsilom": 1, "values": ["a", "b"]}, "did you mean 'epsilon'"),
+    ],
+)
+def test_agreements_that_are_none_are_refused(content, message):
+    with pytest.raises(RecipeError, match=message):
+        parse_agreement(content)
+
+
+def test_agreement_files_are_read_or_refused(tmp_path):
+    path = tmp_path / "agreement.toml"
+    path.write_text('mechanism = "oue"\nepsilon = 1\nvalues = ["a", "b"]\n', "utf-8")
+    assert read_agreement(path) == OptimizedUnaryEncoding(epsilon=1, values=["a", "b"])
+    path.write_text("= 3")
+    with pytest.raises(RecipeError, match="is no TOML"):
+        read_agreement(path)
+    with pytest.raises(RecipeError, match="cannot be read"):
+        read_agreement(tmp_path / "absent.toml")

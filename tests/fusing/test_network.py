@@ -1,0 +1,482 @@
+"""Parties over TLS on this machine, in threads: who may come, what is refused, and how everybody learns of an end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import pytest
+
+from party_folders import NAMES, Folders
+from sfumato.exceptions import InfeasibleError, ProtocolError, ReadError, SchemaError, SfumatoError
+from sfumato.fusing import frames, inbox, network
+from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.certificates import Identity, make_identity, read_certificate, tls
+from sfumato.fusing.connections import Address, Connections, Waiting
+from sfumato.fusing.frames import Kind
+from sfumato.fusing.fuse import fuse
+from sfumato.fusing.fused import Fused
+from sfumato.fusing.network import connected, fuse_with_others
+from sfumato.fusing.party_file import PartyFile
+from sfumato.secure.channel import Parties
+from sfumato.secure.messages import pack, unpack
+
+PAIR = NAMES[:2]
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return Folders(tmp_path, PAIR)
+
+
+def run(folders: Folders, *, notes: list[str] | None = None, **given: Callable) -> dict[str, object]:
+    """Let all parties take part, each in a thread; give what each returned or raised."""
+
+    def take(name: str) -> object:
+        try:
+            file = PartyFile.read(folders.file(name))
+            note = [].append if notes is None else notes.append
+            return fuse_with_others(file.party, file.agreement, file.connections, note=note)
+        except SfumatoError as error:
+            return error
+
+    with ThreadPoolExecutor(len(folders.names)) as pool:
+        running = {name: pool.submit(given.get(name, take), name) for name in folders.names}
+        return {name: each.result() for name, each in running.items()}
+
+
+@pytest.mark.parametrize("names", [PAIR, NAMES])
+def test_parties_over_tls_fuse_what_one_process_fuses(tmp_path, names):
+    folders = Folders(tmp_path, names)
+    files = [PartyFile.read(folders.file(name)) for name in names]
+    together = fuse([file.party for file in files], target="class", requirements=files[0].agreement.requirements)
+    for result in run(folders).values():
+        assert isinstance(result, Fused)
+        assert result.published.equals(together.published)
+        assert result.transcript == together.transcript
+
+
+def exchange(folders: Folders, talk: Callable[[Parties], object]) -> dict[str, object]:
+    """Connect all parties, and let each do the same over its channels."""
+
+    def take(name: str) -> object:
+        file = PartyFile.read(folders.file(name))
+        with connected(file.connections, file.agreement, retry=True, note=[].append) as parties:
+            return talk(parties)
+
+    return run(folders, **dict.fromkeys(folders.names, take))
+
+
+def test_both_may_send_much_before_they_receive(pair):
+    def talk(parties):
+        for _ in range(4):
+            parties.send(parties.peer, "much", body=parties.me.encode() * (1 << 19))
+        return [parties.receive(parties.peer, "much").blob("body")[:8] for _ in range(4)]
+
+    assert exchange(pair, talk) == {"hospital": [b"agencyag"] * 4, "agency": [b"hospital"] * 4}
+
+
+def test_a_message_that_is_too_large_is_not_sent(pair, monkeypatch):
+    monkeypatch.setattr(network, "LARGEST", 5000)
+
+    def talk(parties):
+        with pytest.raises(ProtocolError, match="larger than the 5,000 allowed"):
+            parties.send(parties.peer, "much", body=bytes(6000))
+        return True
+
+    assert set(exchange(pair, talk).values()) == {True}
+
+
+def test_a_party_that_sends_too_much_at_once_is_stopped(pair, monkeypatch):
+    monkeypatch.setattr(inbox, "LONGEST_QUEUE", 100_000)
+
+    def talk(parties):
+        if parties.me == "agency":
+            for _ in range(4):
+                parties.send(parties.peer, "much", body=bytes(50_000))
+            with pytest.raises(ProtocolError, match="'hospital' ended the session"):
+                parties.receive(parties.peer, "never")
+            return True
+        for _ in range(600):
+            if not parties.channels["agency"]._network._failed:
+                time.sleep(0.05)
+        with pytest.raises(ProtocolError, match="'agency' sends more than it may"):
+            [parties.receive(parties.peer, "much") for _ in range(9)]
+        return True
+
+    assert set(exchange(pair, talk).values()) == {True}
+
+
+def test_a_party_that_is_stopped_tells_the_others(tmp_path):
+    def talk(parties):
+        if parties.me == "insurer":
+            parties.gather("here")
+            parties.channels["agency"].close()
+            return "gone"
+        parties.send("insurer", "here")
+        with pytest.raises(ProtocolError, match="'insurer' ended the session: it was stopped there"):
+            parties.receive("insurer", "never")
+        with pytest.raises(ProtocolError, match="'insurer' ended the session: it was stopped there"):
+            parties.receive(next(name for name in parties.others if name != "insurer"), "never")
+        return "told"
+
+    assert exchange(Folders(tmp_path), talk) == {"hospital": "told", "agency": "told", "insurer": "gone"}
+
+
+def test_who_ends_too_early_is_no_silent_partner(pair):
+    def talk(parties):
+        if parties.me == "agency":
+            return True
+        with pytest.raises(ProtocolError, match="'agency' has ended before this one"):
+            parties.receive("agency", "never")
+        return True
+
+    assert set(exchange(pair, talk).values()) == {True}
+
+
+def test_one_that_lives_but_never_goes_on_is_not_waited_for_for_ever(pair):
+    pair.contents["hospital"]["waiting"]["step"] = 2
+    pair.write()
+    done = threading.Event()
+
+    def talk(parties):
+        if parties.me == "agency":
+            return done.wait(60)
+        try:
+            with pytest.raises(ProtocolError, match="'agency' lives but has sent nothing for 2 seconds"):
+                parties.receive("agency", "never")
+        finally:
+            done.set()
+        return True
+
+    assert set(exchange(pair, talk).values()) == {True}
+
+
+# What does not fit together is found at the start.
+
+
+def test_different_requirements_are_named_at_both_parties(pair):
+    pair.contents["agency"]["agreement"]["requirements"][0]["k"] = 3
+    pair.contents["agency"]["agreement"]["scoring"] = "plain"
+    pair.write()
+    for result in run(pair).values():
+        assert isinstance(result, ProtocolError)
+        assert "do not agree on: requirements, scoring; make the agreements equal." in str(result)
+
+
+def test_different_hierarchies_are_named_at_both_parties(pair):
+    (pair.root / "hospital" / "job.csv").write_text("nurse;*\ndoctor;*\nbaker;*\nmason;*\n")
+    for result in run(pair).values():
+        assert isinstance(result, ProtocolError)
+        assert "have different hierarchies for 'job'" in str(result)
+
+
+def test_parties_that_all_listen_are_told_to_look_at_the_order(pair):
+    pair.contents["agency"]["agreement"]["parties"].reverse()
+    for content in pair.contents.values():
+        content["waiting"]["others"] = 1
+    pair.write()
+    for result in run(pair).values():
+        assert "Not all parties came within 1 seconds" in str(result)
+        assert "name the parties in the same order" in str(result)
+
+
+def test_parties_that_name_others_in_another_order_learn_it(tmp_path):
+    folders = Folders(tmp_path)
+    folders.contents["agency"]["agreement"]["parties"] = ["agency", "insurer", "hospital"]
+    for content in folders.contents.values():
+        content["waiting"]["others"] = 4
+    folders.write()
+    assert "'insurer' and 'agency' do not agree on: parties" in str(run(folders)["insurer"])
+
+
+def test_parties_without_a_common_person_learn_just_that(pair):
+    table = pair.root / "agency" / "table.csv"
+    table.write_text(table.read_text().replace("person-", "nobody-"))
+    for result in run(pair).values():
+        assert isinstance(result, InfeasibleError)
+        assert "no person in common" in str(result)
+
+
+def test_a_requirement_that_nothing_can_meet_ends_at_all_parties(pair):
+    for content in pair.contents.values():
+        content["agreement"]["requirements"] = [{"quasi": ["age"], "k": 57}]
+    pair.write()
+    for result in run(pair).values():
+        assert isinstance(result, InfeasibleError)
+        assert "56 persons in common, and 57 are required" in str(result)
+
+
+def test_a_table_that_its_hierarchy_does_not_cover_is_found_before_anybody_is_asked(pair):
+    for name in PAIR:
+        (pair.root / name / "job.csv").write_text("nurse;*\n")
+    file = PartyFile.read(pair.file("agency"))
+    with pytest.raises(SfumatoError, match="job"):
+        fuse_with_others(file.party, file.agreement, file.connections, retry=True)
+
+
+def test_joining_where_nobody_listens_ends_at_once(pair):
+    file = PartyFile.read(pair.file("agency"))
+    with pytest.raises(ProtocolError, match=r"'hospital' does not answer at 127\.0\.0\.1:"):
+        fuse_with_others(file.party, file.agreement, file.connections, retry=False)
+
+
+def test_a_port_that_is_taken_is_refused(pair):
+    file = PartyFile.read(pair.file("hospital"))
+    where = file.connections.listen
+    with (
+        socket.create_server((where.host, where.port)),
+        pytest.raises(SchemaError, match=r"cannot listen on 127\.0\.0\.1"),
+    ):
+        fuse_with_others(file.party, file.agreement, file.connections)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"listen": None}, "needs an address to listen on"),
+        ({"peers": ()}, "are not the other parties of the agreement"),
+        ({"me": "stranger"}, "does not name party 'stranger'"),
+    ],
+)
+def test_connections_that_cannot_work_are_refused(pair, change, match):
+    file = PartyFile.read(pair.file("hospital"))
+    with pytest.raises(SchemaError, match=match):
+        replace(file.connections, **change).fitting(file.agreement)
+
+
+def test_a_party_that_connects_needs_addresses(pair):
+    file = PartyFile.read(pair.file("agency"))
+    peers = [replace(peer, address=None) for peer in file.connections.peers]
+    with pytest.raises(SchemaError, match="needs the address of that peer"):
+        replace(file.connections, peers=peers).fitting(file.agreement)
+
+
+@pytest.mark.parametrize("text", ["", "host", "host:", ":7", "host:0", "host:70000", "host:-1", "host:x"])
+def test_what_is_no_address_is_refused(text):
+    with pytest.raises(SchemaError, match="listen must be host:port"):
+        Address.read(text, "listen")
+
+
+@pytest.mark.parametrize("waiting", [{"others": -1}, {"silence": 1}, {"step": 0}, {"silence": float("nan")}])
+def test_waiting_times_that_cannot_work_are_refused(waiting):
+    with pytest.raises(SfumatoError, match="Waiting"):
+        Waiting(**waiting)
+
+
+# Certificates.
+
+
+def test_whoever_shows_no_peers_certificate_is_turned_away_and_waiting_goes_on(pair, tmp_path):
+    notes: list[str] = []
+    stranger = make_identity("agency", tmp_path)
+    known = read_certificate(pair.root / "hospital" / "hospital.crt", "hospital")
+    where = PartyFile.read(pair.file("hospital")).connections.listen
+    come = threading.Event()
+
+    def late(name: str) -> object:
+        scan(where).close()
+        with contextlib.suppress(OSError), tls(stranger, [known], server=False).wrap_socket(scan(where)) as line:
+            line.recv(1)
+        come.set()
+        file = PartyFile.read(pair.file(name))
+        return fuse_with_others(file.party, file.agreement, file.connections)
+
+    results = run(pair, notes=notes, agency=late)
+    assert come.is_set()
+    assert all(isinstance(result, Fused) for result in results.values())
+    assert sum("was turned away: it did not prove to be one of the peers" in said for said in notes) == 2
+
+
+def scan(where: Address) -> socket.socket:
+    """Connect as soon as somebody listens."""
+    while True:
+        with contextlib.suppress(ConnectionRefusedError):
+            return socket.create_connection((where.host, where.port), timeout=60)
+        time.sleep(0.05)
+
+
+def test_a_party_whose_certificate_the_other_does_not_know_is_told(pair, tmp_path):
+    other = make_identity("agency", tmp_path)
+    for made, kept in ((other.key, "agency.key"), (other.certificate, "agency.crt")):
+        shutil.copy(made, pair.root / "agency" / kept)
+    pair.contents["hospital"]["waiting"]["others"] = 3
+    pair.write()
+    results = run(pair)
+    assert "'hospital' is there but turns this party away" in str(results["agency"])
+    assert "Not all parties came within 3 seconds, 'agency' did not" in str(results["hospital"])
+
+
+def test_a_server_with_another_certificate_is_not_talked_to(pair, tmp_path):
+    other = make_identity("hospital", tmp_path)
+    shutil.copy(other.certificate, pair.root / "agency" / "hospital.crt")
+    pair.contents["hospital"]["waiting"]["others"] = 3
+    pair.write()
+    results = run(pair)
+    assert "does not show the certificate of party 'hospital'" in str(results["agency"])
+    assert isinstance(results["hospital"], ProtocolError)
+
+
+def test_files_that_are_no_certificates_or_of_others_are_refused(pair):
+    folder = pair.root / "hospital"
+    with pytest.raises(ReadError, match=r"agency.crt is not made for party 'hospital'"):
+        read_certificate(folder / "agency.crt", "hospital")
+    with pytest.raises(ReadError, match="is no certificate"):
+        read_certificate(folder / "table.csv", "hospital")
+    with pytest.raises(ReadError, match="cannot be read"):
+        read_certificate(folder / "nothing.crt", "hospital")
+    with pytest.raises(ReadError, match="do not belong together"):
+        tls(Identity(key=folder / "hospital.key", certificate=folder / "agency.crt"), [], server=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such modes")
+def test_a_key_that_others_may_read_is_refused(pair):
+    folder = pair.root / "hospital"
+    (folder / "hospital.key").chmod(0o640)
+    with pytest.raises(ReadError, match=r"Other users may read the key .*chmod 600"):
+        tls(Identity(key=folder / "hospital.key", certificate=folder / "hospital.crt"), [], server=True)
+
+
+def test_two_peers_may_not_have_the_same_certificate(tmp_path):
+    folders = Folders(tmp_path)
+    file = PartyFile.read(folders.file("hospital"))
+    agency, insurer = file.connections.peers
+    twice = replace(file.connections, peers=[agency, replace(insurer, certificate=agency.certificate)])
+    with pytest.raises(ReadError, match="not made for party 'insurer'"):
+        network.Network(twice, file.agreement, retry=True, note=[].append)
+
+
+# A hand-written agency, which has the right key but says what it should not.
+
+
+@dataclass
+class Impostor:
+    """The agency's side of a connection, byte by byte."""
+
+    line: ssl.SSLSocket
+    agreement: Agreement
+    session: bytes = frames.NO_SESSION
+    sent: int = 0
+
+    def hello(self, **changes: object) -> None:
+        """Read the hospital's greeting, and greet it."""
+        head = self._read(32)
+        body = self._read(struct.unpack(">I", head[-4:])[0])
+        theirs = unpack("hello", body).blob("nonce", length=32)
+        settings = self.agreement.settings()
+        nonce = bytes(32)
+        self.frame(
+            Kind.HELLO, pack("hello", **{"name": "agency", "nonce": nonce, "settings": json.dumps(settings), **changes})
+        )
+        digest = sha256(repr(sorted(settings.items())).encode() + theirs + nonce)
+        self.session = digest.digest()[:16]
+
+    def start(self) -> None:
+        """Greet, and begin the session."""
+        self.hello()
+        self.frame(Kind.START)
+
+    def message(self, body: bytes) -> None:
+        """Begin the session, and send a message."""
+        self.start()
+        self.frame(Kind.MESSAGE, body)
+
+    def frame(self, kind: int, body: bytes = b"", **changes: int | bytes) -> None:
+        """Send a frame, correct but for the changes."""
+        fields = {"version": 1, "number": self.sent, "session": self.session, "length": len(body), **changes}
+        head = (fields["version"], kind, fields["number"], fields["session"], fields["length"])
+        self.line.sendall(struct.pack(">2sBBQ16sI", b"Sf", *head) + body)
+        self.sent += 1
+
+    def offer(self, number: int = 0) -> bytes:
+        """Write a first message with any number."""
+        return pack("offer", **{"number of the message": number, "offer": "{}"})
+
+    def _read(self, many: int) -> bytes:
+        read = b""
+        while len(read) < many:
+            read += self.line.recv(many - len(read))
+        return read
+
+    def hear_the_end(self) -> None:
+        """Read until the other side hangs up."""
+        with contextlib.suppress(OSError):
+            while self.line.recv(1 << 16):
+                pass
+
+
+ATTACKS = {
+    "what is no frame of this protocol": lambda agency: (agency.start(), agency.line.sendall(b"G" * 32)),
+    "no frame of this protocol": lambda agency: (agency.start(), agency.frame(9)),
+    "speaks version 2 of the protocol": lambda agency: (agency.start(), agency.frame(Kind.MESSAGE, version=2)),
+    "is version 1; install the same": lambda agency: agency.frame(Kind.HELLO, version=7),
+    "announced 268,435,457 bytes": lambda agency: (agency.start(), agency.frame(Kind.MESSAGE, length=(1 << 28) + 1)),
+    "announced 65,537 bytes": lambda agency: agency.frame(Kind.HELLO, length=65_537),
+    "lost, repeated or came out of order; start": lambda agency: (
+        agency.start(),
+        agency.frame(Kind.ALIVE),
+        agency.frame(Kind.ALIVE, number=2),
+    ),
+    "a frame of another session": lambda agency: (
+        agency.start(),
+        agency.frame(Kind.MESSAGE, agency.offer(), session=bytes(range(16))),
+    ),
+    "of another session; start": lambda agency: (agency.start(), agency.frame(Kind.START)),
+    "has begun another session": lambda agency: (agency.hello(), agency.frame(Kind.START, session=bytes(range(16)))),
+    "sent a frame out of order": lambda agency: (agency.start(), agency.frame(Kind.HELLO)),
+    "a frame out of order": lambda agency: (agency.hello(), agency.frame(Kind.MESSAGE, session=frames.NO_SESSION)),
+    "something before its greeting": lambda agency: agency.frame(Kind.BYE),
+    "calls itself otherwise": lambda agency: agency.hello(name="insurer"),
+    "do not agree on": lambda agency: agency.hello(settings="[" * 9999),
+    "is malformed or cut off": lambda agency: agency.message(b"nothing"),
+    "was lost, repeated": lambda agency: agency.message(agency.offer(5)),
+    "offer of party 'agency' cannot be read": lambda agency: (
+        agency.start(),
+        agency.frame(Kind.MESSAGE, agency.offer()),
+    ),
+    "'offer' of party 'agency' was expected": lambda agency: (
+        agency.start(),
+        agency.frame(Kind.MESSAGE, pack("other")),
+    ),
+    "ended the session: it gave no reason": lambda agency: (agency.start(), agency.frame(Kind.ABORT, b"person-0001")),
+    "gave no sign of life for 2 seconds": lambda agency: (agency.start(), agency.hear_the_end()),
+    "The connection to party 'agency' was lost": lambda agency: (agency.start(), agency.line.close()),
+}
+
+
+@pytest.mark.parametrize("said", ATTACKS)
+def test_what_a_party_should_not_say_ends_the_session_in_one_sentence(pair, said, monkeypatch):
+    monkeypatch.setattr(network, "LINGER", 0.2)
+    pair.contents["hospital"]["waiting"]["silence"] = 2 if "life" in said else 30
+    pair.write()
+    assert said in str(attacked(pair, ATTACKS[said]))
+
+
+def attacked(folders: Folders, attack: Callable[[Impostor], object]) -> object:
+    """Let the hospital meet a hand-written agency; give what it raised."""
+    file = PartyFile.read(folders.file("agency"))
+    connections: Connections = file.connections
+    where = connections.peers[0].address
+
+    def agency(_: str) -> None:
+        known = read_certificate(connections.peers[0].certificate, "hospital")
+        with tls(connections.identity, [known], server=False).wrap_socket(scan(where)) as line:
+            attack(Impostor(line, file.agreement))
+            with contextlib.suppress(OSError):
+                Impostor(line, file.agreement).hear_the_end()
+
+    result = run(folders, agency=agency)["hospital"]
+    assert isinstance(result, ProtocolError)
+    assert "person-" not in str(result)
+    return result
