@@ -39,6 +39,8 @@ STAGES = {
     "condensing": "Condense",
     "comparing": "Compare with the original",
     "collecting": "Collect",
+    "querying": "Answer with noise",
+    "query_auditing": "Answer exactly, audited",
     "fusing": "Fuse with other owners",
     "recipe": "Repeat",
     "exceptions": "Refuse",

@@ -25,6 +25,7 @@ from sfumato.cli import (
     inspect,
     models,
     party,
+    query,
     recode,
     report,
     reproduce,
@@ -86,6 +87,7 @@ app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
 app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
 app.add_typer(collect.app, name="collect", epilog=collect.EXAMPLES)
+app.add_typer(query.app, name="query", epilog=query.EXAMPLES)
 app.command("fuse", epilog=fuse.EXAMPLES)(fuse.fuse)
 app.add_typer(party.app, name="party", epilog=party.EXAMPLES)
 app.command("report", epilog=report.EXAMPLES)(report.report)

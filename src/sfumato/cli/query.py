@@ -1,0 +1,287 @@
+"""`sfumato query`: ask a table with differential privacy and pay from a budget, or exactly and audited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Json, Reading, Source, examples, spread
+from sfumato.cli.printing import aligned, print_json
+from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
+from sfumato.cli.writing import refuse_existing, write_text
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.querying.accountant import Spending
+    from sfumato.querying.answers import PrivateAnswer, PrivateCounts
+
+EXAMPLES = examples(
+    "sfumato query init patients.csv --store study.toml --bounds age=0,120 --categories sex=F,M --total 2",
+    'sfumato query ask study.toml "count where age >= 60" --epsilon 0.1 --analyst ann',
+    "sfumato query budget study.toml",
+)
+PAIR = 2
+EXACT = re.compile(r"\s*(?P<kind>count|sum|avg|max|min)\s+of\s+(?P<column>.+?)(?:\s+where\s+(?P<where>.+?))?\s*")
+
+StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="What init wrote.", show_default=False)]
+
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """What is stated about the table, without looking at it."""
+
+    bounds: Annotated[
+        list[str], typer.Option(metavar="COLUMN=LOW,HIGH", help="Between which numbers values lie. Repeatable.")
+    ] = field(default_factory=list)
+    categories: Annotated[
+        list[str], typer.Option(metavar="COLUMN=A,B,...", help="Which texts a column can have. Repeatable.")
+    ] = field(default_factory=list)
+    person: Annotated[str | None, typer.Option(metavar="NAME", help="The column that tells persons apart.")] = None
+    max_rows: Annotated[
+        int | None, typer.Option(metavar="N", help="How many rows of a person take part, with --person.")
+    ] = None
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Ask a table with differential privacy and pay from a budget, or exactly and audited."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(
+    epilog=examples(
+        "sfumato query init patients.csv --store study.toml --bounds age=0,120 --total 2",
+        "sfumato query init visits.csv --store study.toml --person patient --max-rows 5 --total 2 --per-analyst 0.5",
+    )
+)
+@spread
+def init(
+    *,
+    file: Source,
+    store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings here.", show_default=False)],
+    total: Annotated[str, typer.Option(metavar="EPSILON", help="What all may spend together.", show_default=False)],
+    per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="What each may spend.")] = None,
+    stated: Stated,
+    reading: Reading,
+) -> None:
+    """Begin to answer questions about a table: state what is known without looking at it, and grant a budget.
+
+    Writes the settings, and beside them the budget's file (.sqlite). Keep both, and the table, away from analysts.
+    """
+    from sfumato.querying.accountant import Accountant
+    from sfumato.querying.private_table import PrivateTable
+    from sfumato.querying.store import Store, from_folder
+
+    refuse_existing(store, force=False)
+    if store.suffix == ".sqlite":
+        raise InvalidParameterError("--store names the settings, not the budget; name a .toml file.")
+    budget = store.with_suffix(".sqlite")
+    refuse_existing(budget, force=False)
+    made = Store(
+        source=from_folder(file, store.parent),
+        accountant=budget.name,
+        bounds={name: (texts[0], texts[1]) for name, texts in _numbers("--bounds", stated.bounds).items()},
+        categories=_named("--categories", stated.categories),
+        person=stated.person,
+        max_rows=stated.max_rows,
+    )
+    table = reading.read(file)
+    with _forgotten_on_failure(budget):
+        accountant = Accountant(budget, total=total, per_analyst=per_analyst)
+        PrivateTable(table, accountant=accountant, analyst="init", **made.stated)
+        write_text(store, made.text())
+    typer.echo(store)
+
+
+@app.command(
+    epilog=examples(
+        'sfumato query ask study.toml "mean of cost where age from 30 to 39 and sex = F" --epsilon 0.2 --analyst ann',
+        'sfumato query ask study.toml "histogram of age" --edges age=0,20,40,60,120 --epsilon 0.1 --analyst ann',
+    )
+)
+@spread
+def ask(
+    *,
+    store: StoreFile,
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUESTION",
+            help="count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A or table of A, B; and "
+            'perhaps "where age >= 60 and sex = F".',
+            show_default=False,
+        ),
+    ],
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="What to pay.", show_default=False)],
+    analyst: Annotated[str, typer.Option(metavar="NAME", help="Who asks.", show_default=False)],
+    edges: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN=A,B,...", help="The edges of bins of numbers. Repeatable.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(metavar="SHARE", help="Of the interval.")] = 0.95,
+    json: Json = False,
+    reading: Reading,
+) -> None:
+    """Ask one question. Its cost is spent before it is answered.
+
+    Exit codes: 0 answered, 1 the budget does not allow it, 2 a bad request.
+    """
+    from sfumato.querying.accountant import Accountant
+    from sfumato.querying.private_table import PrivateTable
+    from sfumato.querying.sentences import Question
+    from sfumato.querying.store import Store, in_folder
+
+    asked = Question.read(question)
+    bins = _numbers("--edges", edges or [])
+    known = Store.read(store)
+    accountant = Accountant(store.parent / known.accountant)
+    table = PrivateTable(
+        reading.read(in_folder(known.source, store.parent)), accountant=accountant, analyst=analyst, **known.stated
+    )
+    try:
+        answer = asked.ask(table, epsilon=epsilon, confidence=confidence, edges=bins)
+    except InfeasibleError as error:
+        raise refuse(str(error), DOES_NOT_HOLD) from None
+    _print_answer(answer, json=json)
+
+
+@app.command(
+    epilog=examples(
+        'sfumato query exact staff.csv "sum of salary where team = A" --history h.sqlite --public team --user ann',
+        'sfumato query exact staff.csv "max of salary" --history h.sqlite --public age --tolerance 50 --bounds 0,900',
+    )
+)
+@spread
+def exact(
+    *,
+    file: Source,
+    question: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUESTION",
+            help='count, sum, avg, max or min of A; and perhaps "where age >= 60 and sex = F".',
+            show_default=False,
+        ),
+    ],
+    history: Annotated[
+        Path, typer.Option(metavar="FILE", help="All questions so far; made if it is not there.", show_default=False)
+    ],
+    public: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that conditions may name.", show_default=False)
+    ],
+    tolerance: Annotated[float | None, typer.Option(metavar="WIDTH", help="Deny narrower intervals, too.")] = None,
+    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds, with --tolerance.")] = None,
+    user: Annotated[str, typer.Option(metavar="NAME", help="Who asks, for the history.")] = "",
+    json: Json = False,
+    reading: Reading,
+) -> None:
+    """Ask one question exactly, unless the answer with earlier ones would tell somebody's value.
+
+    Give the same --tolerance and --bounds every time. Exit codes: 0 answered, 1 denied, 2 a bad request.
+    """
+    from sfumato.cli.asking import listed
+    from sfumato.query_auditing.auditor import Denied, QueryAuditor
+    from sfumato.querying.sentences import read_conditions
+
+    read = EXACT.fullmatch(question)
+    if read is None:
+        raise InvalidParameterError("The question is not understood; write count, sum, avg, max or min of a column.")
+    limits = None if bounds is None else _numbers("--bounds", [f"values={bounds}"])["values"]
+    auditor = QueryAuditor(
+        reading.read(file),
+        read["column"],
+        history,
+        public=[name for names in public for name in listed(names)],
+        tolerance=tolerance,
+        bounds=None if limits is None else (limits[0], limits[1]),
+    )
+    answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)
+    if json:
+        print_json({**asdict(answer), "denied": answer.denied})
+    if isinstance(answer, Denied):
+        raise refuse(answer.reason, DOES_NOT_HOLD)
+    if not json:
+        typer.echo(answer.value)
+
+
+@app.command(epilog=examples("sfumato query budget study.toml", "sfumato query budget study.toml --json"))
+def budget(*, store: StoreFile, json: Json = False) -> None:
+    """Tell how much of the budget is spent, and by whom."""
+    from sfumato.querying.accountant import Accountant
+    from sfumato.querying.store import Store
+
+    balance = Accountant(store.parent / Store.read(store).accountant).balance()
+    if json:
+        print_json({**asdict(balance), "analysts": {name: asdict(each) for name, each in balance.analysts.items()}})
+        return
+    rows = [["", "spent", "of", "left"], _row("all", balance.total)]
+    typer.echo(aligned(rows + [_row(name, each) for name, each in balance.analysts.items()]))
+
+
+def _row(name: str, spending: Spending) -> list[str]:
+    return [name, spending.spent, spending.budget, spending.left]
+
+
+def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
+    from sfumato.querying.answers import PrivateAnswer
+
+    facts = {
+        name: getattr(answer, name) for name in ("question", "confidence", "mechanism", "scale", "epsilon", "steps")
+    }
+    if isinstance(answer, PrivateAnswer):
+        if json:
+            print_json({"value": answer.value, "lower": answer.lower, "upper": answer.upper, **facts})
+            return
+        typer.echo(f"{answer.value:.10g}")
+        typer.echo(f"between {answer.lower:.10g} and {answer.upper:.10g} with confidence {answer.confidence:g}")
+    else:
+        ends = zip(answer.cells, answer.counts.tolist(), answer.lower.tolist(), answer.upper.tolist(), strict=True)
+        rows = [[*cell, *(f"{number:.10g}" for number in numbers)] for cell, *numbers in ends]
+        if json:
+            counts = {"counts": answer.counts.tolist(), "lower": answer.lower.tolist(), "upper": answer.upper.tolist()}
+            print_json({"columns": answer.columns, "cells": answer.cells, **counts, **facts})
+            return
+        typer.echo(aligned([[*answer.columns, "count", "from", "to"], *rows]))
+    typer.echo(f"{answer.mechanism} of scale {answer.scale:.6g}; epsilon {answer.epsilon} is spent")
+
+
+def _named(option: str, given: Sequence[str]) -> dict[str, list[str]]:
+    from sfumato.cli.asking import listed
+
+    found: dict[str, list[str]] = {}
+    for each in given:
+        name, sign, texts = each.partition("=")
+        if not sign or not name or not texts or name in found:
+            raise InvalidParameterError(f"{option} takes a column and its values once, as in age=0,120.")
+        found[name] = listed(texts)
+    return found
+
+
+def _numbers(option: str, given: Sequence[str]) -> dict[str, list[float]]:
+    found = {}
+    for name, texts in _named(option, given).items():
+        try:
+            found[name] = [float(text) for text in texts]
+        except ValueError:
+            raise InvalidParameterError(f"{option} {name} takes numbers, as in age=0,120.") from None
+        if option == "--bounds" and len(texts) != PAIR:
+            raise InvalidParameterError(f"{option} {name} takes two numbers, as in age=0,120.")
+    return found
+
+
+@contextmanager
+def _forgotten_on_failure(path: Path) -> Iterator[None]:
+    """Remove a budget that was just made if what follows fails, so that a mistake can be mended."""
+    try:
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise

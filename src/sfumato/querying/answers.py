@@ -1,0 +1,84 @@
+"""Answers with differential privacy: the value, how it was made, what it cost, and how far it may be off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InvalidParameterError
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateAnswer:
+    """One number, with noise.
+
+    Parameters
+    ----------
+    value, lower, upper : the answer, and an interval that holds the true one with the stated confidence. The noise is
+        all that the interval speaks of: values outside the stated bounds were moved to them, and rows beyond the
+        stated number per person were left out.
+    mechanism, scale : what made the noise, and how much of it, in the units of the answer.
+    epsilon : what the answer cost, an exact decimal number.
+    steps : what was done to the value after the noise was added.
+    """
+
+    question: str
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    mechanism: str
+    scale: float
+    epsilon: str
+    steps: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        span = f"{self.lower:.6g} to {self.upper:.6g} with confidence {self.confidence:g}"
+        return f"PrivateAnswer({self.value:.6g}, {span}, epsilon {self.epsilon})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrivateCounts:
+    """Counts of cells, with noise: a histogram, or a contingency table.
+
+    Parameters
+    ----------
+    columns : what the cells are made of.
+    cells : per cell the label in every column.
+    counts, lower, upper : the counts, and intervals that each hold the true count with the stated confidence.
+    tree : all noisy sums of a tree, level by level from the root, before `consistent`; empty otherwise.
+    steps : what was done to the counts after the noise was added.
+    """
+
+    question: str
+    columns: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    counts: Floats
+    lower: Floats
+    upper: Floats
+    confidence: float
+    mechanism: str
+    scale: float
+    epsilon: str
+    tree: tuple[Floats, ...] = ()
+    branching: int = 0
+    steps: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        steps = f", {', '.join(self.steps)}" if self.steps else ""
+        return f"PrivateCounts({len(self.cells)} cells of {', '.join(self.columns)}, epsilon {self.epsilon}{steps})"
+
+    def __getitem__(self, cell: str | tuple[str, ...]) -> float:
+        """Give the count of one cell."""
+        key = (cell,) if isinstance(cell, str) else tuple(cell)
+        if key not in self.cells:
+            raise InvalidParameterError(f"There is no such cell of {', '.join(self.columns)}.")
+        return float(self.counts[self.cells.index(key)])
+
+    def as_dict(self) -> dict[tuple[str, ...], float]:
+        """Give the counts by cell."""
+        return dict(zip(self.cells, self.counts.tolist(), strict=True))

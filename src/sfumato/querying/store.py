@@ -1,0 +1,86 @@
+"""A store: what is stated about a table and where its budget is kept, in a TOML file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sfumato.exceptions import ReadError
+
+FORMAT = "sfumato query store 1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """What `sfumato query init` keeps.
+
+    Parameters
+    ----------
+    source : the table's file, from the folder of the store, or a database URL.
+    accountant : the accountant's file, from the folder of the store.
+    """
+
+    source: str
+    accountant: str
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    categories: Mapping[str, list[str]] = field(default_factory=dict)
+    person: str | None = None
+    max_rows: int | None = None
+
+    def text(self) -> str:
+        """Write the store as TOML."""
+        import tomli_w
+
+        said = {name: value for name, value in asdict(self).items() if value is not None}
+        return tomli_w.dumps({"format": FORMAT, **said})
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What a `PrivateTable` is told."""
+        bounds = {name: tuple(each) for name, each in self.bounds.items()}
+        return {"bounds": bounds, "categories": self.categories, "person": self.person, "max_rows": self.max_rows}
+
+    @classmethod
+    def read(cls, path: Path) -> Store:
+        """Read a store."""
+        try:
+            content = tomllib.loads(path.read_text("utf-8"))
+        except OSError:
+            raise ReadError(
+                f"There is no store {path}, or it cannot be read; make one by sfumato query init."
+            ) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+            content = {}
+        known = set(cls.__dataclass_fields__) | {"format"}
+        texts = all(isinstance(content.get(name), str) for name in ("source", "accountant"))
+        tables = all(isinstance(content.get(name, {}), dict) for name in ("bounds", "categories"))
+        if content.get("format") != FORMAT or not set(content) <= known or not texts or not tables:
+            raise ReadError(f"{path} is no store; make one by sfumato query init.")
+        return cls(**{name: value for name, value in content.items() if name != "format"})
+
+
+def from_folder(source: str, folder: Path) -> str:
+    """Write a file's path as seen from a folder; a database URL stays as it is.
+
+    >>> from_folder("sqlite:///people.db", Path())
+    'sqlite:///people.db'
+    """
+    if "://" in source:
+        return source
+    try:
+        return Path(os.path.relpath(source, folder)).as_posix()
+    except ValueError:  # on another drive
+        return str(Path(source).resolve())
+
+
+def in_folder(source: str, folder: Path) -> str:
+    """Find a file that is named as seen from a folder.
+
+    >>> in_folder("people.csv", Path("data")) == str(Path("data") / "people.csv")
+    True
+    """
+    return source if "://" in source else str(folder / source)
