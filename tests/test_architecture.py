@@ -41,7 +41,16 @@ EXTRAS = ["pandas", "polars"] + [
     for requirement in requirements
 ]
 
-LEFT_OUT = {"site", "dist", "build", "__pycache__", "sfumato-demo", "sfumato-thesis", "sfumato-maa-slie", "sfumato-fusion"}
+LEFT_OUT = {
+    "site",
+    "dist",
+    "build",
+    "__pycache__",
+    "sfumato-demo",
+    "sfumato-thesis",
+    "sfumato-maa-slie",
+    "sfumato-fusion",
+}
 HIDDEN_BUT_OURS = {".ci", ".gitignore"}
 MACHINE_PATH = re.compile(r"(?<![\w.:/*-])/(?:home|root|Users|tmp|work|opt|mnt|workspace)/\w")
 REGISTRY_HOST = re.compile(

@@ -13,6 +13,7 @@ from sfumato import __version__
 from sfumato.cli import (
     algorithms,
     anonymize,
+    attack,
     audit,
     buckets,
     collect,
@@ -30,6 +31,7 @@ from sfumato.cli import (
     report,
     reproduce,
     risk,
+    rules,
     stream,
     warmup,
 )
@@ -84,12 +86,14 @@ app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
+app.command("attack", epilog=attack.EXAMPLES)(attack.attack)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
 app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
 app.add_typer(collect.app, name="collect", epilog=collect.EXAMPLES)
 app.add_typer(query.app, name="query", epilog=query.EXAMPLES)
 app.command("fuse", epilog=fuse.EXAMPLES)(fuse.fuse)
 app.add_typer(party.app, name="party", epilog=party.EXAMPLES)
+app.add_typer(rules.app, name="rules", epilog=rules.EXAMPLES)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)

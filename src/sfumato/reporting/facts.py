@@ -19,11 +19,12 @@ from sfumato.models.base import PrivacyModel
 from sfumato.publication import NOT_PUBLISHED, Proof
 from sfumato.published.table import PublishedTable, bucket_numbers
 from sfumato.recipe import Recipe
+from sfumato.reporting.attacked import attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
 from sfumato.reporting.public import dictionary_of, is_bucket, promised
 
-FORMAT = "sfumato-report-4"
+FORMAT = "sfumato-report-5"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 
@@ -67,6 +68,7 @@ def gather(
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
         "exposure": exposure_facts(published, original, schema, correspondence, centres=recipe.algorithm.centres),
+        "attacks": attack_facts(published, original, schema, correspondence, centres=recipe.algorithm.centres),
         "buckets": _buckets(published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
         "columns": dictionary_of(published, schema),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reporting import numbers
+from sfumato.reporting.attacked import MOST_ATTACKED_ROWS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars
 from sfumato.reporting.words import (
@@ -45,6 +46,8 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "risk_rows": _risk_rows(facts["risk"]),
         "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
         "most_rows": MOST_ROWS,
+        "attacks": None if facts["attacks"] is None else [_attacked(each) for each in facts["attacks"]],
+        "most_attacked": MOST_ATTACKED_ROWS,
         "buckets": facts["buckets"],
         "sizes_picture": _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),
         "families": _families(facts["attributes"], rows),
@@ -168,6 +171,21 @@ def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         for title, write, key in rows
         if key != "records_below" or smallest > 1
     ]
+
+
+def _attacked(each: Mapping[str, Any]) -> dict[str, str]:
+    """Prepare the row of one attack."""
+    after, before = each["after"], each["before"]
+    control = after["control"]
+    return {
+        "title": f"{each['attack']} of {each['sensitive']}" if each["sensitive"] else each["attack"],
+        "question": each["question"],
+        "before": numbers.risk(before["rate"]),
+        "after": f"{numbers.risk(after['rate'])} ({numbers.risk(after['low'])} to {numbers.risk(after['high'])})",
+        "guessing": numbers.risk(after["guessing"]),
+        "control": "" if control is None else numbers.risk(control),
+        "succeeds": "yes" if after["succeeds"] else "no",
+    }
 
 
 def _exposed(kind: Mapping[str, Any]) -> dict[str, Any]:

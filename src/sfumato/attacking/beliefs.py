@@ -1,0 +1,117 @@
+"""What an adversary believes about the sensitive value of every target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Beliefs:
+    """For every target the values that she may have, with their chances, as sorted rows of a sparse matrix.
+
+    Entries of target t stand from `offsets[t]` to `offsets[t + 1]`, codes ascending and below `width`. A target whom no
+    published record matches has none.
+    """
+
+    offsets: Ints
+    codes: Ints
+    chances: Floats
+    width: int
+
+    @classmethod
+    def of_entries(cls, target: Ints, codes: Ints, amounts: Floats, *, targets: int, width: int) -> Beliefs:
+        """Sum amounts of (target, value) in any order, and let those of a target sum to 1."""
+        keys, place = np.unique(target * width + codes, return_inverse=True)
+        summed = np.bincount(place.ravel(), weights=amounts, minlength=len(keys))
+        keys, summed = keys[summed > 0], summed[summed > 0]
+        rows = keys // width
+        total = np.bincount(rows, weights=summed, minlength=targets)
+        offsets = np.searchsorted(rows, np.arange(targets + 1))
+        return cls(offsets, keys % width, summed / total[rows], width)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def rows(self) -> Ints:
+        """The target of every entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    def likeliest(self, scores: Floats | None = None) -> tuple[Ints, Floats]:
+        """Give the value with the highest score, by default the likeliest, and its score; -1 and 0 without values.
+
+        Of equal ones the likelier is taken, then the first.
+        """
+        scores = self.chances if scores is None else scores
+        code, best = np.full(len(self), -1, dtype=np.int64), np.zeros(len(self))
+        order = np.lexsort((self.codes, -self.chances, -scores, self.rows))
+        filled = np.flatnonzero(np.diff(self.offsets))
+        first = order[self.offsets[filled]]
+        code[filled], best[filled] = self.codes[first], scores[first]
+        return code, best
+
+    def without(self, removed: Flags) -> Beliefs:
+        """Rule entries out; what is left of a target sums to 1 again."""
+        kept = ~removed
+        return Beliefs.of_entries(
+            self.rows[kept], self.codes[kept], self.chances[kept], targets=len(self), width=self.width
+        )
+
+    def ranked_wrong(self, truth: Ints) -> Ints:
+        """Give the wrong values of every target numbers from 0, the likeliest first; -1 for the right one."""
+        rows = self.rows
+        wrong = self.codes != truth[rows]
+        order = np.lexsort((self.codes, -self.chances, ~wrong, rows))
+        rank = np.empty(len(rows), dtype=np.int64)
+        rank[order] = np.arange(len(rows)) - self.offsets[rows[order]]
+        return np.where(wrong, rank, -1)
+
+    def coarsened(self, categories: Ints, width: int) -> Beliefs:
+        """Believe in categories instead of values."""
+        return Beliefs.of_entries(self.rows, categories[self.codes], self.chances, targets=len(self), width=width)
+
+    def together(self, other: Beliefs, prior: Floats) -> Beliefs:
+        """Combine with beliefs from an independent source: a value must be possible by both."""
+        keys, others = self.rows * self.width + self.codes, other.rows * other.width + other.codes
+        both, mine, theirs = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
+        codes = both % self.width
+        amounts = self.chances[mine] * other.chances[theirs] / np.maximum(prior[codes], np.finfo(float).tiny)
+        return Beliefs.of_entries(both // self.width, codes, amounts, targets=len(self), width=self.width)
+
+    def recoded(self, place: Ints, width: int) -> Beliefs:
+        """Give values other numbers: value v becomes `place[v]`, or is dropped where that is negative."""
+        kept = place[self.codes] >= 0
+        rows, codes = self.rows[kept], place[self.codes[kept]]
+        return Beliefs.of_entries(rows, codes, self.chances[kept], targets=len(self), width=width)
+
+    def take(self, targets: Ints) -> Beliefs:
+        """Keep some targets, in the given order."""
+        lengths = np.diff(self.offsets)[targets]
+        offsets = np.append(0, np.cumsum(lengths))
+        entries = np.repeat(self.offsets[targets] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Beliefs(offsets, self.codes[entries], self.chances[entries], self.width)
+
+    def draw(self, rng: np.random.Generator) -> Ints:
+        """Draw a value for every target by its chances; -1 for a target without values."""
+        total = np.cumsum(self.chances)
+        before = np.append(0.0, total)[self.offsets[:-1]]
+        place = np.searchsorted(total, before + rng.random(len(self)) * (1 - 1e-9), side="right")
+        place = np.clip(place, self.offsets[:-1], np.maximum(self.offsets[1:] - 1, self.offsets[:-1]))
+        filled = np.diff(self.offsets) > 0
+        drawn = np.full(len(self), -1, dtype=np.int64)
+        drawn[filled] = self.codes[place[filled]]
+        return drawn
+
+
+def by_text(texts: Sequence[str], known: Sequence[str]) -> Ints:
+    """Find every text among known ones; -1 where it is none."""
+    place = {text: code for code, text in enumerate(known)}
+    return np.array([place.get(text, -1) for text in texts], dtype=np.int64)

@@ -1,0 +1,64 @@
+"""How likely it is that somebody else shares the items that are known of a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import expm1, log1p
+
+import numpy as np
+
+from sfumato.randomness import generator
+from sfumato.validation import is_whole, require
+
+CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coincidence:
+    """How many of `persons` others agree with a target in `known` items of `values` equally likely values each.
+
+    Items are independent of each other. With `values=2` an item is bought or not; ratings have more values.
+
+    Examples
+    --------
+    >>> round(Coincidence(persons=10_000, known=20).expected, 6)
+    0.009537
+    """
+
+    persons: int
+    known: int
+    values: int = 2
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.persons) and self.persons >= 1, self, "persons", "at least 1", self.persons)
+        require(is_whole(self.known) and self.known >= 0, self, "known", "at least 0", self.known)
+        require(is_whole(self.values) and self.values >= 2, self, "values", "at least 2", self.values)  # noqa: PLR2004 - one value tells nothing
+
+    @property
+    def expected(self) -> float:
+        """The expected number of others who agree, n / R^B; it also bounds the chance that there is one."""
+        return self.persons * float(self.values) ** -self.known
+
+    @property
+    def chance(self) -> float:
+        """The chance that at least one other agrees; 1 minus it is the chance that the target is the only one."""
+        alone = float(self.values) ** -self.known
+        return 1.0 if alone == 1 else -expm1(self.persons * log1p(-alone))
+
+    def simulate(self, rounds: int, *, seed: int) -> tuple[float, float]:
+        """Draw everybody's items again and again: the mean number of others who agree, and how often there is one.
+
+        Of the others only those are drawn on who agree so far, so the work shrinks with every item.
+        """
+        require(is_whole(rounds) and rounds >= 1, "Coincidence.simulate", "rounds", "at least 1", rounds)
+        rng = generator(seed)
+        agree = np.zeros(rounds, dtype=np.int64)
+        step = max(1, CELLS_AT_ONCE // self.persons)
+        for start in range(0, rounds, step):
+            count = min(step, rounds - start)
+            target = rng.integers(0, self.values, (count, max(self.known, 1)))
+            left = np.repeat(np.arange(count), self.persons)
+            for item in range(self.known):
+                left = left[rng.integers(0, self.values, len(left)) == target[left, item]]
+            agree[start : start + count] = np.bincount(left, minlength=count)
+        return float(agree.mean()), float((agree > 0).mean())

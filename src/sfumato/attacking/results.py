@@ -1,0 +1,200 @@
+"""What an attack got right: a rate with its confidence interval, what guessing gives, and a control."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+
+from sfumato.validation import is_whole, require
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackResult:
+    """How often an attack was right.
+
+    Parameters
+    ----------
+    attack : its name.
+    question : which of the three questions of WP216 it answers: singling out, linkability or inference.
+    sensitive : the attribute that was attacked; empty for attacks on identity or presence.
+    targets : how many persons were attacked, and `claims` for how many of them the adversary said something.
+    successes : how many claims were right.
+    baseline : the rate of one who makes claims about the same targets without the published table.
+    control_targets, control_successes : the same attack, judged by persons whom the table does not tell about.
+    assumed : whether the truth was unknown, so that every target was taken to be one of her matching records.
+    details : further shares, by name.
+    level : of the confidence intervals.
+    """
+
+    attack: str
+    question: str
+    sensitive: str = ""
+    targets: int
+    claims: int
+    successes: int
+    baseline: float
+    control_targets: int
+    control_successes: int
+    assumed: bool = False
+    details: Mapping[str, float] = field(default_factory=dict)
+    level: float = LEVEL
+
+    @property
+    def rate(self) -> float:
+        """The share of all targets about whom the adversary was right."""
+        return self.successes / self.targets
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The confidence interval of the rate (Clopper and Pearson)."""
+        return clopper_pearson(self.successes, self.targets, self.level)
+
+    @property
+    def precision(self) -> float:
+        """The share of claims that are right; 0 without claims."""
+        return self.successes / self.claims if self.claims else 0.0
+
+    @property
+    def control(self) -> float:
+        """The rate of the control; 0 where there was none."""
+        return self.control_successes / self.control_targets if self.control_targets else 0.0
+
+    @property
+    def control_interval(self) -> tuple[float, float]:
+        """The confidence interval of the control's rate; all of 0 to 1 where there was none."""
+        if self.control_targets == 0:
+            return 0.0, 1.0
+        return clopper_pearson(self.control_successes, self.control_targets, self.level)
+
+    @property
+    def excess(self) -> float:
+        """How far the attack gets from what is right anyway, the better of baseline and control, to always right.
+
+        0 means that the published table gave the adversary nothing, and 1 that she is always right.
+        """
+        anyway = max(self.baseline, self.control)
+        return max(0.0, (self.rate - anyway) / (1 - anyway)) if anyway < 1 else 0.0
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether the attack is surely better than guessing and than its control: intervals do not overlap."""
+        surely = max(self.baseline, self.control_interval[1] if self.control_targets else 0.0)
+        return self.interval[0] > surely
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain numbers."""
+        return {
+            "attack": self.attack,
+            "question": self.question,
+            "sensitive": self.sensitive,
+            "targets": self.targets,
+            "claims": self.claims,
+            "successes": self.successes,
+            "rate": self.rate,
+            "interval": list(self.interval),
+            "level": self.level,
+            "precision": self.precision,
+            "baseline": self.baseline,
+            "control": self.control,
+            "control_interval": list(self.control_interval),
+            "control_targets": self.control_targets,
+            "excess": self.excess,
+            "succeeds": self.succeeds,
+            "assumed": self.assumed,
+            "details": dict(self.details),
+        }
+
+    @property
+    def title(self) -> str:
+        """The attack, and the attribute that it was about."""
+        return f"{self.attack} of {self.sensitive!r}" if self.sensitive else self.attack
+
+    def cells(self) -> tuple[str, ...]:
+        """Write the result as a row of a table."""
+        low, high = self.interval
+        return (
+            self.title,
+            self.question,
+            f"{self.rate:.3g} ({low:.3g} to {high:.3g})",
+            f"{self.baseline:.3g}",
+            f"{self.control:.3g}" if self.control_targets else "-",
+            "YES" if self.succeeds else "no",
+        )
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        against = f"baseline {self.baseline:.3g}, control {self.control:.3g}"
+        said = f"{self.successes:,} of {self.targets:,} targets ({self.claims:,} claims)"
+        return f"<{self.title}: rate {self.rate:.3g} ({low:.3g} to {high:.3g}), {said}; {against}>"
+
+
+HEAD = ("attack", "question", "rate", "guessing", "control", "succeeds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacks:
+    """Several attacks on one table; `skipped` says in a sentence why others did not apply."""
+
+    results: tuple[AttackResult, ...]
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def succeeding(self) -> tuple[AttackResult, ...]:
+        """The attacks that are surely better than guessing and than their controls."""
+        return tuple(result for result in self.results if result.succeeds)
+
+    def result(self, attack: str, sensitive: str = "") -> AttackResult:
+        """Find the result of an attack, for one sensitive attribute if there are several."""
+        found = [each for each in self.results if each.attack == attack and sensitive in {"", each.sensitive}]
+        names = sorted({each.attack for each in self.results})
+        require(bool(found), "Attacks", "attack", f"one that was run ({', '.join(names)})", attack)
+        return found[0]
+
+    def questions(self) -> dict[str, AttackResult]:
+        """Give for each question of WP216 the attack with the largest excess."""
+        found: dict[str, AttackResult] = {}
+        for result in self.results:
+            if result.question not in found or result.excess > found[result.question].excess:
+                found[result.question] = result
+        return found
+
+    def to_dict(self) -> dict[str, object]:
+        """Give all results as plain numbers and texts."""
+        return {"attacks": [result.to_dict() for result in self.results], "skipped": dict(self.skipped)}
+
+    def __iter__(self) -> Iterator[AttackResult]:
+        return iter(self.results)
+
+    def __repr__(self) -> str:
+        rows = [HEAD, *(result.cells() for result in self.results)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, *(f"{name} skipped: {why}" for name, why in self.skipped.items())])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{title}</th>" for title in HEAD)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in result.cells()) + "</tr>" for result in self.results
+        )
+        return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
+    """Give the interval of chances that a count does not contradict; its coverage is never below the level.
+
+    >>> low, high = clopper_pearson(0, 10)
+    >>> low, round(high, 4)
+    (0.0, 0.3085)
+    """
+    from scipy.special import betaincinv
+
+    require(is_whole(trials) and trials >= 1, "clopper_pearson", "trials", "at least 1", trials)
+    require(0 <= successes <= trials, "clopper_pearson", "successes", f"from 0 to {trials}", successes)
+    require(0 < level < 1, "clopper_pearson", "level", "between 0 and 1", level)
+    tail = (1 - level) / 2
+    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
+    high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
+    return low, high

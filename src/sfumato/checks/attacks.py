@@ -1,0 +1,190 @@
+# ruff: noqa: D401 - the first line of a check is its law
+"""Laws that every attack on a published table keeps.
+
+`check_attack(MyAttack())` runs them all on an attack of your own. Each check attacks small tables from fixed seeds and
+raises `AssertionError` where its law is broken. Where chance decides, a right attack fails with a probability below
+1e-6.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attacking.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
+from sfumato.attacking.results import AttackResult, clopper_pearson
+from sfumato.attacking.setting import Setting, prepare
+from sfumato.attributes.schema import Schema
+from sfumato.hierarchies import Taxonomy
+from sfumato.randomness import generator
+
+SEEDS = range(3)
+ROWS = 400
+OLDEST = 10 * ROWS
+FALSE_ALARM = 1e-6
+ESTIMATED = 0.05  # how far off the baseline is at most, which is counted in one table and holds for another
+KINDS = {"heart": ["angina", "stroke"], "chest": ["asthma", "influenza"], "other": ["gastritis", "migraine", "ulcer"]}
+ILLS = ("angina", "asthma", "gastritis", "influenza", "migraine", "stroke", "ulcer")
+SCHEMA = Schema(
+    quasi=["age", "sex"],
+    sensitive=["ill"],
+    hierarchies={"ill": Taxonomy(KINDS)},
+)
+
+
+def check_attack(attack: Attack) -> None:
+    """Run every check on one attack."""
+    for check in ATTACK_CHECKS:
+        check(attack)
+
+
+def check_facts_are_stated(attack: Attack) -> None:
+    """An attack says its name, its source and which question it answers."""
+    assert attack.name == attack.name.lower().replace(" ", "-")
+    assert attack.reference
+    assert attack.question in {SINGLING_OUT, LINKABILITY, INFERENCE}
+
+
+def check_figures_fit_together(attack: Attack) -> None:
+    """No more claims than targets, no more successes than claims, and all rates from 0 to 1."""
+    for seed in SEEDS:
+        for width in (1, 40, 400, OLDEST):
+            for result in attack.run(setting(seed, width)):
+                assert 0 <= result.successes <= result.claims <= result.targets
+                assert 0 <= result.control_successes <= result.control_targets
+                assert 0 <= result.baseline <= 1
+                assert result.interval[0] <= result.rate <= result.interval[1]
+                assert result.attack == attack.name
+                assert result.question == attack.question
+
+
+def check_raw_data_is_easiest(attack: Attack) -> None:
+    """No release is easier to attack than the raw table, where everybody is told from everybody else."""
+    for seed in SEEDS:
+        raw = list(attack.run(setting(seed, 1)))
+        for width in (40, 400, OLDEST):
+            for before, after in zip(raw, attack.run(setting(seed, width)), strict=True):
+                assert before.rate >= after.rate
+        assert any(result.rate > result.baseline for result in raw)
+
+
+def check_nothing_is_learned_of_strangers(attack: Attack) -> None:
+    """A table of other persons gives no better claims than guessing."""
+    for seed in SEEDS:
+        for width in (40, 400):
+            for result in attack.run(setting(seed, width, blind=True)):
+                low, _ = clopper_pearson(result.successes, result.targets, 1 - 2 * FALSE_ALARM)
+                assert low <= result.baseline + ESTIMATED
+
+
+def check_control_is_no_success(attack: Attack) -> None:
+    """The control of an attack on raw data stays behind the attack: it is judged by other persons."""
+    for seed in SEEDS:
+        for result in attack.run(setting(seed, 1)):
+            assert result.control < result.rate
+
+
+def check_seed_repeats_the_attack(attack: Attack) -> None:
+    """The same setting gives the same figures."""
+    for seed in SEEDS:
+        assert _figures(attack, setting(seed, 40)) == _figures(attack, setting(seed, 40))
+
+
+def check_order_of_rows_is_ignored(attack: Attack) -> None:
+    """For whom there are claims does not depend on the order of the published rows."""
+    for seed in SEEDS:
+        straight, turned = (attack.run(setting(seed, 40, turned=turned)) for turned in (False, True))
+        assert [result.claims for result in straight] == [result.claims for result in turned]
+
+
+def check_no_cell_is_shown(attack: Attack) -> None:
+    """What is printed and stored of a result holds no value of the data."""
+    for result in attack.run(setting(0, 40)):
+        for text in (repr(result), str(result.to_dict())):
+            assert not any(ill in text for ill in ILLS)
+
+
+def check_refusal_is_a_sentence(attack: Attack) -> None:
+    """Where an attack does not apply, it says why; where it says nothing, it gives results."""
+    bare = setting(0, 40, bare=True)
+    why = attack.refusal(bare)
+    if why is None:
+        assert list(attack.run(bare))
+    else:
+        assert why.endswith(".")
+    assert attack.refusal(setting(0, 40)) is None
+
+
+def check_attack_can_be_stored(attack: Attack) -> None:
+    """An attack equals what its pickle gives back."""
+    copy = pickle.loads(pickle.dumps(attack))  # noqa: S301 - made here
+    assert copy == attack
+    assert hash(copy) == hash(attack)
+
+
+ATTACK_CHECKS: tuple[Callable[[Attack], None], ...] = (
+    check_facts_are_stated,
+    check_figures_fit_together,
+    check_raw_data_is_easiest,
+    check_nothing_is_learned_of_strangers,
+    check_control_is_no_success,
+    check_seed_repeats_the_attack,
+    check_order_of_rows_is_ignored,
+    check_no_cell_is_shown,
+    check_refusal_is_a_sentence,
+    check_attack_can_be_stored,
+)
+
+
+def setting(seed: int, width: int, *, blind: bool = False, turned: bool = False, bare: bool = False) -> Setting:
+    """Publish ages in intervals of a width, beside a second release, outsiders and the truth.
+
+    If `blind`, the published persons are others than the targets. If `turned`, rows are published in reverse. If
+    `bare`, there are neither outsiders nor a second release, and nothing is sensitive.
+    """
+    rng = generator(seed)
+    ages = rng.permutation(OLDEST)
+    known, outsiders, others = (_persons(part, rng) for part in np.array_split(ages[: 3 * ROWS], 3))
+    people = others if blind else known
+    order = np.arange(ROWS)[::-1] if turned else np.arange(ROWS)
+    shown = _published(people.take(pa.array(order)), width, 0)
+    schema = Schema(quasi=SCHEMA.quasi) if bare else SCHEMA
+    return prepare(
+        shown.select(schema.attributes),
+        schema,
+        known,
+        correspondence=rng.permutation(ROWS) if blind else order,
+        outsiders=None if bare else outsiders,
+        other=None if bare else (_published(people, width, width // 2), SCHEMA),
+        seed=seed,
+    )
+
+
+def _persons(ages: npt.NDArray[np.int64], rng: np.random.Generator) -> pa.Table:
+    """Draw persons of different ages, whose illness does not depend on anything."""
+    chances = np.arange(1, len(ILLS) + 1) / np.arange(1, len(ILLS) + 1).sum()
+    return pa.table(
+        {
+            "age": pa.array(ages),
+            "sex": pa.array([("female", "male")[i] for i in rng.integers(0, 2, len(ages))]),
+            "ill": pa.array([ILLS[i] for i in rng.choice(len(ILLS), len(ages), p=chances)]),
+        }
+    )
+
+
+def _published(people: pa.Table, width: int, shift: int) -> pa.Table:
+    """Publish ages in intervals that begin at multiples of the width, shifted; width 1 publishes the raw table."""
+    if width == 1:
+        return people
+    low = (people["age"].to_numpy() + shift) // width * width - shift
+    texts = [f"[{each}, {each + width - 1}]" for each in low.tolist()]
+    return people.set_column(0, "age", pa.array(texts))
+
+
+def _figures(attack: Attack, where: Setting) -> list[dict[str, object]]:
+    results: Iterator[AttackResult] = attack.run(where)
+    return [result.to_dict() for result in results]

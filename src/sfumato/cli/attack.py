@@ -1,0 +1,146 @@
+"""`sfumato attack`: attack a published table as one would who knows some persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.audit import Comparing
+from sfumato.cli.options import Described, Json, Reading, Source, examples, spread
+from sfumato.cli.printing import aligned, print_json, printable, progress, verdict
+from sfumato.cli.refusals import DOES_NOT_HOLD
+from sfumato.exceptions import InvalidParameterError
+
+if TYPE_CHECKING:
+    from sfumato.attacking.results import Attacks
+    from sfumato.attributes.schema import Schema
+
+EXAMPLES = examples(
+    "sfumato attack release/public/table.csv --with voters.csv --recipe recipe.toml",
+    "sfumato attack release/public/table.csv --with patients.csv --recipe recipe.toml \\",
+    "    --correspondence release/internal/correspondence.parquet --threshold 0.1",
+    "sfumato attack release/public/table.csv --with voters.csv --recipe recipe.toml \\",
+    "    --original patients.csv --key name --attack linkage --attack membership --json",
+    "sfumato attack first.csv --with patients.csv --quasi age,zip --sensitive disease --other second.csv",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knowing:
+    """What the adversary knows, and what tells whether she is right."""
+
+    known: Annotated[
+        str,
+        typer.Option(
+            "--with",
+            metavar="FILE",
+            help="The persons whom she knows, by the quasi-identifiers that this table has; the original is the worst "
+            "case. Its sensitive columns are not known to her: they tell whether she is right.",
+            show_default=False,
+        ),
+    ]
+    original: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where the truth is, by --key; others are outsiders.")
+    ] = None
+    key: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column, such as a name, of --with and --original.")
+    ] = None
+    correspondence: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Which row of --with each published row was.")
+    ] = None
+    outsiders: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Known persons who are not in the published table.")
+    ] = None
+    other: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A second release of the same persons, with the same columns.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacking:
+    """Which attacks to run, on how many persons."""
+
+    attack: Annotated[list[str], typer.Option(metavar="NAME", help="An attack; else all that apply. Repeatable.")] = (
+        field(default_factory=list)
+    )
+    targets: Annotated[int, typer.Option(metavar="N", help="Attack at most so many persons.")] = 1000
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats all draws.")] = None
+
+
+@spread
+def attack(
+    *,
+    file: Source,
+    reading: Reading,
+    described: Described,
+    knowing: Knowing,
+    attacking: Attacking,
+    threshold: Annotated[
+        float | None,
+        typer.Option(metavar="CHANCE", help="Fail if an attack is surely right about more than this share."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Attack a published table as one would who knows some persons, and count what is right.
+
+    Every rate comes with its 95 % confidence interval, the rate of guessing, and a control: the same attack on persons
+    whom the table does not tell about. Without a threshold nothing is judged. Exit codes: 0 nothing fails, 1 the
+    threshold fails, 2 a bad request.
+    """
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise InvalidParameterError("--threshold must be a share from 0 to 1.")
+    found = _attacked(reading.read(file), described.schema(), knowing, attacking)
+    worse = [each for each in found if threshold is not None and each.interval[0] > threshold]
+    if json:
+        print_json({"holds": not worse, **found.to_dict()})
+    else:
+        typer.echo("\n".join(_lines(found, threshold, fails=bool(worse))))
+    if worse:
+        raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _attacked(published: Any, schema: Schema, knowing: Knowing, attacking: Attacking) -> Attacks:
+    from sfumato.attacking.attack import attack as run
+
+    tables = {
+        name: None if source is None else Reading().read(source)
+        for name, source in (
+            ("known", knowing.known),
+            ("original", knowing.original),
+            ("outsiders", knowing.outsiders),
+            ("other", knowing.other),
+        )
+    }
+    rows = Comparing(original=knowing.known, correspondence=knowing.correspondence).rows()
+    with progress("Attacking"):
+        return run(
+            published,
+            schema,
+            attacking.attack,
+            known=tables["known"],
+            original=tables["original"],
+            key=knowing.key,
+            correspondence=rows,  # type: ignore[arg-type]  # an array is a list of numbers, too
+            outsiders=tables["outsiders"],
+            other=tables["other"],
+            targets=attacking.targets,
+            seed=attacking.seed,
+        )
+
+
+def _lines(found: Attacks, threshold: float | None, *, fails: bool) -> Iterator[str]:
+    yield from map(printable, repr(found).splitlines())
+    if any(result.assumed for result in found):
+        yield "The truth is not given: every target was taken to be one of the records that match her."
+    yield ""
+    yield "The three questions of WP216, by the attack that gets furthest beyond guessing:"
+    yield aligned(
+        [[question, result.title, f"{result.excess:.3g}"] for question, result in found.questions().items()], indent=2
+    )
+    if threshold is not None:
+        said = verdict("DOES NOT HOLD" if fails else "holds", good=not fails)
+        yield f"\nThreshold {threshold:g}: {said}"

@@ -1,0 +1,114 @@
+"""Hide rules by changing one transaction after the other (Verykios et al. 2004; Saygin, Verykios, Clifton 2001)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.mining.patterns import Rule, Thresholds
+from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
+
+
+class Workbench:
+    """Transactions under change, and how far a rule is from being hidden."""
+
+    def __init__(self, transactions: Transactions, asked: Thresholds, frequent: Sequence[ItemSet]) -> None:
+        self.transactions = transactions.with_cells(transactions.matrix.copy(), transactions.unknown.copy())
+        self.least, self.confidence = asked.least(len(transactions)), asked.fraction
+        self.frequent = frequent
+
+    @property
+    def matrix(self) -> Flags:
+        """The cells, to be changed in place."""
+        return self.transactions.matrix
+
+    @property
+    def unknown(self) -> Flags:
+        """The blocked cells, to be changed in place."""
+        return self.transactions.unknown
+
+    def seen(self, rule: Rule) -> bool:
+        """Tell whether a rule is surely found: by the least support and confidence that it can have."""
+        both, left = self.transactions.support(rule.items), self.transactions.support(rule.left, perhaps=True)
+        return both >= self.least and left > 0 and both >= self.confidence * left
+
+    def shortest_holding(self, items: ItemSet) -> Ints:
+        """Give the transactions that hold all items, those with the fewest items first."""
+        rows = np.flatnonzero(self.transactions.holding(items))
+        return rows[np.argsort(self.matrix[rows].sum(axis=1), kind="stable")]
+
+    def least_impact(self, row: int, among: ItemSet, size: int) -> int:
+        """Choose the item whose loss in a transaction touches the fewest frequent item sets of a size."""
+        held = {self.transactions.items[i] for i in np.flatnonzero(self.matrix[row])}
+        touched = dict.fromkeys(sorted(among), 0)
+        for items in self.frequent:
+            if len(items) == size and items <= held:
+                for item in items & among:
+                    touched[item] += 1
+        chosen = min(touched, key=lambda item: (touched[item], item))
+        return self.transactions.items.index(chosen)
+
+
+def add_left_items(bench: Workbench, rules: Sequence[Rule]) -> None:
+    """Heuristic 1.a: raise the support of the left side, in transactions that lack some of it and of the right side.
+
+    Those with most items of the left side come first. A rule stays seen where no such transaction is left.
+    """
+    for rule in rules:
+        left = bench.transactions.columns(rule.left)
+        lacking = np.flatnonzero(
+            ~bench.transactions.holding(rule.left, perhaps=True) & ~bench.transactions.holding(rule.right, perhaps=True)
+        )
+        held = bench.matrix[np.ix_(lacking, np.array(left))].sum(axis=1)
+        for row in lacking[np.argsort(-held, kind="stable")]:
+            if not bench.seen(rule):
+                break
+            bench.matrix[row, left] = True
+
+
+def delete_right_items(bench: Workbench, rules: Sequence[Rule]) -> None:
+    """Heuristic 1.b: take an item of the right side out of transactions that hold the rule, shortest first."""
+    _delete(bench, rules, right_only=True)
+
+
+def delete_items(bench: Workbench, rules: Sequence[Rule]) -> None:
+    """Heuristic 2.a: take any item of the rule out of transactions that hold the rule, shortest first."""
+    _delete(bench, rules, right_only=False)
+
+
+def _delete(bench: Workbench, rules: Sequence[Rule], *, right_only: bool) -> None:
+    """Go through the rules until none is seen: hiding one can raise the confidence of another."""
+    while True:
+        visible = [rule for rule in rules if bench.seen(rule)]
+        if not visible:
+            return
+        for rule in visible:
+            for row in bench.shortest_holding(rule.items):
+                if not bench.seen(rule):
+                    break
+                among = rule.right if right_only else rule.items
+                bench.matrix[row, bench.least_impact(int(row), among, len(rule.items) - 1)] = False
+
+
+def block(bench: Workbench, rules: Sequence[Rule]) -> None:
+    """Make cells unknown: items of the right side where the rule is held, and missing items of the left side elsewhere.
+
+    The two take turns, so that an unknown cell does not tell what it was. The rule's least support and confidence fall,
+    and their highest possible values stay.
+    """
+    for rule in rules:
+        left = bench.transactions.columns(rule.left)
+        lacking = np.flatnonzero(
+            ~bench.transactions.holding(rule.left, perhaps=True) & ~bench.transactions.holding(rule.right, perhaps=True)
+        )
+        held = bench.matrix[np.ix_(lacking, np.array(left))].sum(axis=1)
+        others = iter(lacking[np.argsort(-held, kind="stable")].tolist())
+        for row in bench.shortest_holding(rule.items).tolist():
+            if not bench.seen(rule):
+                break
+            column = bench.least_impact(row, rule.right, len(rule.items) - 1)
+            bench.matrix[row, column], bench.unknown[row, column] = False, True
+            other = next(others, None)
+            if other is not None and bench.seen(rule):
+                bench.unknown[other, left] = ~bench.matrix[other, left]

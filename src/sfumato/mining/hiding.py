@@ -1,0 +1,181 @@
+"""Hide sensitive item sets or rules in transactions, and tell what that did to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.mining.borders import hide_by_border
+from sfumato.mining.exact import hide_rules_exactly, hide_sets_exactly
+from sfumato.mining.heuristics import Workbench, add_left_items, block, delete_items, delete_right_items
+from sfumato.mining.patterns import Rule, Thresholds, mine_item_sets, rules_of
+from sfumato.mining.transactions import ItemSet, Transactions
+from sfumato.validation import require
+
+Method = Literal["1.a", "1.b", "2.a", "blocking", "border", "exact"]
+HEURISTICS: Mapping[str, Callable[[Workbench, Sequence[Rule]], None]] = {
+    "1.a": add_left_items,
+    "1.b": delete_right_items,
+    "2.a": delete_items,
+    "blocking": block,
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hiding:
+    """Transactions in which sensitive patterns are hidden, and the side effects.
+
+    Parameters
+    ----------
+    transactions : what can be published.
+    method : how they were made.
+    sensitive : how many patterns were to be hidden, and `failed` how many still are found.
+    rules_before : how many other rules there were. Of these, `lost_rules` are no longer found; `ghost_rules` are found
+        now and were not before.
+    sets_before : how many other frequent item sets there were; `lost_sets` are no longer frequent.
+    deleted, added, blocked : how many cells lost an item, got one, and became unknown.
+    """
+
+    transactions: Transactions
+    method: str
+    sensitive: int
+    failed: int
+    rules_before: int
+    lost_rules: tuple[Rule, ...] = field(repr=False)
+    ghost_rules: tuple[Rule, ...] = field(repr=False)
+    sets_before: int
+    lost_sets: tuple[ItemSet, ...] = field(repr=False)
+    deleted: int
+    added: int
+    blocked: int
+
+    @property
+    def changed(self) -> int:
+        """How many cells were changed."""
+        return self.deleted + self.added + self.blocked
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain numbers, without any item."""
+        return {
+            "method": self.method,
+            "transactions": len(self.transactions),
+            "sensitive": self.sensitive,
+            "failed": self.failed,
+            "rules_before": self.rules_before,
+            "lost_rules": len(self.lost_rules),
+            "ghost_rules": len(self.ghost_rules),
+            "sets_before": self.sets_before,
+            "lost_sets": len(self.lost_sets),
+            "changed": self.changed,
+            "deleted": self.deleted,
+            "added": self.added,
+            "blocked": self.blocked,
+        }
+
+    def __repr__(self) -> str:
+        cells = f"{self.deleted:,} deleted, {self.added:,} added, {self.blocked:,} unknown"
+        return "\n".join(
+            [
+                f"Hiding by {self.method}: {self.sensitive - self.failed} of {self.sensitive} patterns hidden",
+                f"  lost rules      {len(self.lost_rules):,} of {self.rules_before:,}",
+                f"  ghost rules     {len(self.ghost_rules):,}",
+                f"  lost item sets  {len(self.lost_sets):,} of {self.sets_before:,}",
+                f"  changed cells   {self.changed:,} ({cells})",
+            ]
+        )
+
+
+def hide_patterns(
+    data: object,
+    sensitive: Sequence[Rule | Iterable[str]],
+    *,
+    support: float,
+    confidence: float = 0.5,
+    method: Method = "exact",
+) -> Hiding:
+    """Change transactions so that nobody finds the sensitive patterns with these thresholds.
+
+    Parameters
+    ----------
+    data : lists of items, a table of boolean columns, or two columns: transaction and item.
+    sensitive : rules, or item sets; not both.
+    support, confidence : what the reader mines with. Item sets are hidden by support alone.
+    method : for rules `"1.a"` (adds items), `"1.b"` and `"2.a"` (delete items) or `"blocking"` (makes cells unknown);
+        for both `"border"` or `"exact"`. Border hides a rule by the support of all its items.
+    """
+    require(method in get_args(Method), "hide_patterns", "method", f"one of {', '.join(get_args(Method))}", method)
+    transactions = Transactions.of(data)
+    if transactions.unknown.any():
+        raise InvalidParameterError("Some cells are unknown already; hide patterns in the original transactions.")
+    rules, sets = _sorted(sensitive)
+    for items in (*sets, *(rule.items for rule in rules)):
+        transactions.columns(items)
+    if sets and method in HEURISTICS:
+        raise InvalidParameterError(f"The method {method} hides rules; for item sets take 'border' or 'exact'.")
+    asked = Thresholds(support=support, confidence=confidence)
+    task = _Task(transactions, rules, sets, mine_item_sets(transactions, support=support), asked)
+    return task.compared(task.changed(method), method)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Task:
+    """What is to be hidden, and what is frequent before."""
+
+    transactions: Transactions
+    rules: Sequence[Rule]
+    sets: Sequence[ItemSet]
+    frequent: Mapping[ItemSet, int]
+    asked: Thresholds
+
+    def changed(self, method: str) -> Transactions:
+        """Change the transactions by a method."""
+        least = self.asked.least(len(self.transactions))
+        if method in HEURISTICS:
+            bench = Workbench(self.transactions, self.asked, list(self.frequent))
+            HEURISTICS[method](bench, self.rules)
+            return bench.transactions
+        if method == "border":
+            sets = [*self.sets, *(rule.items for rule in self.rules)]
+            cells = hide_by_border(self.transactions, sets, self.frequent, least)
+        elif self.sets:
+            cells = hide_sets_exactly(self.transactions, self.sets, self.frequent, least)
+        else:
+            cells = hide_rules_exactly(self.transactions, self.rules, self.frequent, least, self.asked.fraction)
+        return self.transactions.with_cells(cells)
+
+    def compared(self, after: Transactions, method: str) -> Hiding:
+        """Mine again, and compare."""
+        before = self.transactions
+        now = mine_item_sets(after, support=self.asked.support)
+        found = rules_of(before, self.frequent, self.asked.fraction)
+        left = rules_of(after, now, self.asked.fraction)
+        other_rules = [r for r in found if r not in self.rules and not any(s <= r.items for s in self.sets)]
+        other_sets = [items for items in self.frequent if not any(secret <= items for secret in self.sets)]
+        return Hiding(
+            transactions=after,
+            method=method,
+            sensitive=len(self.rules) + len(self.sets),
+            failed=sum(rule in left for rule in self.rules) + sum(items in now for items in self.sets),
+            rules_before=len(other_rules),
+            lost_rules=tuple(rule for rule in other_rules if rule not in left),
+            ghost_rules=tuple(rule for rule in left if rule not in found),
+            sets_before=len(other_sets),
+            lost_sets=tuple(items for items in other_sets if items not in now),
+            deleted=int((before.matrix & ~after.matrix & ~after.unknown).sum()),
+            added=int((after.matrix & ~before.matrix).sum()),
+            blocked=int(after.unknown.sum()),
+        )
+
+
+def _sorted(sensitive: Sequence[Rule | Iterable[str]]) -> tuple[list[Rule], list[ItemSet]]:
+    """Part rules from item sets; refuse a mixture."""
+    listed = not isinstance(sensitive, str) and len(list(sensitive)) > 0
+    require(listed, "hide_patterns", "sensitive", "a list of rules or item sets", sensitive)
+    rules = [each for each in sensitive if isinstance(each, Rule)]
+    sets = [frozenset([each] if isinstance(each, str) else each) for each in sensitive if not isinstance(each, Rule)]
+    if rules and sets:
+        raise InvalidParameterError("Hide rules or item sets, not both at once: item sets are hidden by support alone.")
+    require(all(sets), "hide_patterns", "sensitive", "item sets that are not empty", "an empty one")
+    return rules, sets

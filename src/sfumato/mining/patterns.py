@@ -1,0 +1,181 @@
+"""Frequent item sets, and the rules that they give; counts are compared exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import ceil
+
+from sfumato.data.extras import optional_library
+from sfumato.exceptions import InvalidParameterError
+from sfumato.mining.transactions import ItemSet, Transactions
+from sfumato.validation import is_number, is_whole, require
+
+ARROW = "=>"
+MOST_ITEM_SETS = 200_000
+
+
+@dataclass(frozen=True, repr=False)
+class Rule:
+    """Who has all items of the left side has those of the right side, too.
+
+    Examples
+    --------
+    >>> Rule.parse("bread, milk => butter").items == {"bread", "milk", "butter"}
+    True
+    """
+
+    left: ItemSet
+    right: ItemSet
+
+    def __post_init__(self) -> None:
+        for side in ("left", "right"):
+            given = getattr(self, side)
+            object.__setattr__(self, side, frozenset([given] if isinstance(given, str) else given))
+        apart = bool(self.left and self.right) and not self.left & self.right
+        require(apart, "Rule", "left and right", "two item sets that share nothing and are not empty", "others")
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """Read a rule from a text such as `"bread, milk => butter"`."""
+        left, arrow, right = text.partition(ARROW)
+        if not arrow:
+            raise InvalidParameterError(f"A rule is written as items, {ARROW}, items; the arrow is missing.")
+        return cls(item_set(left), item_set(right))
+
+    @property
+    def items(self) -> ItemSet:
+        """All items of the rule."""
+        return self.left | self.right
+
+    def __repr__(self) -> str:
+        return f"Rule({len(self.left)} items {ARROW} {len(self.right)} items)"
+
+    def __str__(self) -> str:
+        return f"{', '.join(sorted(self.left))} {ARROW} {', '.join(sorted(self.right))}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thresholds:
+    """What is mined: item sets with a least support, and rules that also have a least confidence.
+
+    Parameters
+    ----------
+    support : a number of transactions (a whole number), or a share of them (a fraction in (0, 1], such as 0.3 or 1.0).
+    confidence : the least share of the transactions with the left side that also have the right side.
+    """
+
+    support: float
+    confidence: float = 0.5
+
+    def __post_init__(self) -> None:
+        number = is_number(self.support)
+        fits = number and (self.support >= 1 if is_whole(self.support) else 0 < self.support <= 1)
+        require(fits, "Thresholds", "support", "a whole number from 1, or a share in (0, 1]", self.support)
+        inside = is_number(self.confidence) and 0 < self.confidence <= 1
+        require(inside, "Thresholds", "confidence", "in (0, 1]", self.confidence)
+
+    def least(self, transactions: int) -> int:
+        """Give the least number of transactions, rounded up."""
+        if is_whole(self.support):
+            return int(self.support)
+        return max(1, ceil(Fraction(str(self.support)) * transactions))
+
+    @property
+    def fraction(self) -> Fraction:
+        """The confidence as it was written: 0.6 is three fifths."""
+        return Fraction(str(self.confidence))
+
+
+def mine_item_sets(data: object, *, support: float) -> dict[ItemSet, int]:
+    """Find the item sets that at least so many transactions hold, with their numbers (by mlxtend's FP-growth).
+
+    Unknown cells count as not held.
+
+    Parameters
+    ----------
+    data : lists of items, a table of boolean columns, or two columns: transaction and item.
+    support : a number of transactions, or a share of them as a fraction.
+    """
+    transactions = Transactions.of(data)
+    least = Thresholds(support=support).least(len(transactions))
+    if least > len(transactions):
+        return {}
+    import pandas as pd
+
+    patterns = optional_library("mlxtend.frequent_patterns", extra="rules", error=InvalidParameterError)
+    frame = pd.DataFrame(transactions.matrix)
+    found = patterns.fpgrowth(frame, min_support=(least - 0.5) / len(transactions))
+    if len(found) > MOST_ITEM_SETS:
+        raise InvalidParameterError(f"There are {len(found):,} frequent item sets; ask for a higher support.")
+    counts = [round(share * len(transactions)) for share in found["support"]]
+    named = [frozenset(transactions.items[i] for i in each) for each in found["itemsets"]]
+    return dict(sorted(zip(named, counts, strict=True), key=lambda each: in_order(each[0])))
+
+
+def mine_rules(data: object, *, support: float, confidence: float) -> dict[Rule, Fraction]:
+    """Find the rules with a least support and confidence, with their confidences.
+
+    Parameters
+    ----------
+    data : lists of items, a table of boolean columns, or two columns: transaction and item.
+    support : a number of transactions, or a share of them as a fraction.
+    confidence : the least share of the transactions with the left side that also have the right side. With unknown
+        cells, the least confidence that is possible is compared.
+    """
+    transactions = Transactions.of(data)
+    asked = Thresholds(support=support, confidence=confidence)
+    return rules_of(transactions, mine_item_sets(transactions, support=support), asked.fraction)
+
+
+def rules_of(transactions: Transactions, frequent: Mapping[ItemSet, int], least: Fraction) -> dict[Rule, Fraction]:
+    """Find the rules of frequent item sets with a least confidence."""
+    blocked = bool(transactions.unknown.any())
+    possible: dict[ItemSet, int] = {}
+    found = {}
+    for items, count in frequent.items():
+        for rule in splits(items):
+            if blocked and rule.left not in possible:
+                possible[rule.left] = transactions.support(rule.left, perhaps=True)
+            confidence = Fraction(count, possible[rule.left] if blocked else frequent[rule.left])
+            if confidence >= least:
+                found[rule] = confidence
+    return found
+
+
+def splits(items: ItemSet) -> Iterator[Rule]:
+    """Yield all rules with exactly these items."""
+    ordered = sorted(items)
+    for size in range(1, len(ordered)):
+        for left in combinations(ordered, size):
+            yield Rule(frozenset(left), items - frozenset(left))
+
+
+def maximal(sets: Iterable[ItemSet]) -> list[ItemSet]:
+    """Keep the sets that no other one contains: the positive border."""
+    kept: list[ItemSet] = []
+    for each in sorted(sets, key=in_order, reverse=True):
+        if not any(each < other for other in kept):
+            kept.append(each)
+    return sorted(kept, key=in_order)
+
+
+def minimal(sets: Iterable[ItemSet]) -> list[ItemSet]:
+    """Keep the sets that contain no other one."""
+    kept: list[ItemSet] = []
+    for each in sorted(set(sets), key=in_order):
+        if not any(other < each for other in kept):
+            kept.append(each)
+    return kept
+
+
+def in_order(items: ItemSet) -> tuple[int, list[str]]:
+    """Sort item sets by size, then by items."""
+    return len(items), sorted(items)
+
+
+def item_set(text: str) -> ItemSet:
+    """Read items that are separated by commas."""
+    return frozenset(item.strip() for item in text.split(",") if item.strip())

@@ -1,0 +1,169 @@
+"""An integer program over the cells of a database: which to keep, so that supports are as asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.data.extras import optional_library
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
+
+MOST_VARIABLES = 60_000
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A whole number that depends on the program's variables."""
+
+    constant: int
+    terms: Mapping[int, int]
+
+    def times(self, factor: int) -> Amount:
+        """Multiply by a number."""
+        return Amount(self.constant * factor, {at: factor * each for at, each in self.terms.items()})
+
+    def plus(self, other: Amount) -> Amount:
+        """Add another amount."""
+        terms = dict(self.terms)
+        for at, each in other.terms.items():
+            terms[at] = terms.get(at, 0) + each
+        return Amount(self.constant + other.constant, terms)
+
+    def bounds(self) -> tuple[int, int]:
+        """Give the least and the highest value, whatever variables from 0 to 1 are."""
+        low = sum(min(each, 0) for each in self.terms.values())
+        high = sum(max(each, 0) for each in self.terms.values())
+        return self.constant + low, self.constant + high
+
+
+class Program:
+    """Variables from 0 to 1 and linear conditions, for HiGHS.
+
+    A cell that may be deleted is a variable, 1 where it is kept. A transaction holds an item set if all its cells are
+    kept: that product of cells is a variable, too, bound to them by linear conditions. Equal products are shared.
+    """
+
+    def __init__(self, transactions: Transactions, free: Flags) -> None:
+        self.transactions, self.free = transactions, free
+        rows, columns = np.nonzero(free)
+        cells = zip(rows.tolist(), columns.tolist(), strict=True)
+        self.cells = {cell: number for number, cell in enumerate(cells)}
+        self.whole = [True] * len(self.cells)
+        self._products: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._conditions: list[tuple[Mapping[int, int], float, float]] = []
+
+    def choice(self, *, whole: bool = True) -> int:
+        """Add a variable."""
+        if len(self.whole) >= MOST_VARIABLES:
+            raise InfeasibleError(
+                f"The exact program has more than {MOST_VARIABLES:,} variables; take the method 'border' instead."
+            )
+        self.whole.append(whole)
+        return len(self.whole) - 1
+
+    def support(self, items: ItemSet) -> Amount:
+        """Give the support of an item set."""
+        columns = np.array(self.transactions.columns(items))
+        rows = np.flatnonzero(self.transactions.holding(items))
+        free = self.free[np.ix_(rows, columns)]
+        touched = free.any(axis=1)
+        terms: dict[int, int] = {}
+        for row, which in zip(rows[touched].tolist(), free[touched], strict=True):
+            at = self._product(row, tuple(columns[which].tolist()))
+            terms[at] = terms.get(at, 0) + 1
+        return Amount(int((~touched).sum()), terms)
+
+    def _product(self, row: int, columns: tuple[int, ...]) -> int:
+        factors = [self.cells[row, column] for column in columns]
+        if len(factors) == 1:
+            return factors[0]
+        if (row, columns) not in self._products:
+            made = self.choice(whole=False)
+            for factor in factors:
+                self._conditions.append(({made: 1, factor: -1}, -np.inf, 0))
+            self._conditions.append(({made: 1, **dict.fromkeys(factors, -1)}, 1 - len(factors), np.inf))
+            self._products[row, columns] = made
+        return self._products[row, columns]
+
+    def at_most(self, amount: Amount, bound: int, *, unless: Iterable[Amount] = ()) -> None:
+        """Ask for an upper bound, unless one of some variables (amounts of 0 or 1) is 1."""
+        room = max(0, amount.bounds()[1] - bound)
+        for each in unless:
+            amount = amount.plus(each.times(-room))
+        self._conditions.append((amount.terms, -np.inf, bound - amount.constant))
+
+    def at_least(self, amount: Amount, bound: int, *, unless: Iterable[Amount] = ()) -> None:
+        """Ask for a lower bound, unless one of some variables (amounts of 0 or 1) is 1."""
+        self.at_most(amount.times(-1), -bound, unless=unless)
+
+    def solve(self, costs: Amount) -> Ints | None:
+        """Find values of all variables with the least costs; None where no values will do.
+
+        What the solver finds is checked in whole numbers: the solver's own arithmetic is not exact.
+        """
+        highs = optional_library("highspy", extra="rules", error=InvalidParameterError)
+        solver = highs.Highs()
+        solver.setOptionValue("output_flag", False)  # noqa: FBT003 - the name says it
+        solver.setOptionValue("mip_rel_gap", 0.0)
+        solver.passModel(self._model(highs, costs))
+        solver.run()
+        status = solver.getModelStatus()
+        if status == highs.HighsModelStatus.kInfeasible:
+            return None
+        values: Ints = np.rint(np.array(solver.getSolution().col_value)).astype(np.int64)
+        if status != highs.HighsModelStatus.kOptimal or not self._kept_by(values):
+            raise InfeasibleError("The solver found no exact solution; take the method 'border' instead.")
+        return values
+
+    def _model(self, highs: Any, costs: Amount) -> Any:
+        """Write the program as HiGHS reads it."""
+        width = len(self.whole)
+        objective = np.zeros(width)
+        objective[list(costs.terms)] = list(costs.terms.values())
+        model = highs.HighsLp()
+        model.num_col_, model.num_row_ = width, len(self._conditions)
+        model.col_cost_, model.col_lower_, model.col_upper_ = objective, np.zeros(width), np.ones(width)
+        model.row_lower_ = np.array([low for _, low, _ in self._conditions], dtype=np.float64)
+        model.row_upper_ = np.array([high for _, _, high in self._conditions], dtype=np.float64)
+        sizes = [len(terms) for terms, _, _ in self._conditions]
+        model.a_matrix_.format_ = highs.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.append(0, np.cumsum(sizes)).astype(np.int32)
+        model.a_matrix_.index_ = np.array([at for terms, _, _ in self._conditions for at in terms], dtype=np.int32)
+        values = [each for terms, _, _ in self._conditions for each in terms.values()]
+        model.a_matrix_.value_ = np.array(values, dtype=np.float64)
+        kinds = {True: highs.HighsVarType.kInteger, False: highs.HighsVarType.kContinuous}
+        model.integrality_ = [kinds[whole] for whole in self.whole]
+        return model
+
+    def _kept_by(self, values: Ints) -> bool:
+        """Check all conditions in whole numbers."""
+        return all(
+            low <= sum(each * int(values[at]) for at, each in terms.items()) <= high
+            for terms, low, high in self._conditions
+        )
+
+    def kept(self, values: Ints) -> Flags:
+        """Give the cells that a solution leaves."""
+        matrix = self.transactions.matrix.copy()
+        for (row, column), at in self.cells.items():
+            matrix[row, column] = bool(values[at])
+        return matrix
+
+
+def one(variable: int) -> Amount:
+    """Take a variable as an amount."""
+    return Amount(0, {variable: 1})
+
+
+def zero_if(variable: int) -> Amount:
+    """Take the opposite of a variable of 0 or 1 as an amount."""
+    return Amount(1, {variable: -1})
+
+
+def total(variables: Iterable[int], factor: int = 1) -> Amount:
+    """Sum variables."""
+    return Amount(0, dict.fromkeys(variables, factor))

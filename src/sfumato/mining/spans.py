@@ -1,0 +1,62 @@
+"""Check a published tree against its training records: no span may hold a few of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.data.frames import to_arrow
+from sfumato.data.values import texts
+from sfumato.exceptions import SchemaError
+from sfumato.mining.trees import Flags, Ints, PublishedTree, reached
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanAudit:
+    """How many training records share each span, and how many leaves show other counts than the records give.
+
+    A span is the set of leaves that a person may be in, for one who knows her public columns.
+    """
+
+    sizes: Ints
+    k: int
+    false_leaves: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether every span holds at least k records, and every leaf tells the truth."""
+        return int(self.sizes.min()) >= self.k and self.false_leaves == 0
+
+    def __repr__(self) -> str:
+        said = "holds" if self.holds else "DOES NOT HOLD"
+        smallest = int(self.sizes.min())
+        return f"<SpanAudit: {said}, {len(self.sizes):,} spans, the smallest of {smallest:,} records (k = {self.k})>"
+
+
+def audit_tree(tree: PublishedTree, data: object) -> SpanAudit:
+    """Find the span of every training record from the tree alone, and count.
+
+    Parameters
+    ----------
+    tree : the published tree.
+    data : the training records (pandas, Polars or Arrow).
+    """
+    table = to_arrow(data)[0]
+    if table.num_rows == 0:
+        raise SchemaError("There are no training records to check the tree against.")
+    names = {question.column for path, _ in tree.leaves() for question, _ in path} | {tree.target}
+    missing = sorted(names - set(table.column_names))
+    if missing:
+        raise SchemaError(f"The training records lack column {missing[0]!r} of the tree.")
+    paths = [path for path, _ in tree.leaves()]
+    possible = np.column_stack([reached(path, table, public_only=True) for path in paths])
+    _, sizes = np.unique(possible, axis=0, return_counts=True)
+    false = sum(_counts(tree, table, reached(path, table)) != leaf.counts for path, leaf in tree.leaves())
+    return SpanAudit(sizes.astype(np.int64), tree.k, false)
+
+
+def _counts(tree: PublishedTree, table: pa.Table, inside: Flags) -> tuple[int, ...]:
+    shown = np.array(texts(table[tree.target]).to_pylist(), dtype=object)[inside]
+    return tuple(int((shown == name).sum()) for name in tree.classes)

@@ -1,0 +1,151 @@
+"""Transactions: who has which items, as a matrix of truth values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.data.frames import to_arrow
+from sfumato.data.values import texts
+from sfumato.exceptions import SchemaError
+
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+ItemSet = frozenset[str]
+LONG_COLUMNS = 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transactions:
+    """Transactions in rows, items in columns; `unknown` cells, if any, may hold the item or not.
+
+    `names` are what the transactions were called, where they were called anything.
+    """
+
+    items: tuple[str, ...]
+    matrix: Flags
+    unknown: Flags = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.unknown.shape != self.matrix.shape:
+            object.__setattr__(self, "unknown", np.zeros_like(self.matrix))
+
+    @classmethod
+    def of(cls, data: object) -> Transactions:
+        """Take transactions in any of three forms.
+
+        Parameters
+        ----------
+        data : lists of items, a table with a boolean column per item, or a table of two columns, transaction and item.
+
+        Examples
+        --------
+        >>> Transactions.of([["bread", "milk"], ["bread"]])
+        <Transactions: 2 transactions, 2 items>
+        """
+        if isinstance(data, Transactions):
+            return data
+        if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+            return cls._of_lists(data)
+        table, _ = to_arrow(data)
+        kinds = [column.type for column in table.columns]
+        if kinds and all(pa.types.is_boolean(kind) for kind in kinds):
+            return cls._of_flags(table)
+        if len(kinds) == LONG_COLUMNS:
+            return cls._of_pairs(table)
+        raise SchemaError(
+            "Transactions must be lists of items, a table of boolean columns, or two columns: transaction and item."
+        )
+
+    @classmethod
+    def _of_lists(cls, lists: Sequence[Iterable[object]]) -> Transactions:
+        if any(isinstance(each, str | bytes) or not isinstance(each, Iterable) for each in lists):
+            raise SchemaError("Every transaction must be a list of items.")
+        sets = [[str(item) for item in each] for each in lists]
+        items = tuple(sorted({item for each in sets for item in each}))
+        place = {item: column for column, item in enumerate(items)}
+        matrix = np.zeros((len(sets), len(items)), dtype=np.bool_)
+        for row, each in enumerate(sets):
+            matrix[row, [place[item] for item in each]] = True
+        return _filled(cls(items, matrix))
+
+    @classmethod
+    def _of_flags(cls, table: pa.Table) -> Transactions:
+        items = tuple(table.column_names)
+        held = [np.asarray(table[name].fill_null(False)) for name in items]  # noqa: FBT003 - an Arrow function
+        lost = [np.asarray(table[name].is_null()) for name in items]
+        return _filled(cls(items, np.column_stack(held), np.column_stack(lost)))
+
+    @classmethod
+    def _of_pairs(cls, table: pa.Table) -> Transactions:
+        if any(column.null_count for column in table.columns):
+            raise SchemaError("The table of transactions and items has missing cells; leave those rows out.")
+        who, what = (texts(column).dictionary_encode() for column in table.columns)
+        items = what.dictionary.to_pylist()
+        order = np.argsort(np.array(items, dtype=object), kind="stable")
+        rank = np.empty(len(items), dtype=np.int64)
+        rank[order] = np.arange(len(items))
+        matrix = np.zeros((len(who.dictionary), len(items)), dtype=np.bool_)
+        matrix[who.indices.to_numpy(), rank[what.indices.to_numpy()]] = True
+        return _filled(cls(tuple(items[i] for i in order), matrix, names=tuple(who.dictionary.to_pylist())))
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __repr__(self) -> str:
+        blocked = int(self.unknown.sum())
+        hidden = f", {blocked:,} unknown cells" if blocked else ""
+        return f"<Transactions: {len(self):,} transactions, {len(self.items):,} items{hidden}>"
+
+    def columns(self, items: Iterable[str]) -> list[int]:
+        """Give the columns of items; refuse unknown ones by number, since items are data."""
+        place = {item: column for column, item in enumerate(self.items)}
+        wanted = sorted(items)
+        strange = sum(item not in place for item in wanted)
+        if strange:
+            raise SchemaError(f"{strange} of {len(wanted)} items of a pattern occur in no transaction.")
+        return [place[item] for item in wanted]
+
+    def holding(self, items: Iterable[str], *, perhaps: bool = False) -> Flags:
+        """Tell which transactions hold all items, surely or perhaps."""
+        cells = self.matrix | self.unknown if perhaps else self.matrix
+        return np.asarray(cells[:, self.columns(items)].all(axis=1))
+
+    def support(self, items: Iterable[str], *, perhaps: bool = False) -> int:
+        """Count the transactions that hold all items, surely or perhaps."""
+        return int(self.holding(items, perhaps=perhaps).sum())
+
+    def with_cells(self, matrix: Flags, unknown: Flags | None = None) -> Transactions:
+        """Give the same transactions with other cells."""
+        return Transactions(self.items, matrix, np.zeros_like(matrix) if unknown is None else unknown, self.names)
+
+    def to_lists(self) -> list[list[str]]:
+        """Give the items of every transaction; unknown cells are left out."""
+        return [[self.items[i] for i in np.flatnonzero(row)] for row in self.matrix]
+
+    def to_frame(self) -> pa.Table:
+        """Give an Arrow table with a boolean column per item; unknown cells are missing."""
+        columns: Mapping[str, Any] = {
+            item: pa.array(self.matrix[:, i], mask=self.unknown[:, i]) for i, item in enumerate(self.items)
+        }
+        return pa.table(dict(columns))
+
+    def to_pairs(self) -> pa.Table:
+        """Give an Arrow table of two columns, transaction and item; unknown cells are left out."""
+        row, column = np.nonzero(self.matrix)
+        names = pa.array(range(len(self)) if self.names is None else self.names)
+        items = pa.array(self.items, pa.string())
+        return pa.table({"transaction": names.take(pa.array(row)), "item": items.take(pa.array(column))})
+
+
+def _filled(transactions: Transactions) -> Transactions:
+    """Refuse transactions without any item."""
+    if not transactions.matrix.size:
+        raise SchemaError("There are no transactions with items; there is nothing to mine.")
+    return transactions

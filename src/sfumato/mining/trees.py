@@ -1,0 +1,149 @@
+"""A decision tree as it is published: tests, and how many training records of each class its leaves hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.data.frames import to_arrow
+from sfumato.data.values import texts
+from sfumato.exceptions import SchemaError
+
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A test of one column: is a number at least `cut`, or is a text `value`? A missing cell answers no.
+
+    `public` tells whether an adversary may know the column of a person.
+    """
+
+    column: str
+    public: bool
+    cut: float | None = None
+    value: str | None = None
+
+    def answers(self, table: pa.Table) -> Flags:
+        """Answer for every record."""
+        column = table[self.column]
+        if self.cut is not None:
+            if not is_numeric(column.type):
+                raise SchemaError(f"Column {self.column!r} holds no numbers; the tree was grown on numbers.")
+            held = pc.greater_equal(column.cast(pa.float64(), safe=False), self.cut)
+        else:
+            held = pc.equal(texts(column), self.value)
+        yes: Flags = np.asarray(held.fill_null(False))  # noqa: FBT003 - an Arrow function
+        return yes
+
+    @property
+    def text(self) -> str:
+        """Write the question."""
+        return f"{self.column} >= {self.cut:g}" if self.cut is not None else f"{self.column} = {self.value}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the question as plain values."""
+        said = {"at_least": self.cut} if self.cut is not None else {"equals": self.value}
+        return {"column": self.column, "public": self.public, **said}
+
+
+@dataclass(frozen=True, repr=False)
+class Leaf:
+    """Where a path ends: the number of training records of each class."""
+
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Fork:
+    """A question, and what follows each answer."""
+
+    question: Question
+    yes: Fork | Leaf
+    no: Fork | Leaf
+
+
+Path = tuple[tuple[Question, bool], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class PublishedTree:
+    """A decision tree that can be published: nothing else of the training records is in it.
+
+    `smallest_span` is the number of training records that an adversary can narrow a person down to at best.
+    """
+
+    target: str
+    classes: tuple[str, ...]
+    root: Fork | Leaf
+    k: int
+    smallest_span: int
+
+    def leaves(self) -> Iterator[tuple[Path, Leaf]]:
+        """Yield every leaf with the questions and answers that lead to it."""
+        waiting: list[tuple[Path, Fork | Leaf]] = [((), self.root)]
+        while waiting:
+            path, node = waiting.pop()
+            if isinstance(node, Leaf):
+                yield path, node
+            else:
+                waiting.append(((*path, (node.question, False)), node.no))
+                waiting.append(((*path, (node.question, True)), node.yes))
+
+    def predict(self, data: object) -> list[str]:
+        """Name the most frequent class of the leaf of every record, as text; of equals the first."""
+        table = to_arrow(data)[0]
+        found = np.zeros(table.num_rows, dtype=np.int64)
+        for path, leaf in self.leaves():
+            found[reached(path, table)] = int(np.argmax(leaf.counts))
+        return [self.classes[code] for code in found.tolist()]
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the tree as plain values: this is what is published."""
+        return {"target": self.target, "classes": list(self.classes), "k": self.k, "tree": _plain(self.root)}
+
+    def describe(self) -> str:
+        """Write the tree as indented lines, with the class counts of its leaves."""
+        return "\n".join(_lines(self.root, self.classes, ""))
+
+    def __repr__(self) -> str:
+        count = sum(1 for _ in self.leaves())
+        return f"<PublishedTree: {count} leaves, smallest span {self.smallest_span:,} records (k = {self.k})>"
+
+
+def reached(path: Path, table: pa.Table, *, public_only: bool = False) -> Flags:
+    """Tell which records a path leads along; by public questions alone, which records may be led along it."""
+    inside = np.ones(table.num_rows, dtype=np.bool_)
+    for question, answer in path:
+        if question.public or not public_only:
+            inside &= question.answers(table) == answer
+    return inside
+
+
+def is_numeric(type_: pa.DataType) -> bool:
+    """Tell whether a column can be cut by numbers."""
+    return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_))
+
+
+def _plain(node: Fork | Leaf) -> Mapping[str, object]:
+    if isinstance(node, Leaf):
+        return {"counts": list(node.counts)}
+    return {"question": node.question.to_dict(), "yes": _plain(node.yes), "no": _plain(node.no)}
+
+
+def _lines(node: Fork | Leaf, classes: tuple[str, ...], indent: str) -> Iterator[str]:
+    if isinstance(node, Leaf):
+        shown = ", ".join(f"{name} {count}" for name, count in zip(classes, node.counts, strict=True) if count)
+        yield f"{indent}{shown or 'nobody'}"
+        return
+    yield f"{indent}{node.question.text}?"
+    yield f"{indent}  yes:"
+    yield from _lines(node.yes, classes, indent + "    ")
+    yield f"{indent}  no:"
+    yield from _lines(node.no, classes, indent + "    ")

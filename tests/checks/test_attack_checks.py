@@ -1,0 +1,124 @@
+# ruff: noqa: D101, D102 - the name of a wrong attack says what is wrong with it
+"""Every attack keeps the laws, and each check is seen to fail on an attack that breaks its law."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from sfumato.attacking.attack import ATTACKS
+from sfumato.attacking.inferring import Homogeneity
+from sfumato.attacking.linking import Linkage, Membership
+from sfumato.attacking.results import AttackResult
+from sfumato.attacking.setting import Setting
+from sfumato.checks import attacks as suite
+from sfumato.randomness import draw_seed, generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutSource(Linkage):
+    reference = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownQuestion(Linkage):
+    question = "curiosity"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoreSuccessesThanClaims(Homogeneity):
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        for result in super().run(setting):
+            yield replace(result, claims=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorksOnReleasesOnly(Homogeneity):
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        raw = len(setting.view.groups) == setting.view.table.rows
+        for result in super().run(setting):
+            yield replace(result, successes=0) if raw else result
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowsTheTruth(Homogeneity):
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        for result in super().run(setting):
+            yield replace(result, claims=result.targets, successes=result.targets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlIsTheAttack(Homogeneity):
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        for result in super().run(setting):
+            yield replace(result, control_targets=result.targets, control_successes=result.successes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherEveryTime(Linkage):
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        for result in super().run(setting):
+            yield replace(result, baseline=generator(draw_seed()).random() / result.targets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsTheFirstRow(Linkage):
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        early = int(setting.targets.own_rows[0] < setting.view.table.rows / 2)
+        for result in super().run(setting):
+            yield replace(result, claims=result.targets - early, successes=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowsACell(Homogeneity):
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        for result in super().run(setting):
+            yield replace(result, details={setting.view.texts("ill")[0]: 1.0})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusesWithoutAReason(Membership):
+    def refusal(self, setting: Setting) -> str | None:
+        return "" if setting.outsiders is None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotStored(Linkage):
+    seen: list[int] = field(default_factory=list)
+
+
+BROKEN = [
+    (suite.check_facts_are_stated, WithoutSource()),
+    (suite.check_facts_are_stated, UnknownQuestion()),
+    (suite.check_figures_fit_together, MoreSuccessesThanClaims()),
+    (suite.check_raw_data_is_easiest, WorksOnReleasesOnly()),
+    (suite.check_nothing_is_learned_of_strangers, KnowsTheTruth()),
+    (suite.check_control_is_no_success, ControlIsTheAttack()),
+    (suite.check_seed_repeats_the_attack, OtherEveryTime()),
+    (suite.check_order_of_rows_is_ignored, CountsTheFirstRow()),
+    (suite.check_no_cell_is_shown, ShowsACell()),
+    (suite.check_refusal_is_a_sentence, RefusesWithoutAReason()),
+]
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_keeps_the_laws(name):
+    suite.check_attack(ATTACKS[name]())
+
+
+@pytest.mark.parametrize(("check", "attack"), BROKEN)
+def test_the_check_fails_where_its_law_is_broken(check, attack):
+    with pytest.raises(AssertionError):
+        check(attack)
+
+
+def test_an_attack_that_cannot_be_stored_is_seen():
+    with pytest.raises(TypeError):
+        suite.check_attack_can_be_stored(NotStored())
+
+
+def test_every_check_was_seen_to_fail():
+    seen = {check for check, _ in BROKEN} | {suite.check_attack_can_be_stored}
+    assert seen == set(suite.ATTACK_CHECKS)

@@ -1,0 +1,98 @@
+"""`sfumato attack`: what it prints, its exit codes, and refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+
+ROLES = ["--quasi", "age,zip,sex", "--sensitive", "disease"]
+SCHEMA = sf.Schema(quasi=["age", "zip", "sex"], sensitive=["disease"], identifier=["name"])
+WITH = ["--with", "patients.csv", "--seed", 1]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people = sf.generate(600, seed=11)
+    people = people.append_column("person", pa.array(range(600)))
+    patients = people.slice(0, 400)
+    sf.write(people.select(["person", "age", "zip", "sex"]), "voters.csv")
+    sf.write(patients, "patients.csv")
+    release = sf.anonymize(patients, SCHEMA, [sf.KAnonymity(k=8)], seed=1)
+    release.write("release")
+    sf.write(patients.select([*SCHEMA.quasi, *SCHEMA.sensitive]), "raw.csv")
+    return tmp_path
+
+
+def test_it_prints_rates_guessing_controls_and_the_three_questions(run):
+    result = run("attack", "release/public/table.csv", *ROLES, *WITH)
+    assert result.exit_code == 0, result.stderr
+    for text in ("linkage", "homogeneity of 'disease'", "guessing", "control", "membership skipped: it needs persons"):
+        assert text in result.stdout
+    assert "three questions of WP216" in result.stdout
+    assert "not given" not in result.stdout
+
+
+def test_json_has_the_figures_of_python(run):
+    result = run("attack", "release/public/table.csv", *ROLES, *WITH, "--attack", "linkage", "--json")
+    assert result.exit_code == 0, result.stderr
+    expected = sf.attack(
+        sf.read("release/public/table.csv"), SCHEMA, ["linkage"], known=sf.read("patients.csv"), seed=1
+    ).to_dict()
+    assert json.loads(result.stdout) == {"holds": True, **json.loads(json.dumps(expected))}
+
+
+def test_raw_data_fail_a_threshold_that_a_release_keeps(run):
+    limits = [*ROLES, *WITH, "--attack", "singling-out", "--threshold", 0.2]
+    kept, broken = run("attack", "release/public/table.csv", *limits), run("attack", "raw.csv", *limits)
+    assert (kept.exit_code, broken.exit_code) == (0, 1)
+    assert "Threshold 0.2: holds" in kept.stdout
+    assert "Threshold 0.2: DOES NOT HOLD" in broken.stdout
+
+
+def test_a_voter_list_with_a_key_gives_truth_and_outsiders(run):
+    given = ["--with", "voters.csv", "--original", "patients.csv", "--key", "person", "--seed", 1, "--json"]
+    result = run("attack", "release/public/table.csv", *ROLES, *given)
+    assert result.exit_code == 0, result.stderr
+    found = {each["attack"]: each for each in json.loads(result.stdout)["attacks"]}
+    assert found["linkage"]["targets"] == 400
+    assert found["membership"]["targets"] == 400
+    assert not found["linkage"]["assumed"]
+
+
+def test_a_voter_list_alone_is_said_to_tell_no_truth(run):
+    result = run("attack", "release/public/table.csv", *ROLES, "--with", "voters.csv", "--seed", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "The truth is not given" in result.stdout
+
+
+def test_outsiders_a_second_release_and_a_correspondence_are_read(run):
+    sf.write(sf.generate(200, seed=77), "others.csv")
+    more = ["--outsiders", "others.csv", "--other", "release/public/table.csv"]
+    rows = ["--correspondence", "release/internal/correspondence.parquet"]
+    result = run("attack", "release/public/table.csv", *ROLES, *WITH, *more, *rows)
+    assert result.exit_code == 0, result.stderr
+    assert "membership" in result.stdout
+    assert "composition of 'disease'" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--attack", "telepathy"],
+        ["--attack", "membership"],
+        ["--threshold", 2],
+        ["--targets", 0],
+        ["--key", "name"],
+        ["--correspondence", "patients.csv"],
+    ],
+)
+def test_bad_requests_are_one_sentence_and_exit_code_2(run, options):
+    result = run("attack", "release/public/table.csv", *ROLES, *WITH, *options)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("sfumato: ")
+    assert len(result.stderr.strip().splitlines()) == 1

@@ -1,0 +1,66 @@
+"""Attacks in the internal report: figures before and after, and when there are none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sfumato as sf
+from sfumato.reporting import attacked
+from sfumato.reporting.folders import read_facts
+from sfumato.reporting.html import render_report
+
+PATIENTS = sf.generate(300, seed=2)
+SCHEMA = sf.Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
+
+
+def facts_of(folder, schema=SCHEMA, algorithm=None):
+    release = sf.anonymize(PATIENTS, schema, [sf.KAnonymity(k=10)], algorithm or sf.Mondrian(), seed=1)
+    release.write(folder)
+    return read_facts(folder)
+
+
+def test_a_release_is_attacked_beside_its_original(tmp_path):
+    found = facts_of(tmp_path / "release")["attacks"]
+    names = ["singling-out", "linkage", "homogeneity", "background-knowledge", "skewness"]
+    assert [each["attack"] for each in found] == names
+    assert {each["question"] for each in found} == {"singling out", "linkability", "inference"}
+    by_name = {each["attack"]: each for each in found}
+    assert by_name["singling-out"]["before"]["rate"] > 0.2
+    assert by_name["singling-out"]["after"]["rate"] == 0
+    assert 0 < by_name["linkage"]["after"]["rate"] < by_name["linkage"]["before"]["rate"]
+
+
+def test_the_same_release_gives_the_same_figures(tmp_path):
+    first, second = (facts_of(tmp_path / name)["attacks"] for name in ("a", "b"))
+    assert json.dumps(first) == json.dumps(second)
+
+
+def test_the_page_shows_attacks_and_no_cell(tmp_path):
+    facts = facts_of(tmp_path / "release")
+    page = render_report(facts)
+    section = page[page.index('<section id="attacks"') : page.index('<section id="sizes"')]
+    assert "homogeneity of disease" in section
+    assert "singling out" in section
+    assert not any(value in section for value in set(PATIENTS["disease"].to_pylist()))
+
+
+@pytest.mark.parametrize(
+    ("schema", "algorithm"),
+    [
+        (sf.Schema(quasi=["age", "height_cm"], sensitive=["disease"]), "mdav"),
+        (sf.Schema(sensitive=["disease"]), "mondrian"),
+    ],
+)
+def test_what_attacks_cannot_read_is_left_out_and_the_page_says_so(tmp_path, schema, algorithm):
+    from sfumato.catalogue import ALGORITHMS
+
+    facts = facts_of(tmp_path / "release", schema, ALGORITHMS[algorithm]())
+    assert facts["attacks"] is None
+    assert "No attacks were tried" in render_report(facts)
+
+
+def test_a_table_that_is_too_long_is_not_attacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(attacked, "MOST_ATTACKED_ROWS", 299)
+    assert facts_of(tmp_path / "release")["attacks"] is None
