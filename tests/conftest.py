@@ -15,7 +15,7 @@ settings.register_profile(
     "moderate",
     derandomize=True,
     deadline=None,
-    max_examples=50,
+    max_examples=35,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.register_profile(

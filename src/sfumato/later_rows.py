@@ -72,7 +72,8 @@ class RecodedRows(Release):
         excel_safe: bool = False,
     ) -> None:
         """Write `public/` and `internal/` as `Release.write` does; the report is about the rows that are known."""
-        about_known = changed(self, original=self.known)
+        rows = np.searchsorted(self.known_rows, self.correspondence)
+        about_known = changed(self, original=self.known, correspondence=rows, row_numbers=self.known_rows)
         Release.write(about_known, folder, table_format=table_format, replace=replace, excel_safe=excel_safe)
 
     def __repr__(self) -> str:

@@ -44,7 +44,7 @@ class Release:
     `published` is the published table as Arrow, `correspondence` the original row of every published row,
     `left_out` the columns that have no role and are not published. `proof` says how close to the best the search
     came, where it can say so; `recoding` holds the rules by which later rows can be published alike, where every
-    value is published in one way.
+    value is published in one way. `row_numbers` are those that original rows are written by, if not their places.
     """
 
     published: pa.Table
@@ -57,6 +57,7 @@ class Release:
     kind: FrameKind
     proof: Proof | None = None
     recoding: Recoding | None = None
+    row_numbers: npt.NDArray[np.int64] | None = None
 
     @cached_property
     def frame(self) -> Any:
@@ -113,6 +114,7 @@ class Release:
             table_format=table_format,
             replace=replace,
             excel_safe=excel_safe,
+            row_numbers=self.row_numbers,
         )
 
     def __repr__(self) -> str:

@@ -37,6 +37,9 @@ def test_what_is_perturbed_is_reconstructed(ask, tmp_path):
     assert sent.exit_code == 0, sent.stderr
     assert "3,000 perturbed records are in sent.csv" in sent.stdout
     assert sf.read(tmp_path / "sent.csv").column_names == ["age", "sex"]
+    low, high = (float(end) for end in NOISE.removeprefix("uniform:").split(","))
+    patients = sf.read(tmp_path / "patients.csv")
+    sf.write(sf.collect(patients, {"age": sf.UniformNoise(low=low, high=high)}, seed=1), tmp_path / "sent.csv")
     options = ["--column", "age", "--noise", NOISE, "--edges", "-10:110:20"]
     result = ask("reconstruct", "sent.csv", *options, "--bands", "--picture", "age.svg")
     assert result.exit_code == 0, result.stdout + result.stderr

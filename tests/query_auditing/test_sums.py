@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,22 +90,6 @@ def test_sums_are_denied_exactly_when_a_value_would_follow(persons):
             assert verdict.known == (len(answered) > 0 and sums.rank == len(answered))
             answered += [] if verdict.known else [question]
     assert sums.rank == len(answered)
-
-
-def test_the_time_of_a_sum_grows_no_faster_than_the_number_of_past_sums():
-    generator = np.random.default_rng(0)
-    sums, took = Sums(1000), []
-    for past in (200, 800):
-        while sums.rank < past:
-            ask(sums, generator.random(1000) < 0.5)
-        took.append(min(seconds(sums, generator.random(1000) < 0.5) for _ in range(7)))
-    assert took[1] < 4 * 4 * took[0]
-
-
-def seconds(sums, chosen):
-    start = time.perf_counter()
-    sums.judge(chosen)
-    return time.perf_counter() - start
 
 
 def test_a_history_that_does_not_fit_into_memory_is_denied(monkeypatch):

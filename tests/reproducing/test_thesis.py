@@ -68,11 +68,7 @@ def _mondrian(seed: int) -> tuple:
 
 def test_an_error_of_a_task_is_raised():
     with pytest.raises(InvalidParameterError):
-        run_all([(census_subject_of, (-1,)), (census_subject_of, (5,))], workers=2)
-
-
-def census_subject_of(rows: int) -> int:
-    return census_subject(3, rows=rows, seed=0).table.num_rows
+        run_all([(sf.generate_census, (-1,)), (sf.generate_census, (5,))], workers=2)
 
 
 def test_what_no_release_can_keep_is_not_measured():

@@ -44,6 +44,7 @@ def write_folders(
     table_format: str,
     replace: bool,
     excel_safe: bool,
+    row_numbers: npt.NDArray[np.int64] | None = None,
 ) -> None:
     """Write both folders of a release, completely or not at all.
 
@@ -58,6 +59,7 @@ def write_folders(
     table_format : `"csv"`, `"parquet"` or `"xlsx"`.
     replace : whether an older release there may be replaced; other files there are never removed.
     excel_safe : whether cells of a CSV file that a spreadsheet would execute get an apostrophe in front.
+    row_numbers : the numbers that the caller knows the original rows by, if not by their places.
     """
     require(table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format)
     target = Path(folder)
@@ -78,7 +80,8 @@ def write_folders(
         (made / PUBLIC).mkdir()
         _write_public(made / PUBLIC, shown, audit, recipe, table_format, excel_safe=excel_safe)
         (made / INTERNAL).mkdir()
-        _write_internal(made / INTERNAL, facts, correspondence, rules)
+        written = correspondence if row_numbers is None else row_numbers[correspondence]
+        _write_internal(made / INTERNAL, facts, written, rules)
 
 
 def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
