@@ -52,6 +52,8 @@ def attack(
 ) -> Attacks:
     """Attack a published table as one would who knows some persons, and count what is right.
 
+    Where the truth is not given, every target is taken to be one of the records that match her, drawn at random.
+
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow).
@@ -67,8 +69,6 @@ def attack(
         uses the quasi-identifiers that both have.
     targets : attack at most so many persons, drawn at random.
     seed : repeats all draws.
-
-    Where the truth is not given, every target is taken to be one of the records that match her, drawn at random.
     """
     _check(schema, targets, seed)
     shown, people = to_arrow(published)[0], to_arrow(known)[0]
