@@ -107,7 +107,7 @@ class _Frame:
         found = [line(LEFT, self.y(0), WIDTH - RIGHT, self.y(0), ink=INK)]
         for height in _round_places(self.bottom, self.top):
             found.append(line(LEFT, self.y(height), WIDTH - RIGHT, self.y(height), ink=FAINT))
-            found.append(words(LEFT - 6, self.y(height) + 4, f"{height:,.4g}", size=11, ink=QUIET, anchor="end"))
+            found.append(words(LEFT - 6, self.y(height) + 4, f"{height:,.10g}", size=11, ink=QUIET, anchor="end"))
         if ticks:
             found += [
                 words(self.x(at), HEIGHT - BOTTOM + 16, f"{at:.4g}", size=11, ink=QUIET, anchor="middle")
