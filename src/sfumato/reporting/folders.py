@@ -56,9 +56,7 @@ def write_folders(
     audit, measures, recipe : the release's.
     left_out : columns without a role.
     proof, rules : how close to the best the search came, and how later rows can be published alike; if known.
-    table_format : `"csv"`, `"parquet"` or `"xlsx"`.
-    replace : whether an older release there may be replaced; other files there are never removed.
-    excel_safe : whether cells of a CSV file that a spreadsheet would execute get an apostrophe in front.
+    table_format, replace, excel_safe : as for `Release.write`; other files in the folder are never removed.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
     """
     require(table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format)
