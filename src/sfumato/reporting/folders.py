@@ -53,8 +53,7 @@ def write_folders(
     folder : is made; refused if it holds anything, unless `replace`.
     published, original : the tables.
     correspondence : the original row of every published row.
-    audit, measures, recipe : the release's.
-    left_out : columns without a role.
+    audit, measures, recipe, left_out : the release's.
     proof, rules : how close to the best the search came, and how later rows can be published alike; if known.
     table_format, replace, excel_safe : as for `Release.write`; other files in the folder are never removed.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
