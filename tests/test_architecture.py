@@ -230,3 +230,31 @@ def test_ci_runs_the_test_command_of_the_readme_and_nothing_else():
     assert demo.endswith("sfumato demo")
     lines = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
     assert lines == ["#!/usr/bin/env bash", "set -euo pipefail", 'cd "$(dirname "$0")/.."', tests]
+
+
+@pytest.mark.parametrize(
+    ("program", "extra"),
+    [
+        ("from sfumato.mining.patterns import mine_item_sets; mine_item_sets([['a'], ['a']], support=1)", "rules"),
+        ("from sfumato.fusing.certificates import make_identity; make_identity('a', None)", "parties"),
+    ],
+    ids=["rules", "parties"],
+)
+def test_what_needs_an_extra_says_which(program, extra):
+    blocked = f"""
+import sys
+from importlib.abc import MetaPathFinder
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRAS!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from sfumato.exceptions import SfumatoError
+try:
+    {program}
+except SfumatoError as error:
+    print(error)
+"""
+    assert f'pip install "sfumato[{extra}]"' in run_python(blocked)

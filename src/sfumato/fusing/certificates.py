@@ -16,7 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.exceptions import ReadError, WriteError
+from sfumato.data.extras import optional_library
+from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -36,6 +37,7 @@ class Identity:
 
 def make_identity(name: str, folder: Path) -> Identity:
     """Make a key and a certificate for a party, as `NAME.key` and `NAME.crt`; older ones are never overwritten."""
+    _require_cryptography()
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -51,6 +53,7 @@ def make_identity(name: str, folder: Path) -> Identity:
 
 def read_certificate(path: Path, name: str) -> bytes:
     """Read the certificate of a party, as the bytes that it will show; refuse one that is made for another name."""
+    _require_cryptography()
     from cryptography import x509
     from cryptography.hazmat.primitives import serialization
     from cryptography.x509.oid import NameOID
@@ -104,6 +107,10 @@ def tls(identity: Identity, trusted: Iterable[bytes], *, server: bool) -> ssl.SS
     if server:
         context.num_tickets = 0
     return context
+
+
+def _require_cryptography() -> None:
+    optional_library("cryptography", extra="parties", error=InvalidParameterError)
 
 
 def _certificate(name: str, key: object) -> x509.Certificate:

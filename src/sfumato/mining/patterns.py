@@ -103,9 +103,9 @@ def mine_item_sets(data: object, *, support: float) -> dict[ItemSet, int]:
     least = Thresholds(support=support).least(len(transactions))
     if least > len(transactions):
         return {}
+    patterns = optional_library("mlxtend.frequent_patterns", extra="rules", error=InvalidParameterError)
     import pandas as pd
 
-    patterns = optional_library("mlxtend.frequent_patterns", extra="rules", error=InvalidParameterError)
     frame = pd.DataFrame(transactions.matrix)
     found = patterns.fpgrowth(frame, min_support=(least - 0.5) / len(transactions))
     if len(found) > MOST_ITEM_SETS:
