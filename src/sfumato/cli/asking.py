@@ -49,11 +49,11 @@ def ask_promise(asked: Asked) -> tuple[Schema, tuple[PrivacyModel, ...]]:
     return Recipe.from_dict({**content, "models": [NOTHING_PROMISED]}).schema, ()
 
 
-def asks_centres(asked: Asked) -> bool:
+def asks_centres(recipe: Path | None) -> bool:
     """Tell whether a recipe's algorithm publishes centres of groups."""
     from sfumato.recipe import Recipe
 
-    return asked.recipe is not None and Recipe.read(asked.recipe).algorithm.centres
+    return recipe is not None and Recipe.read(recipe).algorithm.centres
 
 
 def builder(how: str) -> Builder:

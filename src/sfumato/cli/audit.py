@@ -136,7 +136,7 @@ def audit(
 
     schema, models = ask_promise(asked)
     original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
-    shown, centres = reading.read(file), taken.centres or asks_centres(asked)
+    shown, centres = reading.read(file), taken.centres or asks_centres(asked.recipe)
     with progress("Judging"):
         found = audit_tables(
             shown,
