@@ -17,10 +17,10 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick
-from sfumato.auditing.audit import audit_tables
 from sfumato.catalogue import MODELS
-from sfumato.data import population
+from sfumato.judging.audit.audit import audit_tables
 from sfumato.models.base import PrivacyModel
+from sfumato.samples import population
 
 DISEASES = [disease for areas in population.DISEASES.values() for diseases in areas.values() for disease in diseases]
 LEVELS = {disease: number % 5 for number, disease in enumerate(DISEASES)}
@@ -60,7 +60,7 @@ def models() -> list[PrivacyModel]:
 def main(sizes: list[int]) -> None:
     """Print the ratios of every size."""
     for rows in sizes:
-        table = sf.generate(rows, seed=1)
+        table = sf.samples.generate(rows, seed=1)
         unit, coded = yardstick(table).values()
         promised = [sf.KAnonymity(k=10), sf.DistinctLDiversity(l=2, sensitive="disease")]
         release = sf.anonymize(table, schema(), promised)

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.query_auditing.extremes import Maxima
-from sfumato.query_auditing.sums import Sums
+from sfumato.queries.audited.extremes import Maxima
+from sfumato.queries.audited.sums import Sums
 
 ROWS = 100_000
 AGES, PLACES = 50, 40
@@ -91,7 +91,7 @@ def main(past: list[int]) -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         table = pa.table({"age": age, "pay": values})
-        auditor = sf.QueryAuditor(table, "pay", Path(folder) / "history.sqlite", public=["age"])
+        auditor = sf.queries.QueryAuditor(table, "pay", Path(folder) / "history.sqlite", public=["age"])
         took, _ = best_of(RUNS, lambda: auditor.ask("count"))
     print(f"the file of the history: {1000 * took:.1f} ms per question")
 

@@ -23,7 +23,7 @@ from measuring import best_of
 from sfumato.algorithms.base import Algorithm, silent
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
-from sfumato.tasks import task_of
+from sfumato.release.tasks import task_of
 
 QUASI = ("sex", "age", "relationship", "marital_status", "race", "education", "hours_per_week")
 K, L = 3, 10
@@ -63,7 +63,7 @@ def subjects() -> list[Subject]:
 
 def census(rows: int) -> tuple[pa.Table, sf.Schema, sf.Schema]:
     """Make up a census with flags on a fifth of the ages and educations; give both schemas, without and with flags."""
-    table = sf.generate_census(rows, seed=1)
+    table = sf.samples.generate_census(rows, seed=1)
     rng = np.random.default_rng(1)
     for name in ("age", "education"):
         table = table.append_column(f"{name}__sensitive", pa.array(rng.random(rows) < 0.2))
@@ -102,7 +102,9 @@ def main(sizes: list[int]) -> None:
 
 
 def _errors(release: sf.Release, table: pa.Table, schema: sf.Schema) -> str:
-    found = sf.relative_errors(release.frame, table, schema, sf.Workload(queries=1000, seed=7)).summary()
+    found = sf.queries.relative_errors(
+        release.frame, table, schema, sf.queries.Workload(queries=1000, seed=7)
+    ).summary()
     return f"{found['median_bound_error']:>17.1%}{found['median_expected_error']:>10.1%}"
 
 

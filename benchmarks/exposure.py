@@ -18,7 +18,7 @@ def main(sizes: list[int]) -> None:
     """Print one line per size, and the growth between sizes."""
     before: tuple[int, float] | None = None
     for rows in sizes:
-        table = sf.generate(rows, seed=1)
+        table = sf.samples.generate(rows, seed=1)
         units = yardstick(table)
         release = sf.anonymize(table, schema(), [sf.KAnonymity(k=5)])
         expose = partial(sf.exposure, release.frame, schema(), original=table)

@@ -25,9 +25,9 @@ import numpy as np
 import sfumato as sf
 from measuring import QUASI, best_of, peak_above, schema
 from sfumato.algorithms.base import Algorithm, Task
-from sfumato.attributes.missing import Missing
-from sfumato.engine.coding import code
-from sfumato.release import anonymize
+from sfumato.coding.codes import code
+from sfumato.release.anonymizing import anonymize
+from sfumato.schema.missing import Missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,7 +142,7 @@ def large() -> None:
 
 def ten_million(rows: int = 10_000_000) -> None:
     """Recode generated rows."""
-    table = sf.generate(rows, seed=1)
+    table = sf.samples.generate(rows, seed=1)
     built_in = schema()
     hierarchies = {
         **built_in.hierarchies,

@@ -29,13 +29,13 @@ import sfumato as sf
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.certificates import Identity, make_identity
 from sfumato.fusing.connections import Address, Connections, Peer
-from sfumato.fusing.fuse import fuse
 from sfumato.fusing.network import fuse_with_others
+from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
 from sfumato.fusing.protocol import take_part
+from sfumato.fusing.secure import maximum, set_intersection
+from sfumato.fusing.secure.channel import Channel, Parties, memory_channels, run_parties
 from sfumato.reproducing.fusion_setting import OWNERS, PERSON, FusionSubject, adult_subject, made_subject
-from sfumato.secure import maximum, set_intersection
-from sfumato.secure.channel import Channel, Parties, memory_channels, run_parties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from measuring import best_of
-from sfumato.engine.grouping import group_keys
+from sfumato.coding.grouping import group_keys
 
 
 def main(rows: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import sfumato as sf
-from sfumato.data import population
+from sfumato.samples import population
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def yardstick(table: pa.Table) -> dict[str, float]:
     """Time one Polars `group_by` of the eight columns, as they are and as integer codes."""
     import polars as pl
 
-    from sfumato.engine.coding import code
+    from sfumato.coding.codes import code
 
     raw = pl.from_arrow(table.select(QUASI))
     coded = pl.DataFrame({column.name: column.codes for column in code(table, schema()).quasi})

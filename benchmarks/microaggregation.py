@@ -30,11 +30,11 @@ import sfumato as sf
 from measuring import best_of
 from sfumato.algorithms.base import Algorithm, Task, silent
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.measures.sse import sum_of_squares_ratio
+from sfumato.judging.measures.sse import sum_of_squares_ratio
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
+from sfumato.release.tasks import task_of
 from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, Ranked, adult, census
-from sfumato.tasks import task_of
 
 NUMBERS = ("age", "fnlwgt", "education-num", "hours-per-week")
 CENSUS_NUMBERS = ("age", "salary", "hours_per_week")
@@ -116,7 +116,7 @@ def million() -> None:
     schema = replace(measuring.schema(), quasi=STAYS, insensitive=["cost", "admission"])
     algorithm = sf.MaaSlie(level_weights=WEIGHTS, approximate=True)
     _stay_losses(schema)
-    table = sf.generate(MILLION, seed=1, missing=0)
+    table = sf.samples.generate(MILLION, seed=1, missing=0)
     unit = _unit(table, STAYS)
     print(f"\nmillion: {MILLION:,} hospital stays, {len(STAYS)} quasi-identifiers; unit {unit * 1000:.0f} ms")
     task = _task(table, schema, (_stay_model(table),), algorithm)
@@ -138,7 +138,7 @@ def stream() -> None:
 
 
 def _stay_losses(schema: sf.Schema) -> None:
-    table = sf.generate(ROWS, seed=1, missing=0)
+    table = sf.samples.generate(ROWS, seed=1, missing=0)
     losses = {}
     for approximate in (False, True):
         algorithm = sf.MaaSlie(level_weights=WEIGHTS, approximate=approximate)
@@ -191,7 +191,7 @@ def _unit(table: pa.Table, names: Sequence[str]) -> float:
 def _numbers() -> tuple[pa.Table, Sequence[str], bool]:
     shared = _adult()
     if shared is None:
-        return sf.generate_census(ROWS, seed=1).select(CENSUS_NUMBERS), CENSUS_NUMBERS, False
+        return sf.samples.generate_census(ROWS, seed=1).select(CENSUS_NUMBERS), CENSUS_NUMBERS, False
     return shared.slice(0, ROWS).select(NUMBERS), NUMBERS, True
 
 

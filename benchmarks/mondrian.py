@@ -15,9 +15,9 @@ import numpy as np
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick
 from sfumato.algorithms.base import Task
-from sfumato.attributes.missing import Missing
-from sfumato.engine.coding import CodedTable, code
-from sfumato.publication import Publication
+from sfumato.coding.codes import CodedTable, code
+from sfumato.core.publication import Publication
+from sfumato.schema.missing import Missing
 
 
 def main(sizes: list[int]) -> None:
@@ -25,7 +25,7 @@ def main(sizes: list[int]) -> None:
     print(f"{'rows':>12} {'code':>8} {'search':>8} {'peak GB':>8}   ratio of search (code + search) to group_by")
     before: tuple[int, float] | None = None
     for rows in sizes:
-        table = sf.generate(rows, seed=1)
+        table = sf.samples.generate(rows, seed=1)
         coding, coded = best_of(3, lambda table=table: code(table, schema()))
         searching, publication = best_of(3, lambda coded=coded: search(coded))
         assert np.bincount(publication.group).min() >= 10

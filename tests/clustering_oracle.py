@@ -11,16 +11,16 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Progress, Task, silent
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.schema import Schema
-from sfumato.engine.coding import code
+from sfumato.coding.codes import code
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
 from strategies import BUILDERS, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sfumato.engine.clustering import Points
-    from sfumato.engine.coding import CodedTable
+    from sfumato.coding.clustering.points import Points
+    from sfumato.coding.codes import CodedTable
     from sfumato.models.base import PrivacyModel
 
 COLUMNS = ("age", "income", "born", "job", "grade", "sex", "zip")

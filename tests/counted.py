@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sfumato.attributes.scales import Scale
-from sfumato.engine.domain import Domain
-from sfumato.groups import Groups
+from sfumato.coding.domain import Domain
+from sfumato.core.groups import Groups
+from sfumato.schema.scales import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

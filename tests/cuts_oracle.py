@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.algorithms.judging import judge
-from sfumato.groups import Groups
+from sfumato.algorithms.publishable import judge
+from sfumato.core.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sfumato.algorithms.base import Task
-    from sfumato.publication import Publication
+    from sfumato.core.publication import Publication
 
 Part = frozenset[int]
 Cuts = list[list[Part]]

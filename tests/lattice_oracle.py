@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.attributes.missing import Missing
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
+from sfumato.schema.missing import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sfumato.algorithms.base import Task
-    from sfumato.engine.domain import Domain
+    from sfumato.coding.domain import Domain
 
 Row = int
 Levels = tuple[int, ...]

@@ -10,13 +10,11 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sfumato.algorithms.base import Task, silent
-from sfumato.algorithms.optimal import Optimal
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.scales import Scale
+from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.checks.models import sample_domain, sample_numbers
 from sfumato.checks.requests import FewerThan
-from sfumato.engine.coding import CodedColumn, CodedTable
-from sfumato.engine.domain import Domain
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.domain import Domain
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.models import (
     AlphaKAnonymity,
@@ -39,14 +37,16 @@ from sfumato.models import (
     TCloseness,
     XYAnonymity,
 )
+from sfumato.schema.missing import Missing
+from sfumato.schema.scales import Scale
 from strategies import hierarchies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sfumato.algorithms.base import Progress
+    from sfumato.algorithms.full_domain.recodings import Recodings
     from sfumato.algorithms.losses import RecodingLoss
-    from sfumato.algorithms.recodings import Recodings
     from sfumato.models.base import PrivacyModel
 
 VALUES = 4

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import oracles
-from sfumato.attributes.scales import Scale
+from sfumato.schema.scales import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sfumato.engine.coding import CodedColumn
-    from sfumato.engine.domain import Domain
+    from sfumato.coding.codes import CodedColumn
+    from sfumato.coding.domain import Domain
 
 Rows = list[int]
 Good = "Callable[[Rows], bool]"

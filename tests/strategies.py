@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.schema import Schema
 from sfumato.hierarchies import Builder, Hierarchy, Intervals, OrderedGroups, Prefixes, Taxonomy
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

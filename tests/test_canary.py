@@ -20,8 +20,8 @@ import pytest
 import sfumato as sf
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.catalogue import MODELS
+from sfumato.core.publication import Exact, Interval, Label, Publication, Recoded
 from sfumato.exceptions import SfumatoError
-from sfumato.publication import Exact, Interval, Label, Publication, Recoded
 
 CANARY = "kanarien" + "vogel"  # in two halves, so that no line of source holds it
 NUMBER = int("7391" * 2)

@@ -9,9 +9,9 @@ import pytest
 
 from sfumato import models
 from sfumato.algorithms.base import Algorithm
-from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import ALGORITHMS, MEASURES, MODELS, describe_choice
-from sfumato.measures import Measure
+from sfumato.judging.measures import Measure
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.models.base import PrivacyModel
 

@@ -11,10 +11,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded, Suppressed
+from sfumato.core.published.labels import parse_label
 from sfumato.models import EntropyLDiversity, KAnonymity, TCloseness
-from sfumato.publication import NOT_PUBLISHED, Publication, Recoded, Suppressed
-from sfumato.published.labels import parse_label
 
 SCHEMA = sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"])
 TWO = [KAnonymity(k=2)]

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import __version__
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.attributes.schema import Schema
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.exceptions import HierarchyError, InvalidParameterError, ReadError, RecipeError, SchemaError, SfumatoError
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
 from sfumato.models import (
@@ -25,6 +24,7 @@ from sfumato.models import (
 )
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
+from sfumato.schema.schema import Schema
 from strategies import JOBS, schemas
 
 SENSITIVE = st.sampled_from(["disease", "salary class"])

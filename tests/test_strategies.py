@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engine.coding import code
+from sfumato.coding.codes import code
 from strategies import described_tables, group_counts, hierarchies
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from lattice_tasks import make_task
-from sfumato.attributes.schema import Schema
-from sfumato.engine.coding import code
+from sfumato.coding.codes import code
 from sfumato.hierarchies import Intervals, Prefixes
 from sfumato.models import KAnonymity
+from sfumato.schema.schema import Schema
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Progress, Task

@@ -11,13 +11,14 @@ from typing import Any
 
 from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.roles import Role
-from sfumato.attributes.schema import Schema
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
-from sfumato.hierarchies import Taxonomy, builder_from_dict
+from sfumato.hierarchies import Taxonomy
+from sfumato.hierarchies.settings import builder_from_dict
 from sfumato.models.base import PrivacyModel
+from sfumato.schema.missing import Missing
+from sfumato.schema.roles import Role
+from sfumato.schema.schema import Schema
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
 

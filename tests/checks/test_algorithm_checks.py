@@ -10,13 +10,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato import release, tasks
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.mondrian import Mondrian
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.checks import algorithms as suite
-from sfumato.data.frames import to_arrow
+from sfumato.core.publication import NOT_PUBLISHED, Exact, MissingCell, Publication, Recoded
 from sfumato.models import KAnonymity
-from sfumato.publication import NOT_PUBLISHED, Exact, MissingCell, Publication, Recoded
+from sfumato.release import anonymizing as release
+from sfumato.release import tasks
+from sfumato.table.frames import to_arrow
 
 
 @dataclass(frozen=True, kw_only=True)

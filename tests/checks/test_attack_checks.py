@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from sfumato.attacking.attack import ATTACKS
-from sfumato.attacking.inferring import Homogeneity
-from sfumato.attacking.linking import Linkage, Membership
-from sfumato.attacking.results import AttackResult
-from sfumato.attacking.setting import Setting
+from sfumato.attacks.attack import ATTACKS
+from sfumato.attacks.inferring import Homogeneity
+from sfumato.attacks.linking import Linkage, Membership
+from sfumato.attacks.results import AttackResult
+from sfumato.attacks.setting import Setting
 from sfumato.checks import attacks as suite
 from sfumato.randomness import draw_seed, generator
 

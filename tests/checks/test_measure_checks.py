@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from sfumato.checks import measures as suite
-from sfumato.measures import AverageClassSize, Discernibility, Loss, Measured, SuppressedShare
+from sfumato.judging.measures import AverageClassSize, Discernibility, Loss, Measured, SuppressedShare
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sfumato.checks import models as suite
-from sfumato.groups import Groups, Histogram
+from sfumato.core.groups import Groups, Histogram
 from sfumato.models import (
     DistinctLDiversity,
     FrequencyLDiversity,

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.data.population import JOBS
 from sfumato.recipe import Recipe
+from sfumato.samples.population import JOBS
 
 ROLES = ["--identifier", "name", "--quasi", "age,zip,job", "--sensitive", "disease"]
 MODELS = ["--k", "5", "--model", "distinct-l-diversity:l=2,sensitive=disease"]

@@ -17,7 +17,7 @@ WITH = ["--with", "patients.csv", "--seed", 1]
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    people = sf.generate(600, seed=11)
+    people = sf.samples.generate(600, seed=11)
     people = people.append_column("person", pa.array(range(600)))
     patients = people.slice(0, 400)
     sf.write(people.select(["person", "age", "zip", "sex"]), "voters.csv")
@@ -71,7 +71,7 @@ def test_a_voter_list_alone_is_said_to_tell_no_truth(run):
 
 
 def test_outsiders_a_second_release_and_a_correspondence_are_read(run):
-    sf.write(sf.generate(200, seed=77), "others.csv")
+    sf.write(sf.samples.generate(200, seed=77), "others.csv")
     more = ["--outsiders", "others.csv", "--other", "release/public/table.csv"]
     rows = ["--correspondence", "release/internal/correspondence.parquet"]
     result = run("attack", "release/public/table.csv", *ROLES, *WITH, *more, *rows)
@@ -100,7 +100,7 @@ def test_bad_requests_are_one_sentence_and_exit_code_2(run, options):
 
 def test_centres_of_groups_are_refused_in_a_sentence(run, tmp_path):
     asked = ("--quasi", "age,height_cm", "--sensitive", "disease", "--k", 5, "--algorithm", "mdav")
-    sf.write(sf.generate(200, seed=1, missing=0), tmp_path / "complete.csv")
+    sf.write(sf.samples.generate(200, seed=1, missing=0), tmp_path / "complete.csv")
     made = run("anonymize", tmp_path / "complete.csv", *asked, "--out", tmp_path / "centres")
     assert made.exit_code == 0, made.stderr
     recipe = tmp_path / "centres/internal/recipe.toml"

@@ -21,7 +21,7 @@ AGREEMENT = 'mechanism = "oue"\nepsilon = 1.0\nvalues = ["a", "b", "c"]\n'
 @pytest.fixture
 def ask(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.generate(3000, seed=11), tmp_path / "patients.csv")
+    sf.write(sf.samples.generate(3000, seed=11), tmp_path / "patients.csv")
     outer = typer.Typer(cls=RefusingGroup, rich_markup_mode=None)
     outer.add_typer(collect.app, name="collect")
     outer.command("other")(lambda: None)
@@ -39,7 +39,10 @@ def test_what_is_perturbed_is_reconstructed(ask, tmp_path):
     assert sf.read(tmp_path / "sent.csv").column_names == ["age", "sex"]
     low, high = (float(end) for end in NOISE.removeprefix("uniform:").split(","))
     patients = sf.read(tmp_path / "patients.csv")
-    sf.write(sf.collect(patients, {"age": sf.UniformNoise(low=low, high=high)}, seed=1), tmp_path / "sent.csv")
+    sf.write(
+        sf.collecting.collect(patients, {"age": sf.collecting.UniformNoise(low=low, high=high)}, seed=1),
+        tmp_path / "sent.csv",
+    )
     options = ["--column", "age", "--noise", NOISE, "--edges", "-10:110:20"]
     result = ask("reconstruct", "sent.csv", *options, "--bands", "--picture", "age.svg")
     assert result.exit_code == 0, result.stdout + result.stderr

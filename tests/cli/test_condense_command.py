@@ -14,7 +14,7 @@ ROLES = ["--identifier", "name", "--quasi", "age,sex,height_cm", "--sensitive", 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.generate(300, seed=11), tmp_path / "patients.csv")
+    sf.write(sf.samples.generate(300, seed=11), tmp_path / "patients.csv")
     return tmp_path
 
 
@@ -39,10 +39,12 @@ def test_json_has_the_figures_of_python(run, folder):
     assert (facts["rows_in"], facts["rows_out"], facts["groups"], facts["smallest_group"]) == (300, 70, 15, 20)
     schema = sf.Schema(identifier=["name"], quasi=["age", "sex", "height_cm"], sensitive=["disease", "cost"])
     original = sf.read("patients.csv")
-    expected = sf.Condensation(k=20, seed=1).fit(original, schema).sample(70)
+    expected = sf.condensing.Condensation(k=20, seed=1).fit(original, schema).sample(70)
     assert sf.read(folder / "s.parquet").equals(expected)
-    assert facts["moments"] == json.loads(json.dumps(sf.compare_moments(original, expected).to_dict()))
-    assert facts["nearest_originals"] == json.loads(json.dumps(sf.nearest_originals(original, expected).to_dict()))
+    assert facts["moments"] == json.loads(json.dumps(sf.judging.compare_moments(original, expected).to_dict()))
+    assert facts["nearest_originals"] == json.loads(
+        json.dumps(sf.judging.nearest_originals(original, expected).to_dict())
+    )
 
 
 def test_the_size_of_groups_comes_from_the_recipe_unless_an_option_says_otherwise(run, folder):

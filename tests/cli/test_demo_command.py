@@ -8,7 +8,7 @@ import re
 import pytest
 
 import sfumato as sf
-from sfumato.demo import population_recipe, run_demo
+from sfumato.samples.demo import population_recipe, run_demo
 
 
 def test_the_demo_says_what_it_did_and_where_the_report_is(shell, tmp_path):
@@ -76,7 +76,9 @@ def test_what_the_demo_did_not_write_is_left_alone(run, tmp_path, patients_file,
 
 def test_the_demo_is_a_recipe_like_any_other():
     release = run_demo(300, 2)
-    again = sf.anonymize(sf.generate(300, seed=2), population_recipe(2).schema, population_recipe(2).models, seed=2)
+    again = sf.anonymize(
+        sf.samples.generate(300, seed=2), population_recipe(2).schema, population_recipe(2).models, seed=2
+    )
     assert release.published.equals(again.published)
     assert release.recipe == again.recipe
     assert release.audit.level("k-anonymity") >= 5

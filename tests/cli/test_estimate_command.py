@@ -33,7 +33,7 @@ def test_counts_sums_and_averages_are_those_of_python(run, table):
     assert run("estimate", table, *ROLES, "--where", "age < 25").output == "1 expected\nbetween 0 and 2\n"
     summed = run("estimate", table, *ROLES, "--sum", "salary", "--where", "sex = M", "--json")
     schema = sf.Schema(quasi=["age", "sex"], sensitive=["salary"])
-    found = sf.estimate(PUBLISHED, schema, sf.Query(kind="sum", over="salary", where={"sex": "M"}))
+    found = sf.queries.estimate(PUBLISHED, schema, sf.queries.Query(kind="sum", over="salary", where={"sex": "M"}))
     assert json.loads(summed.output) == {"expected": found.expected, "lower": 5400, "upper": 7000}
     averaged = run("estimate", table, *ROLES, "--avg", "salary", "--where", "sex in M")
     assert averaged.output == "3166.67 expected\nbetween 2700 and 3500\n"

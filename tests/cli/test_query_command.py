@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.querying.sentences import Question
+from sfumato.queries.private.sentences import Question
 
 STATED = ("--bounds", "age=0,100", "--bounds", "cost=0,1000", "--categories", "sex=F,M")
 

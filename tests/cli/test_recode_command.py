@@ -10,9 +10,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.algorithms.base import Task
-from sfumato.attributes.missing import Missing
-from sfumato.engine.coding import code
-from sfumato.recoding_rules import Recoding
+from sfumato.coding.codes import code
+from sfumato.release.recoding_rules import Recoding
+from sfumato.schema.missing import Missing
 
 CANARY = "kanarien" + "vogel"
 SCHEMA = sf.Schema(
@@ -43,7 +43,7 @@ def rules(recoding, tmp_path):
 
 @pytest.fixture
 def later_file(tmp_path):
-    table = sf.generate(120, seed=5)
+    table = sf.samples.generate(120, seed=5)
     sex = table["sex"].to_pylist()
     sex[:3] = [CANARY] * 3
     sf.write(table.set_column(table.column_names.index("sex"), "sex", pa.array(sex)), tmp_path / "later.csv")
@@ -87,7 +87,7 @@ def test_an_occupied_folder_is_refused_unless_it_may_be_replaced(run, rules, lat
 
 
 def test_refusals_have_the_usual_exit_codes(run, rules, later_file, tmp_path):
-    sf.write(sf.generate(3, seed=5), tmp_path / "few.csv")
+    sf.write(sf.samples.generate(3, seed=5), tmp_path / "few.csv")
     few = run("recode", tmp_path / "few.csv", "--with", rules, "--out", tmp_path / "o")
     assert few.exit_code == 2
     assert "collect more rows" in few.stderr

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli.reproduce import app
-from sfumato.data.census import generate_census
 from sfumato.exceptions import SfumatoError
 from sfumato.reproducing import setting
+from sfumato.samples.census import generate_census
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def small(monkeypatch):
         densities=(0.2,),
     )
     monkeypatch.setattr(setting, "Grid", few)
-    monkeypatch.setattr("sfumato.engine.threads.worker_count", lambda: 1)
+    monkeypatch.setattr("sfumato.coding.threads.worker_count", lambda: 1)
 
 
 def thesis(*arguments: object):

@@ -42,7 +42,7 @@ def test_an_item_set_is_hidden_and_the_table_keeps_its_form(run):
     assert "The changed table is in hidden.csv" in result.stdout
     written = sf.read("hidden.csv")
     assert written.column_names == ["transaction", "item"]
-    assert sf.Transactions.of(written).support({"a", "b"}) == 2
+    assert sf.mining.Transactions.of(written).support({"a", "b"}) == 2
 
 
 def test_a_rule_is_hidden_by_blocking_with_empty_cells(run):
@@ -50,7 +50,7 @@ def test_a_rule_is_hidden_by_blocking_with_empty_cells(run):
     result = run("rules", "hide", "baskets.csv", *what, "--out", "hidden.csv")
     assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
-    written = sf.Transactions.of(sf.read("hidden.csv"))
+    written = sf.mining.Transactions.of(sf.read("hidden.csv"))
     assert (facts["failed"], facts["out"]) == (0, "hidden.csv")
     assert int(written.unknown.sum()) == facts["blocked"] > 0
 

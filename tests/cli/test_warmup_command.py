@@ -11,12 +11,12 @@ import json
 import numpy as np
 import pyarrow as pa
 import sfumato as sf
-import sfumato.engine.containment
-import sfumato.engine.grouping
-import sfumato.engine.partition
-from sfumato.demo import run_demo
-from sfumato.engine.kernels import containment, cutting, grouping
-from sfumato.engine.warmup import warm_up
+import sfumato.coding.containment
+import sfumato.coding.grouping
+import sfumato.coding.cutting.partition
+from sfumato.samples.demo import run_demo
+from sfumato.coding.kernels import containment, cutting, grouping
+from sfumato.coding.warmup import warm_up
 
 def ready():
     loops = {**vars(containment), **vars(cutting), **vars(grouping)}
@@ -28,8 +28,8 @@ def table(leaves, rows=70_000):
 
 warm_up()
 before = ready()
-sfumato.engine.partition.COMPILED_ROWS = sfumato.engine.grouping.COMPILED_ROWS = 0
-sfumato.engine.containment.PLAIN_PAIRS = 0
+sfumato.coding.cutting.partition.COMPILED_ROWS = sfumato.coding.grouping.COMPILED_ROWS = 0
+sfumato.coding.containment.PLAIN_PAIRS = 0
 schema = sf.Schema(quasi=["q", "r"], sensitive=["s", "t"])
 for leaves in (20, 1_000, 66_000):
     for models in ([], [sf.DistinctLDiversity(l=2, sensitive="s")], [sf.DistinctLDiversity(l=2, sensitive="t")]):

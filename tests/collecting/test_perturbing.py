@@ -24,7 +24,7 @@ PLAN = {
 
 @pytest.fixture(scope="module")
 def patients() -> pa.Table:
-    return sf.generate(2000, seed=3)
+    return sf.samples.generate(2000, seed=3)
 
 
 def test_only_planned_and_kept_columns_leave(patients):

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from sfumato.collecting import fitting
 from sfumato.collecting.axes import NumberAxis
-from sfumato.collecting.entropy_privacy import entropy_privacy
+from sfumato.collecting.effective_length import entropy_privacy
 from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.reconstruction import reconstruct

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sfumato.condensing.columns import Column, Kind, from_numbers, from_texts
 from sfumato.condensing.sampling import Tally, draw_codes, draw_numbers, shared_out, source
 from sfumato.condensing.statistics import GroupStatistics
-from sfumato.data.numbers import to_numbers
 from sfumato.randomness import generator
+from sfumato.table.numbers import to_numbers
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 200), st.integers(0, 99))

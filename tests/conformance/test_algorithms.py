@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.algorithms.bottom_up_generalization import BottomUpGeneralization
-from sfumato.algorithms.cross_bucket import CrossBucket
-from sfumato.algorithms.datafly import Datafly
-from sfumato.algorithms.fixed_levels import FixedLevels
-from sfumato.algorithms.incognito import Incognito
-from sfumato.algorithms.local_anatomy_generalization import LocalAnatomyGeneralization
-from sfumato.algorithms.local_recoding import LocalRecoding
+from sfumato.algorithms.buckets.cross_bucket import CrossBucket
+from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.algorithms.buckets.slicing import Slicing
+from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
+from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
+from sfumato.algorithms.full_domain.datafly import Datafly
+from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
+from sfumato.algorithms.full_domain.incognito import Incognito
+from sfumato.algorithms.full_domain.min_gen import MinGen
+from sfumato.algorithms.full_domain.optimal import Optimal
+from sfumato.algorithms.full_domain.samarati import Samarati
+from sfumato.algorithms.local.local_recoding import LocalRecoding
+from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.algorithms.local.ncp_top_down import NCPTopDown
+from sfumato.algorithms.local.sabre import Sabre
 from sfumato.algorithms.losses import LOSSES
 from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
 from sfumato.algorithms.microaggregation.k_member import KMember
 from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
 from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.algorithms.microaggregation.v_mdav import VMdav
-from sfumato.algorithms.min_gen import MinGen
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.algorithms.ncp_top_down import NCPTopDown
-from sfumato.algorithms.optimal import Optimal
-from sfumato.algorithms.sabre import Sabre
-from sfumato.algorithms.samarati import Samarati
-from sfumato.algorithms.slicing import Slicing
-from sfumato.algorithms.top_down_specialization import TopDownSpecialization
 from sfumato.catalogue import ALGORITHMS
 from sfumato.checks import algorithms as laws
 from sfumato.checks.algorithms import ALGORITHM_CHECKS
 from sfumato.checks.requests import PROMISES, odd_requests, requests
-from sfumato.engine import partition
+from sfumato.coding.cutting import partition
 from sfumato.models import (
     DistinctLDiversity,
     EntropyLDiversity,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import measures
 from sfumato.catalogue import MEASURES
 from sfumato.checks.measures import MEASURE_CHECKS, ROWS, samples
+from sfumato.judging import measures
 
 ALL = tuple(MEASURES.values())
 

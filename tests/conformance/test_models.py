@@ -9,7 +9,6 @@ import pytest
 
 import oracles
 from sfumato import catalogue, models
-from sfumato.attributes.missing import Missing
 from sfumato.checks.models import (
     MODEL_CHECKS,
     check_level_equals_oracle,
@@ -42,6 +41,7 @@ from sfumato.models import (
 from sfumato.models.delta_presence import HighestPresence, LeastPresence
 from sfumato.models.distinct_categories import DistinctCategories
 from sfumato.models.ke_anonymity import LeastRange
+from sfumato.schema.missing import Missing
 
 
 def by_tree(counts, totals):

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.attributes.schema import Schema
-from sfumato.engine.coding import code_column
+from sfumato.coding.codes import code_column
 from sfumato.exceptions import SchemaError
 from sfumato.fusing.candidates import OwnAttribute
 from sfumato.hierarchies import Taxonomy
+from sfumato.schema.schema import Schema
 
 JOBS = Taxonomy({"white-collar": ["clerk", "boss"], "blue-collar": ["driver", "miner", "smith"]})
 

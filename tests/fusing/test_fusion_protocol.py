@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fusion_oracle as oracle
 from fusion_cases import Case, cases
-from sfumato.fusing.fuse import fuse
+from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
 from sfumato.fusing.requirements import Requirement
 from sfumato.hierarchies import Taxonomy

@@ -13,13 +13,13 @@ import pytest
 from recorded_parties import Sent, record
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ProtocolError, SchemaError
 from sfumato.fusing.agreement import Agreement
-from sfumato.fusing.fuse import fuse
+from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
 from sfumato.fusing.protocol import take_part
 from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.secure.channel import run_parties
+from sfumato.fusing.secure.messages import pack, unpack
 from sfumato.hierarchies import Taxonomy
-from sfumato.secure.channel import run_parties
-from sfumato.secure.messages import pack, unpack
 
 IDS = [f"id {number}" for number in range(12)]
 CLASSES = ["yes"] * 6 + ["no"] * 6

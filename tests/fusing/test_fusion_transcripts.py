@@ -15,13 +15,13 @@ from fusion_cases import Case, cases
 from recorded_parties import Sent, record
 from sfumato.fusing import rounds
 from sfumato.fusing.agreement import Agreement
-from sfumato.fusing.fuse import fuse
+from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
 from sfumato.fusing.protocol import take_part
 from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.secure.channel import NUMBER
+from sfumato.fusing.secure.messages import unpack
 from sfumato.hierarchies import Taxonomy
-from sfumato.secure.channel import NUMBER
-from sfumato.secure.messages import unpack
 
 JOBS = Taxonomy(
     {

@@ -25,12 +25,12 @@ from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.certificates import Identity, make_identity, read_certificate, tls
 from sfumato.fusing.connections import Address, Connections, Waiting
 from sfumato.fusing.frames import Kind
-from sfumato.fusing.fuse import fuse
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.network import connected, fuse_with_others
+from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party_file import PartyFile
-from sfumato.secure.channel import Parties
-from sfumato.secure.messages import pack, unpack
+from sfumato.fusing.secure.channel import Parties
+from sfumato.fusing.secure.messages import pack, unpack
 
 PAIR = NAMES[:2]
 

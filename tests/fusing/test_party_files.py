@@ -15,7 +15,7 @@ from sfumato.cli import app
 from sfumato.exceptions import ReadError, RecipeError, SchemaError, SfumatoError
 from sfumato.fusing.certificates import fingerprint, read_certificate
 from sfumato.fusing.connections import Address, Waiting
-from sfumato.fusing.fuse import fuse
+from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party_file import PartyFile
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from party_folders import NAMES, Folders
-from sfumato.fusing.fuse import fuse
+from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party_file import PartyFile
 
 DOOMED = """

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
-from sfumato.hierarchies.automatic import automatic
+from sfumato.hierarchies.proposing import automatic
 
 DAY = dt.date(2020, 1, 1)
 MORNING = dt.datetime.fromisoformat("2020-01-01T08:00")

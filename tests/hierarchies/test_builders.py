@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError, RecipeError, SfumatoError
 from sfumato.hierarchies import (
-    BUILDERS,
     Hierarchy,
     Intervals,
     OrderedGroups,
     Prefixes,
     Taxonomy,
-    builder_from_dict,
 )
-from sfumato.hierarchies.automatic import automatic
+from sfumato.hierarchies.proposing import automatic
+from sfumato.hierarchies.settings import BUILDERS, builder_from_dict
 
 CANARY = "canary-7391"
 

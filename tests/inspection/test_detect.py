@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attributes.roles import Role
-from sfumato.attributes.scales import Scale
-from sfumato.data.frames import canonical
-from sfumato.data.population import generate
-from sfumato.engine.coding import code
+from sfumato.coding.codes import code
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies import Intervals, Prefixes
 from sfumato.inspection import inspect
+from sfumato.samples.population import generate
+from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
+from sfumato.table.frames import canonical
 
 CELLS = {
     pa.string(): st.text(max_size=50)

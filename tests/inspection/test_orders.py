@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.population import EDUCATION_ORDER
 from sfumato.inspection.orders import known_order
+from sfumato.samples.population import EDUCATION_ORDER
 
 ORDERS = [
     ["low", "medium", "high"],

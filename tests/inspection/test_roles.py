@@ -7,10 +7,10 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from sfumato.attributes.roles import Role
 from sfumato.inspection.names import hint
 from sfumato.inspection.profile import profile
 from sfumato.inspection.roles import propose_role
+from sfumato.schema.roles import Role
 
 
 def verdict(name, cells, type_=None):

@@ -7,12 +7,12 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from sfumato.attributes.roles import Role
-from sfumato.attributes.scales import Scale
 from sfumato.hierarchies import Intervals, Prefixes
 from sfumato.inspection.names import hint
 from sfumato.inspection.profile import profile
 from sfumato.inspection.scales import propose_scale
+from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
 
 
 def measure(name, cells, role=Role.QUASI, type_=None):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from counted import named
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.groups import Groups
 from sfumato.models import AlphaKAnonymity
 
 VALUES = ["HIV", "cold", "flu"]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import is_enhanced_beta_like, relative_gain
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.groups import Groups
 from sfumato.models import BetaLikeness
 from strategies import counts, group_counts
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from counted import named
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
 from sfumato.models import ConfidenceBounding, FrequencyLDiversity
 from strategies import group_counts
 

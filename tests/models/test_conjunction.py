@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, settings
 
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 from sfumato.models import (
     DistinctLDiversity,
     FrequencyLDiversity,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import disclosed_bits
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.groups import Groups
 from sfumato.models import DeltaDisclosure
 from strategies import counts, group_counts
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
 from sfumato.models import DeltaPresence
 
 GROUPS = Groups(np.array([1, 2, 3, 4]), population=np.array([10, 4, 4, 4]))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from counted import named, numeric
 from oracles import inverse_proximity
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
 from sfumato.models import EpsilonMAnonymity
 from strategies import group_counts
 

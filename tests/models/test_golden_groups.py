@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from sfumato.attributes.scales import Scale
-from sfumato.engine.domain import Domain
-from sfumato.groups import Groups
+from golden_files import GOLDEN
+from sfumato.coding.domain import Domain
+from sfumato.core.groups import Groups
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -28,8 +27,8 @@ from sfumato.models import (
     RecursiveLDiversity,
     TCloseness,
 )
+from sfumato.schema.scales import Scale
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 TWO_ANONYMOUS = ["thesis_2_1", "thesis_3_3"]
 FOUR_DIVERSE = ["thesis_2_2", "thesis_3_4"]
 ORIGINALS = ["thesis_1_1", "thesis_3_2", "maa_slie_1"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
+from sfumato.judging.risk.estimators import poisson_least_size
 from sfumato.models import KAnonymity, KMap
-from sfumato.risk.estimators import poisson_least_size
 
 
 def model(**changed: object) -> KMap:

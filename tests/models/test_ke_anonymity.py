@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from counted import named, numeric
 from oracles import range_of_numbers
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
 from sfumato.models import KEAnonymity
 from sfumato.models.ke_anonymity import LeastRange
 from strategies import group_counts

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.groups import Groups
 from sfumato.models import KLAnonymity
 
 

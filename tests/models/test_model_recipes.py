@@ -7,8 +7,7 @@ import tomllib
 
 import pytest
 
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.attributes.schema import Schema
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import MODELS
 from sfumato.exceptions import InvalidParameterError
 from sfumato.models import (
@@ -25,6 +24,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.recipe import Recipe
+from sfumato.schema.schema import Schema
 
 S = {"sensitive": "disease"}
 COSTS = [[0, 1, 0.5], [1, 0, 2], [0.5, 2, 0]]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counted import named
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
 from sfumato.models import NTCloseness, TCloseness
 from strategies import group_counts
 

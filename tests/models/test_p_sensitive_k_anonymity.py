@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.groups import Groups
 from sfumato.models import PSensitiveKAnonymity
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.groups import Groups
 from sfumato.models import RecursiveLDiversity
 from strategies import group_counts
 

@@ -11,14 +11,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles import earth_movers_distance, equal_distance, hierarchical_distance, ordered_distance
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.scales import Scale
-from sfumato.engine.coding import CodedColumn
-from sfumato.engine.domain import Domain
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.domain import Domain
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
 from sfumato.hierarchies import Hierarchy, Taxonomy
-from sfumato.models import TCloseness, earth_mover
+from sfumato.models import TCloseness
+from sfumato.models.distances import earth_mover
+from sfumato.schema.missing import Missing
+from sfumato.schema.scales import Scale
 from strategies import counts, group_counts, hierarchies
 
 TREE = Taxonomy({"respiratory": ["flu", "pneumonia"], "digestive": ["ulcer", "gastritis"]}).hierarchy

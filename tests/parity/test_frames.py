@@ -47,7 +47,7 @@ def with_gaps(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-TABLES = {"complete": sf.generate(120, seed=3), "with gaps": with_gaps(sf.generate(120, seed=3))}
+TABLES = {"complete": sf.samples.generate(120, seed=3), "with gaps": with_gaps(sf.samples.generate(120, seed=3))}
 
 
 def written(release: sf.Release, folder: Path) -> dict[str, bytes]:

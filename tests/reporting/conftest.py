@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.auditing.audit import audit_tables
-from sfumato.release import Release, decoded
+from sfumato.judging.audit.audit import audit_tables
+from sfumato.release.anonymizing import Release, decoded
 
 JOBS = {"office": ["clerk", "engineer"], "outdoor": ["farmer", "driver"], "legend": ["mermaid", "unicorn"]}
 SEED = 918273645546372819

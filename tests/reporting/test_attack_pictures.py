@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from sfumato.attacking.results import AttackResult
+from sfumato.attacks.results import AttackResult
 from sfumato.mining.hiding import Hiding
 from sfumato.mining.patterns import Rule
 from sfumato.mining.transactions import Transactions

@@ -11,7 +11,7 @@ from sfumato.reporting import attacked
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.html import render_report
 
-PATIENTS = sf.generate(300, seed=2)
+PATIENTS = sf.samples.generate(300, seed=2)
 SCHEMA = sf.Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
 
 

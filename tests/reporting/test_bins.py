@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engine.domain import axis
+from sfumato.coding.domain import axis
 from sfumato.reporting.bins import MOST_BINS, Bins
 from sfumato.reporting.bins import bins_for as bins_for_counts
 

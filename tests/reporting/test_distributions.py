@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engine.coding import code_column
-from sfumato.published.table import PublishedTable
+from sfumato.coding.codes import code_column
+from sfumato.core.published.table import PublishedTable
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 
 

@@ -9,8 +9,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from sfumato.algorithms.exploration import Exploration, Status
-from sfumato.publication import Proof
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.core.publication import Proof
 from sfumato.reporting.drawing import AFTER, BEFORE, INK, LINE
 from sfumato.reporting.lattice_pictures import lattice_picture
 from sfumato.reporting.loss_scatter import BOTTOM, TOP, Axis

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.auditing.audit import audit_tables
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
+from sfumato.judging.audit.audit import audit_tables
 from sfumato.reporting import folders
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.html import render_report

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.roles import Role
 from sfumato.catalogue import MEASURES, MODELS
 from sfumato.models.conjunction import Conjunction
-from sfumato.release import INFORMATION_LOSS
+from sfumato.release.anonymizing import INFORMATION_LOSS
 from sfumato.reporting.words import (
     MEASURE_WORDS,
     MISSING_WORDS,
@@ -20,6 +18,8 @@ from sfumato.reporting.words import (
     model_words,
     promise_sentence,
 )
+from sfumato.schema.missing import Missing
+from sfumato.schema.roles import Role
 
 COMPARED = {("min", False): "at least", ("max", False): "at most", ("max", True): "below"}
 ESTIMATE = {"fraction": 0.1, "alpha": 0.05}

@@ -7,10 +7,10 @@ from math import nan
 
 import pytest
 
-from sfumato.data import extras
 from sfumato.exceptions import WriteError
 from sfumato.reproducing.drawing import refuse_no_plots, write_reproduction
 from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
+from sfumato.table import extras
 
 
 @pytest.fixture

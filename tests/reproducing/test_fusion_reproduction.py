@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.fusing.fuse import fuse
+from sfumato.fusing.one_process import fuse
 from sfumato.reproducing.fusion import CHANGED, NOTHING, OURS, PLAIN, RAW, FusionPoint, report, reproduce_fusion
 from sfumato.reproducing.fusion_accuracy import majority_accuracy, recoded, tree_accuracy
 from sfumato.reproducing.fusion_setting import ADULT_FACTORS, FusionGrid, adult_subject, made_subject

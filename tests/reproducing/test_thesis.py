@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.data.census import generate_census
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
 from sfumato.reproducing.figures import Figure, Line
 from sfumato.reproducing.measuring import Point, Questions, measure, open_penalty, run_all
 from sfumato.reproducing.setting import Grid, census_schema, census_subject, given_subject
 from sfumato.reproducing.thesis import reproduce_thesis
+from sfumato.samples.census import generate_census
 
 SMALL = Grid(
     queries=5,
@@ -68,7 +68,7 @@ def _mondrian(seed: int) -> tuple:
 
 def test_an_error_of_a_task_is_raised():
     with pytest.raises(InvalidParameterError):
-        run_all([(sf.generate_census, (-1,)), (sf.generate_census, (5,))], workers=2)
+        run_all([(sf.samples.generate_census, (-1,)), (sf.samples.generate_census, (5,))], workers=2)
 
 
 def test_what_no_release_can_keep_is_not_measured():
@@ -85,8 +85,8 @@ def test_errors_are_those_of_the_workload_with_rounded_bounds():
     models = [sf.KLAnonymity(k=2, l=3, sensitive="salary")]
     point = measure(Questions.of(subject, grid), models, sf.CrossBucket(), 0)
     release = sf.anonymize(subject.table, subject.schema, models, sf.CrossBucket(), seed=0)
-    workload = sf.Workload(queries=30, bounds="rounded", seed=grid.seed)
-    said = sf.relative_errors(release.frame, subject.table, subject.schema, workload).summary()
+    workload = sf.queries.Workload(queries=30, bounds="rounded", seed=grid.seed)
+    said = sf.queries.relative_errors(release.frame, subject.table, subject.schema, workload).summary()
     assert point.error == pytest.approx(said["mean_bound_error"])
     assert point.median_error == pytest.approx(said["median_bound_error"])
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.engine.coding import code
+from sfumato.coding.codes import code
 from sfumato.reproducing.flagged_exposure import Cells
 
 SCHEMA = sf.Schema(quasi=["sex", "age", "job"], sensitive=["pay"])

@@ -9,10 +9,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from sfumato.attributes.missing import Missing
-from sfumato.engine.coding import CodedTable
+from sfumato.coding.codes import CodedTable
+from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
-from sfumato.publication import Publication
+from sfumato.schema.missing import Missing
 
 
 class Progress(Protocol):

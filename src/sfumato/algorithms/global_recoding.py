@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Task, silent
-from sfumato.algorithms.recoding import publish_groups
-from sfumato.engine.coding import CodedColumn, CodedTable
-from sfumato.groups import Groups
-from sfumato.publication import NOT_PUBLISHED, Label, Publication, Recoded
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.core.groups import Groups
+from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded
 from sfumato.validation import require
 
 Rows = npt.NDArray[np.intp]

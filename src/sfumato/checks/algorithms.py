@@ -21,18 +21,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Progress, Task, silent
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.schema import Schema
-from sfumato.auditing.audit import Audit, audit_tables
 from sfumato.checks.requests import Request, odd_requests, requests, unservable
-from sfumato.data.frames import to_arrow
-from sfumato.engine.coding import CodedTable, code
+from sfumato.coding.codes import CodedTable, code
+from sfumato.core.publication import SUPPRESSED_TEXT, Publication
+from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
+from sfumato.judging.audit.audit import Audit, audit_tables
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.publication import SUPPRESSED_TEXT, Publication
-from sfumato.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.randomness import generator
-from sfumato.release import anonymize, apply, decoded
+from sfumato.release.anonymizing import anonymize, apply, decoded
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
 
 SEED = 7
 

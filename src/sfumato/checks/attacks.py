@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.attacking.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
-from sfumato.attacking.results import AttackResult, clopper_pearson
-from sfumato.attacking.setting import Setting, prepare
-from sfumato.attributes.schema import Schema
+from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
+from sfumato.attacks.results import AttackResult, clopper_pearson
+from sfumato.attacks.setting import Setting, prepare
 from sfumato.hierarchies import Taxonomy
 from sfumato.randomness import generator
+from sfumato.schema.schema import Schema
 
 SEEDS = range(3)
 ROWS = 400

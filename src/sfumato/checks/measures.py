@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.attributes.schema import Schema
-from sfumato.engine.coding import CodedColumn, code
+from sfumato.coding.codes import CodedColumn, code
+from sfumato.core.publication import SUPPRESSED_TEXT, ValueSet
+from sfumato.core.published.table import PublishedTable
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.measures.base import Measure, Measured
-from sfumato.publication import SUPPRESSED_TEXT, ValueSet
-from sfumato.published.table import PublishedTable
+from sfumato.judging.measures.base import Measure, Measured
 from sfumato.randomness import generator
+from sfumato.schema.schema import Schema
 
 Rows = npt.NDArray[np.intp]
 SEEDS = range(5)

@@ -20,15 +20,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import tomli_w
 
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.scales import Scale
-from sfumato.engine.coding import CodedColumn
-from sfumato.engine.domain import Domain
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.domain import Domain
+from sfumato.core.groups import Counts, Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.groups import Counts, Groups
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.randomness import generator
+from sfumato.schema.missing import Missing
+from sfumato.schema.scales import Scale
 from sfumato.validation import is_number
 
 Labels = npt.NDArray[np.intp]

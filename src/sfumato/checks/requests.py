@@ -11,9 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.attributes.missing import Missing
-from sfumato.attributes.schema import Schema
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -23,6 +21,8 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.randomness import generator
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
 
 ROWS = 60
 LOST = 0.08

@@ -14,7 +14,7 @@ from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
-    from sfumato.release import Release
+    from sfumato.release.anonymizing import Release
 
 SEARCH_HELP = "How to search, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; else Mondrian."
 EXAMPLES = examples(
@@ -60,7 +60,7 @@ def anonymize(
     is withheld.
     """
     from sfumato.cli.asking import ask_recipe
-    from sfumato.release import carry_out
+    from sfumato.release.anonymizing import carry_out
 
     _refuse_early(out, to, to_table, replace=replace)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
@@ -79,8 +79,8 @@ def anonymize(
 
 def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: bool) -> None:
     """Refuse before the search what would be refused after it."""
-    from sfumato.data.atomic import refuse_occupied
-    from sfumato.data.database import is_url
+    from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.formats.database import is_url
 
     if (to is None) != (to_table is None):
         raise InvalidParameterError("Give --to and --to-table together.")
@@ -90,8 +90,8 @@ def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: b
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
-    from sfumato.data.write import write
-    from sfumato.release import decoded
+    from sfumato.release.anonymizing import decoded
+    from sfumato.table.write import write
 
     try:
         write(decoded(release.published), url, table_name=name, if_exists="replace" if replace else "fail")
@@ -116,7 +116,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
 
 
 def _lines(release: Release, out: Path, to: str | None, to_table: str | None) -> list[str]:
-    from sfumato.data.database import masked
+    from sfumato.table.formats.database import masked
 
     lines = [*audit_lines(release.audit), "", *measure_lines(release.measures), ""]
     if release.proof is not None:

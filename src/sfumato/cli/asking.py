@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
-    from sfumato.attributes.schema import Schema
     from sfumato.cli.options import Asked
     from sfumato.hierarchies import Builder
     from sfumato.models.base import PrivacyModel
     from sfumato.recipe import Recipe
+    from sfumato.schema.schema import Schema
 
 ROLES = ("identifier", "quasi", "sensitive", "insensitive")
 PAIR = 2
@@ -87,9 +87,9 @@ def listed(text: str) -> list[str]:
 
 def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
     """Read what a file says of every value: two columns, the value and its level, category or bound."""
-    from sfumato.data.database import masked
-    from sfumato.data.read import read
-    from sfumato.data.values import texts
+    from sfumato.table.formats.database import masked
+    from sfumato.table.read import read
+    from sfumato.table.values import texts
 
     table, file = read(file), masked(file)
     if table.num_columns != PAIR or table.num_rows == 0:

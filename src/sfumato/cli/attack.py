@@ -16,8 +16,8 @@ from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.attacking.results import Attacks
-    from sfumato.attributes.schema import Schema
+    from sfumato.attacks.results import Attacks
+    from sfumato.schema.schema import Schema
 
 EXAMPLES = examples(
     "sfumato attack release/public/table.csv --with voters.csv --recipe recipe.toml",
@@ -111,7 +111,7 @@ def attack(
 
 
 def _attacked(published: Any, schema: Schema, knowing: Knowing, attacking: Attacking) -> Attacks:
-    from sfumato.attacking.attack import attack as run
+    from sfumato.attacks.attack import attack as run
 
     tables = {
         name: None if source is None else Reading().read(source)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.attributes.schema import Schema
-    from sfumato.auditing.audit import Audit
-    from sfumato.auditing.exposure import Exposure
+    from sfumato.judging.audit.audit import Audit
+    from sfumato.judging.exposure import Exposure
     from sfumato.models.base import PrivacyModel
+    from sfumato.schema.schema import Schema
 
 EXAMPLES = examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml",
@@ -78,7 +78,7 @@ class Comparing:
         """Read the numbers of the original rows: the only column of whole numbers of a file."""
         import pyarrow as pa
 
-        from sfumato.data.read import read
+        from sfumato.table.read import read
 
         if self.correspondence is None:
             return None
@@ -130,9 +130,9 @@ def audit(
     models it tells what the table reaches, such as the largest k that it keeps. Exit codes: 0 every promise
     holds, 1 one does not hold or a cell is not true, 2 a bad request.
     """
-    from sfumato.auditing.audit import audit_tables
-    from sfumato.auditing.exposure import exposure as measure_exposure
     from sfumato.cli.asking import ask_promise, asks_centres
+    from sfumato.judging.audit.audit import audit_tables
+    from sfumato.judging.exposure import exposure as measure_exposure
 
     schema, models = ask_promise(asked)
     original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
@@ -169,7 +169,7 @@ def _hint(
     found: Audit, shown: pa.Table, schema: Schema, models: tuple[PrivacyModel, ...], population: pa.Table | None
 ) -> None:
     """Say so when only records that are suppressed everywhere break the promise."""
-    from sfumato.auditing.audit import audit_tables
+    from sfumato.judging.audit.audit import audit_tables
 
     try:
         apart = audit_tables(shown, schema, models, population=population, ignore_suppressed=True)

@@ -43,9 +43,9 @@ def split(
 
     Writes records.csv, and for every column in buckets a file "values NAME.csv" with bucket, value and count.
     """
-    from sfumato.bucket_tables import split_tables
-    from sfumato.data.atomic import atomic_folder, refuse_occupied
-    from sfumato.data.write import write
+    from sfumato.release.bucket_tables import split_tables
+    from sfumato.table.atomic import atomic_folder, refuse_occupied
+    from sfumato.table.write import write
 
     schema = described.schema()
     refuse_occupied(out, replace=False)
@@ -67,9 +67,9 @@ def join(
     force: Force = False,
 ) -> None:
     """Put records and the values of their buckets together again, values in random order."""
-    from sfumato.bucket_tables import join_tables
-    from sfumato.data.read import read
-    from sfumato.data.write import write
+    from sfumato.release.bucket_tables import join_tables
+    from sfumato.table.read import read
+    from sfumato.table.write import write
 
     refuse_existing(out, force=force)
     parts = {path.stem.removeprefix(VALUES): path for path in sorted(folder.glob(f"{VALUES}*.csv"))}
@@ -87,8 +87,8 @@ def join(
 @spread
 def spell_out(*, file: Source, reading: Reading, described: Described, out: NewFile, force: Force = False) -> None:
     """Write one row for every record and every value that it may have, with its probability."""
-    from sfumato.answering.long_form import long_form
-    from sfumato.data.write import write
+    from sfumato.queries.estimates.long_form import long_form
+    from sfumato.table.write import write
 
     schema = described.schema()
     refuse_existing(out, force=force)

@@ -96,7 +96,7 @@ def perturb(
     Values are blurred; no epsilon is promised. For that use report.
     """
     from sfumato.collecting.perturbing import collect
-    from sfumato.data.write import write
+    from sfumato.table.write import write
 
     refuse_existing(out, force=force)
     kept = [name for each in planned.keep for name in each.split(",") if name]
@@ -197,7 +197,7 @@ def randomize(
 
     from sfumato.collecting.agreements import read_agreement
     from sfumato.collecting.local_mechanism import simulate
-    from sfumato.data.write import write
+    from sfumato.table.write import write
 
     refuse_existing(out, force=force)
     mechanism = read_agreement(agreement)

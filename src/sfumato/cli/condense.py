@@ -15,11 +15,11 @@ from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.attributes.schema import Schema
-    from sfumato.comparing.moments import MomentComparison
-    from sfumato.comparing.nearest import NearestOriginals
     from sfumato.condensing.condensation import Condensed
+    from sfumato.judging.comparing.moments import MomentComparison
+    from sfumato.judging.comparing.nearest import NearestOriginals
     from sfumato.models.base import PrivacyModel
+    from sfumato.schema.schema import Schema
 
 EXAMPLES = examples(
     "sfumato condense patients.csv --quasi age,sex,height_cm --sensitive cost,disease --k 20 --out synthetic.csv",
@@ -82,10 +82,10 @@ def condense(
     drawn from the values of a group, each for itself. No record is a person's, but no privacy model is promised or
     audited beyond the size of the groups.
     """
-    from sfumato.comparing.moments import compare_moments
-    from sfumato.comparing.nearest import nearest_originals
     from sfumato.condensing.condensation import Condensation
-    from sfumato.data.write import write
+    from sfumato.judging.comparing.moments import compare_moments
+    from sfumato.judging.comparing.nearest import nearest_originals
+    from sfumato.table.write import write
 
     refuse_existing(out, force=force)
     schema, k = condensable.asked()

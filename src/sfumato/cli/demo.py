@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.release import Release
+    from sfumato.release.anonymizing import Release
 
 EXAMPLES = examples(
     "sfumato demo",
@@ -36,7 +36,7 @@ def demo(
     Nobody in the table exists. Every group of patients that look alike in the release has at least 5
     members and 3 different diseases. An older demo in the same folder is replaced; nothing is opened.
     """
-    from sfumato.demo import refuse_foreign, run_demo
+    from sfumato.samples.demo import refuse_foreign, run_demo
 
     refuse_foreign(out)
     with progress("Publishing"):
@@ -54,7 +54,7 @@ def _members(release: Release) -> str:
     """Show some members of a group that is suppressed in few columns, as they were and as they are published."""
     import numpy as np
 
-    from sfumato.published.table import PublishedTable
+    from sfumato.core.published.table import PublishedTable
 
     table = PublishedTable.read(release.published, release.recipe.schema)
     stars = np.sum([column.starred() for column in table.columns if column.name in SHOWN_COLUMNS], axis=0)
@@ -65,7 +65,7 @@ def _members(release: Release) -> str:
 
 
 def _rows(table: pa.Table, rows: npt.NDArray[np.integer]) -> str:
-    from sfumato.data.values import texts
+    from sfumato.table.values import texts
 
     chosen = table.select([name for name in SHOWN_COLUMNS if name in table.column_names]).take(rows)
     shown = {

@@ -14,7 +14,7 @@ from sfumato.cli.printing import print_json, progress
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.answering.query import Query
+    from sfumato.queries.query import Query
 
 EXAMPLES = examples(
     'sfumato estimate release/public/table.csv --recipe recipe.toml --where "age >= 60" --where "sex = F"',
@@ -46,7 +46,7 @@ class Question:
 
     def query(self) -> Query:
         """Make the query."""
-        from sfumato.answering.query import Query
+        from sfumato.queries.query import Query
 
         kind, over = self.kind
         return Query(kind=kind, over=over, where=_conditions(self.where))
@@ -72,7 +72,7 @@ def estimate(
     Counts records unless --sum or --avg is given. Generalized cells are taken as evenly spread, and values in
     buckets as dealt at random. Suppressed records are not guessed.
     """
-    from sfumato.answering.estimation import estimate as answer
+    from sfumato.queries.estimates.estimation import estimate as answer
 
     schema = described.schema()
     if (errors is None) != (original is None):
@@ -84,7 +84,7 @@ def estimate(
         said = {"expected": found.expected, "lower": found.lower, "upper": found.upper}
         lines = [f"{found.expected:.6g} expected", f"between {found.lower:.6g} and {found.upper:.6g}"]
     else:
-        from sfumato.answering.workload import Workload, relative_errors
+        from sfumato.queries.estimates.workload import Workload, relative_errors
 
         if question.where:
             raise InvalidParameterError("--errors draws its own conditions; drop --where.")

@@ -17,7 +17,7 @@ from sfumato.cli.writing import refuse_existing
 
 if TYPE_CHECKING:
     from sfumato.recipe import Recipe
-    from sfumato.solutions import LatticeNode, Solutions
+    from sfumato.release.exploring import LatticeNode, Solutions
 
 EXAMPLES = examples(
     "sfumato explore patients.csv --recipe recipe.toml --picture lattice.svg",
@@ -56,7 +56,7 @@ def explore(
     nodes stay inside. Exit codes: 0 there is a solution, 1 there is none, 2 a bad request.
     """
     from sfumato.cli.asking import ask_recipe
-    from sfumato.solutions import explore as find
+    from sfumato.release.exploring import explore as find
 
     refuse_existing(out, force=force)
     refuse_existing(picture, force=force)
@@ -83,14 +83,14 @@ def explore(
 
 def _with_search(recipe: Recipe) -> Recipe:
     """Search for the optimum, unless the recipe names a search over full-domain recodings."""
-    from sfumato.algorithms.full_domain import FullDomainSearch
-    from sfumato.algorithms.optimal import Optimal
+    from sfumato.algorithms.full_domain.optimal import Optimal
+    from sfumato.algorithms.full_domain.search import FullDomainSearch
 
     return recipe if isinstance(recipe.algorithm, FullDomainSearch) else replace(recipe, algorithm=Optimal())
 
 
 def _write(found: Solutions, out: Path | None, picture: Path | None) -> None:
-    from sfumato.data.write import write
+    from sfumato.table.write import write
 
     if out is not None:
         write(found.table(), out)

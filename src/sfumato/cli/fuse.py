@@ -44,8 +44,8 @@ def fuse(
 
     Exit codes: 0 it is fused, 2 a bad request, or nothing can be fused.
     """
-    from sfumato.data.atomic import refuse_occupied
     from sfumato.fusing.party_file import PartyFile
+    from sfumato.table.atomic import refuse_occupied
 
     refuse_occupied(out, replace=False)
     read = [PartyFile.read(file) for file in files]
@@ -68,7 +68,7 @@ def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress) -> F
 
     from sfumato.algorithms.base import silent
     from sfumato.fusing.protocol import take_part
-    from sfumato.secure.channel import Parties, run_parties
+    from sfumato.fusing.secure.channel import Parties, run_parties
 
     first = agreement.parties[0]
     if len(files) == 1:

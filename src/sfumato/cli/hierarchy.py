@@ -143,7 +143,7 @@ def _values(reading: Reading, file: str, column: str) -> pa.Array:
 
 def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierarchy:
     from sfumato.cli.asking import builder
-    from sfumato.hierarchies.automatic import automatic
+    from sfumato.hierarchies.proposing import automatic
 
     values = _values(reading, file, column)
     chosen = automatic(values) if kind is None else builder(kind)

@@ -58,7 +58,7 @@ def inspect(
 
 def _recipe(file: str, found: Inspection) -> str:
     from sfumato.cli.proposing import commented_recipe
-    from sfumato.data.database import is_url, masked
+    from sfumato.table.formats.database import is_url, masked
 
     return commented_recipe(masked(file) if is_url(file) else Path(file).name, found)
 

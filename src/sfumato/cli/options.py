@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.attributes.schema import Schema
+    from sfumato.schema.schema import Schema
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -36,7 +36,7 @@ class Reading:
     def read(self, source: str) -> pa.Table:
         """Read a table."""
         from sfumato.cli.printing import progress
-        from sfumato.data.read import read
+        from sfumato.table.read import read
 
         with progress("Reading"):
             return read(

@@ -120,9 +120,9 @@ def join(*, file: File, out: Out = None, json: Json = False) -> None:
 
 
 def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None:
-    from sfumato.data.atomic import refuse_occupied
     from sfumato.fusing.network import fuse_with_others
     from sfumato.fusing.party_file import PartyFile
+    from sfumato.table.atomic import refuse_occupied
 
     read = PartyFile.read(file)
     out = read.out if out is None else out

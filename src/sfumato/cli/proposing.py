@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.attributes.roles import Role
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.cli.printing import printable
 from sfumato.models.base import PrivacyModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.recipe import Recipe
+from sfumato.schema.roles import Role
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection, Proposal

@@ -18,8 +18,8 @@ from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.querying.accountant import Spending
-    from sfumato.querying.answers import PrivateAnswer, PrivateCounts
+    from sfumato.queries.private.accountant import Spending
+    from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 
 EXAMPLES = examples(
     "sfumato query init patients.csv --store study.toml --bounds age=0,120 --categories sex=F,M --total 2",
@@ -77,9 +77,9 @@ def init(
 
     Writes the settings, and beside them the budget's file (.sqlite). Keep both, and the table, away from analysts.
     """
-    from sfumato.querying.accountant import Accountant
-    from sfumato.querying.private_table import PrivateTable
-    from sfumato.querying.store import Store, from_folder
+    from sfumato.queries.private.accountant import Accountant
+    from sfumato.queries.private.private_table import PrivateTable
+    from sfumato.queries.private.store import Store, from_folder
 
     refuse_existing(store, force=False)
     if store.suffix == ".sqlite":
@@ -134,10 +134,10 @@ def ask(
 
     Exit codes: 0 answered, 1 the budget does not allow it, 2 a bad request.
     """
-    from sfumato.querying.accountant import Accountant
-    from sfumato.querying.private_table import PrivateTable
-    from sfumato.querying.sentences import Question
-    from sfumato.querying.store import Store, in_folder
+    from sfumato.queries.private.accountant import Accountant
+    from sfumato.queries.private.private_table import PrivateTable
+    from sfumato.queries.private.sentences import Question
+    from sfumato.queries.private.store import Store, in_folder
 
     asked = Question.read(question)
     bins = _numbers("--edges", edges or [])
@@ -188,8 +188,8 @@ def exact(
     Give the same --tolerance and --bounds every time. Exit codes: 0 answered, 1 denied, 2 a bad request.
     """
     from sfumato.cli.asking import listed
-    from sfumato.query_auditing.auditor import Denied, QueryAuditor
-    from sfumato.querying.sentences import read_conditions
+    from sfumato.queries.audited.auditor import Denied, QueryAuditor
+    from sfumato.queries.private.sentences import read_conditions
 
     read = EXACT.fullmatch(question)
     if read is None:
@@ -215,8 +215,8 @@ def exact(
 @app.command(epilog=examples("sfumato query budget study.toml", "sfumato query budget study.toml --json"))
 def budget(*, store: StoreFile, json: Json = False) -> None:
     """Tell how much of the budget is spent, and by whom."""
-    from sfumato.querying.accountant import Accountant
-    from sfumato.querying.store import Store
+    from sfumato.queries.private.accountant import Accountant
+    from sfumato.queries.private.store import Store
 
     balance = Accountant(store.parent / Store.read(store).accountant).balance()
     if json:
@@ -231,7 +231,7 @@ def _row(name: str, spending: Spending) -> list[str]:
 
 
 def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
-    from sfumato.querying.answers import PrivateAnswer
+    from sfumato.queries.private.answers import PrivateAnswer
 
     facts = {
         name: getattr(answer, name) for name in ("question", "confidence", "mechanism", "scale", "epsilon", "steps")

@@ -13,7 +13,7 @@ from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 
 if TYPE_CHECKING:
-    from sfumato.later_rows import RecodedRows
+    from sfumato.release.later_rows import RecodedRows
 
 EXAMPLES = examples(
     "sfumato recode february.csv --with january/internal/recoding.toml --out february",
@@ -48,9 +48,9 @@ def recode(
     in groups that break a model among the later rows alone: who has both tables can take the earlier rows away. What
     is left is audited, and withheld if the audit fails.
     """
-    from sfumato.data.atomic import refuse_occupied
-    from sfumato.later_rows import recode as publish
-    from sfumato.recoding_rules import Recoding
+    from sfumato.release.later_rows import recode as publish
+    from sfumato.release.recoding_rules import Recoding
+    from sfumato.table.atomic import refuse_occupied
 
     refuse_occupied(out, replace=replace)
     recoding = Recoding.read(rules)

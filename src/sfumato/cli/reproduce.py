@@ -62,7 +62,7 @@ def thesis(
     Every finding of the thesis is listed with whether it is seen here, and the numbers that say so. That one is
     not seen is no failure: the exit code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.engine.threads import worker_count
+    from sfumato.coding.threads import worker_count
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
     from sfumato.reproducing.setting import Grid
     from sfumato.reproducing.thesis import reproduce_thesis
@@ -101,11 +101,11 @@ def maa_slie(
     paper is listed with whether it is seen here, and the numbers that say so. That one is not seen is no failure:
     the exit code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.data.read import read
-    from sfumato.engine.threads import worker_count
+    from sfumato.coding.threads import worker_count
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
     from sfumato.reproducing.maa_slie import reproduce_maa_slie
     from sfumato.reproducing.maa_slie_setting import MaaSlieGrid, adult
+    from sfumato.table.read import read
 
     refuse_no_plots()
     refuse_foreign(out)
@@ -126,9 +126,9 @@ def _subject(table: str | None, schema: Path | None, rows: int | None) -> Subjec
         return None
     if rows is not None:
         raise InvalidParameterError("--rows is for a made-up census; leave it out with --table.")
-    from sfumato.data.read import read
     from sfumato.recipe import Recipe
     from sfumato.reproducing.setting import given_subject
+    from sfumato.table.read import read
 
     return given_subject(read(table), Recipe.read(schema).schema)
 
@@ -174,11 +174,11 @@ def fusion(
     listed with whether it is seen here, and the numbers that say so. That one is not seen is no failure: the exit
     code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.data.read import read
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
     from sfumato.reproducing.fusion import reproduce_fusion
     from sfumato.reproducing.fusion_accuracy import refuse_no_learning
     from sfumato.reproducing.fusion_setting import FusionGrid, adult_subject, made_subject
+    from sfumato.table.read import read
 
     refuse_no_plots()
     refuse_no_learning()

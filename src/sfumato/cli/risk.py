@@ -16,9 +16,9 @@ from sfumato.exceptions import InvalidParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.attributes.schema import Schema
-    from sfumato.risk.assess import Risk
-    from sfumato.risk.findings import Judgment
+    from sfumato.judging.risk.assess import Risk
+    from sfumato.judging.risk.findings import Judgment
+    from sfumato.schema.schema import Schema
 
 EXAMPLES = examples(
     "sfumato risk patients.csv --quasi age,zip,job",
@@ -98,8 +98,8 @@ def risk(
 
 
 def _assess(table: pa.Table, schema: Schema, everybody: Everybody, threshold: float | None, max_subset: int) -> Risk:
-    from sfumato.risk.assess import assess_risk
-    from sfumato.risk.attackers import DEFAULT_THRESHOLD
+    from sfumato.judging.risk.assess import assess_risk
+    from sfumato.judging.risk.attackers import DEFAULT_THRESHOLD
 
     population = everybody.known()
     with progress("Assessing"):

@@ -56,8 +56,8 @@ class Mining:
 
     def transactions(self, source: str, reading: Reading) -> Transactions:
         """Read the transactions."""
+        from sfumato.judging.risk.record_groups import refuse_columns
         from sfumato.mining.transactions import Transactions
-        from sfumato.risk.record_groups import refuse_columns
 
         table = reading.read(source)
         if self.columns is not None:
@@ -141,8 +141,8 @@ def hide(
     bad request.
     """
     from sfumato.cli.refusals import DOES_NOT_HOLD
-    from sfumato.data.write import write
     from sfumato.mining.hiding import hide_patterns
+    from sfumato.table.write import write
 
     refuse_existing(out, force=force)
     patterns = sensitive.patterns()

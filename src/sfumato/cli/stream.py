@@ -87,7 +87,7 @@ def sample(
 ) -> None:
     """Draw new records from the groups; every group yields its share."""
     from sfumato.condensing.stream import CondensationStream
-    from sfumato.data.write import write
+    from sfumato.table.write import write
 
     refuse_existing(out, force=force)
     stream = CondensationStream.load(state)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from sfumato.cli.printing import aligned, verdict
 
 if TYPE_CHECKING:
-    from sfumato.auditing.audit import Audit
-    from sfumato.auditing.exposure import Exposure
-    from sfumato.auditing.verdict import Verdict
+    from sfumato.judging.audit.audit import Audit
+    from sfumato.judging.audit.verdict import Verdict
+    from sfumato.judging.exposure import Exposure
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _judged(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:
 
 
 def _level(each: Verdict) -> str:
-    from sfumato.auditing.verdict import plain
+    from sfumato.judging.audit.verdict import plain
 
     level = plain(each.level)
     return f"{level:.6g}" if isinstance(level, float) else str(level)

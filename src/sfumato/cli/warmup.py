@@ -18,7 +18,7 @@ def warmup(*, json: Json = False) -> None:
     Later runs load them from a cache. Small tables need none of them. Run it after installing, for
     example while building an image.
     """
-    from sfumato.engine.warmup import warm_up
+    from sfumato.coding.warmup import warm_up
 
     with progress("Compiling"):
         done = warm_up()

@@ -15,7 +15,7 @@ def refuse_existing(path: Path | None, *, force: bool) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file, or replace an older one."""
-    from sfumato.data.atomic import atomic_path
+    from sfumato.table.atomic import atomic_path
 
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")

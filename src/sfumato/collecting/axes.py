@@ -143,7 +143,7 @@ class ValueAxis(Axis):
     @property
     def labels(self) -> list[str]:
         """What to call the values."""
-        from sfumato.data.values import text
+        from sfumato.table.values import text
 
         return [text(value) for value in self.response.values]
 

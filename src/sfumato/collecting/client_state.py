@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.collecting.local_mechanism import ClientMemory
-from sfumato.data.atomic import atomic_path
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.table.atomic import atomic_path
 
 SECRET_BYTES = 32
 FORMAT = 1

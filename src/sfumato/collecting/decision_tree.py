@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from sfumato.collecting.coins import Numbers
 from sfumato.collecting.training import Feature, features_of
-from sfumato.data.extras import optional_library
 from sfumato.exceptions import SfumatoError
+from sfumato.table.extras import optional_library
 
 _base = optional_library("sklearn.base", extra="learn", error=SfumatoError)
 _multiclass = optional_library("sklearn.utils.multiclass", extra="learn", error=SfumatoError)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.values import text
+from sfumato.table.values import text
 
 Numbers = npt.NDArray[np.float64]
 

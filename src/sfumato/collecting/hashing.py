@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.values import text
-from sfumato.engine.kernels.compiling import Array, compiled
+from sfumato.coding.kernels.compiling import Array, compiled
+from sfumato.table.values import text
 
 Words = npt.NDArray[np.uint64]
 

@@ -16,8 +16,8 @@ from sfumato.collecting.coins import Source, Whole
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.mean_estimate import MeanEstimate
 from sfumato.collecting.randomized_response import LEAST_VALUES, places
-from sfumato.data.values import text
 from sfumato.exceptions import SchemaError
+from sfumato.table.values import text
 from sfumato.validation import is_number, require
 
 Reports = npt.NDArray[Any]

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.collecting.training import features_of
-from sfumato.data.extras import optional_library
 from sfumato.exceptions import SfumatoError
+from sfumato.table.extras import optional_library
 
 _base = optional_library("sklearn.base", extra="learn", error=SfumatoError)
 _multiclass = optional_library("sklearn.utils.multiclass", extra="learn", error=SfumatoError)

@@ -10,8 +10,8 @@ import pyarrow as pa
 from sfumato.collecting.coins import Source
 from sfumato.collecting.noise import Noise, known_numbers
 from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.data.frames import canonical, to_arrow
 from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.table.frames import canonical, to_arrow
 from sfumato.validation import did_you_mean, require
 
 Plan = Mapping[str, Noise | RandomizedResponse]
@@ -34,7 +34,7 @@ def collect(data: object, plan: Plan, *, keep: Sequence[str] = (), seed: int | N
     --------
     >>> import sfumato as sf
     >>> from sfumato.collecting.noise import UniformNoise
-    >>> sent = collect(sf.generate(100, seed=1), {"age": UniformNoise(low=-20, high=20)})
+    >>> sent = collect(sf.samples.generate(100, seed=1), {"age": UniformNoise(low=-20, high=20)})
     >>> sent.column_names
     ['age']
     """

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.collecting.coins import Numbers, Source, Whole
-from sfumato.data.values import text
 from sfumato.exceptions import SchemaError
+from sfumato.table.values import text
 from sfumato.validation import is_number, require
 
 LEAST_VALUES = 2
@@ -115,7 +115,7 @@ def places(values: object, domain: Sequence[Any], what: str = "The values") -> W
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from sfumato.data.values import texts
+    from sfumato.table.values import texts
 
     listed: Any = values
     if isinstance(listed, str) or not hasattr(listed, "__len__"):

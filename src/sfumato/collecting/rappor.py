@@ -24,7 +24,7 @@ from sfumato.collecting.local_mechanism import (
     check_domain,
 )
 from sfumato.collecting.randomized_response import places
-from sfumato.data.values import text
+from sfumato.table.values import text
 from sfumato.validation import is_number, is_whole, require
 
 MOST_BITS = 62

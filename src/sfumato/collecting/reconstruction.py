@@ -213,7 +213,7 @@ def _reported(axes: tuple[Axis, ...], counts: Numbers, found: Fit, method: str, 
 def _axes(observed: object, noise: object, edges: object) -> tuple[tuple[Axis, ...], list[Any]]:
     if not isinstance(noise, Mapping):
         return (axis_of("", noise, edges, MOST_BINS[1]),), [observed]
-    from sfumato.data.frames import to_arrow
+    from sfumato.table.frames import to_arrow
 
     count = len(noise)
     require(1 <= count <= MOST_ATTRIBUTES, "reconstruct", "noise", f"for 1 to {MOST_ATTRIBUTES} columns", count)

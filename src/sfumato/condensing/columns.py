@@ -9,8 +9,8 @@ from enum import StrEnum
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.numbers import DAY, Numbers, to_numbers
 from sfumato.exceptions import SchemaError
+from sfumato.table.numbers import DAY, Numbers, to_numbers
 
 LARGEST = 1e100  # squares of larger numbers, summed, might leave what a float64 can hold
 LARGEST_WHOLE = 2**63 - 1024  # the largest float64 that is a 64-bit whole number

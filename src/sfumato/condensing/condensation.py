@@ -10,18 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.attributes.roles import Role
-from sfumato.attributes.scales import Scale
-from sfumato.attributes.schema import Schema
+from sfumato.coding.domain import scale_of
 from sfumato.condensing.columns import Column, kind_of, matrix_of, refuse_missing
 from sfumato.condensing.grouping import grouped
 from sfumato.condensing.sampling import Mixture, Tally, source
 from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
-from sfumato.data.frames import FrameKind, to_arrow
-from sfumato.data.numbers import has_distances
-from sfumato.data.values import coded, distinct_texts
-from sfumato.engine.domain import scale_of
 from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.numbers import has_distances
+from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import did_you_mean, is_whole, require
 
 
@@ -53,7 +53,7 @@ class Condensation:
     --------
     >>> import sfumato as sf
     >>> schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
-    >>> Condensation(k=20, seed=1).fit(sf.generate(500, seed=1), schema)
+    >>> Condensation(k=20, seed=1).fit(sf.samples.generate(500, seed=1), schema)
     Condensed(500 records in 25 groups of 20 to 20, 1 numeric and 2 other columns)
     """
 

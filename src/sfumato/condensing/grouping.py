@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.condensing.statistics import Whole
-from sfumato.data.numbers import Numbers
+from sfumato.table.numbers import Numbers
 
 LARGEST_SHARE = 0.999  # keeps the greatest value of a part below the least of the next
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from sfumato.condensing.columns import Column, from_numbers, from_texts
 from sfumato.condensing.statistics import GroupStatistics, Whole
-from sfumato.data.numbers import Numbers
 from sfumato.randomness import draw_seed, generator
+from sfumato.table.numbers import Numbers
 
 BLOCK = 1 << 22  # numbers in the axes of as many records as are drawn at once
 SEED_ROOM = 64  # bits that a seed may have; above them the draws of one seed are counted

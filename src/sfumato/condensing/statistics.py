@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.numbers import Numbers
+from sfumato.table.numbers import Numbers
 
 Whole = npt.NDArray[np.int64]
 

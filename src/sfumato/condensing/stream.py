@@ -17,10 +17,10 @@ from sfumato.condensing.sampling import source
 from sfumato.condensing.statistics import Whole
 from sfumato.condensing.stream_files import read_state, write_state
 from sfumato.condensing.stream_state import StreamState
-from sfumato.data.frames import FrameKind, to_arrow
-from sfumato.data.numbers import has_distances
-from sfumato.data.values import coded, distinct_texts
 from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.numbers import has_distances
+from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import did_you_mean, is_whole, require
 
 MOST_VALUES = 1000
@@ -53,7 +53,7 @@ class CondensationStream:
     >>> import sfumato as sf
     >>> stream = CondensationStream(k=20, columns=["age", "sex"], seed=1)
     >>> for month in range(3):
-    ...     stream.update(sf.generate(500, seed=month))
+    ...     stream.update(sf.samples.generate(500, seed=month))
     >>> stream.records, stream.sample(100).num_rows
     (1500, 100)
     """

@@ -13,8 +13,8 @@ import numpy as np
 
 from sfumato.condensing.columns import Column, Kind
 from sfumato.condensing.stream_state import StreamState
-from sfumato.data.atomic import atomic_path
 from sfumato.exceptions import ReadError
+from sfumato.table.atomic import atomic_path
 
 TITLE = b"sfumato condensation stream, format "
 FORMAT = 1

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.condensing.columns import Column
 from sfumato.condensing.sampling import Mixture, Tally
 from sfumato.condensing.statistics import GroupStatistics, Whole, positive
-from sfumato.data.numbers import Numbers
+from sfumato.table.numbers import Numbers
 
 NEVER = -1  # no group has so many records
 
@@ -84,7 +84,7 @@ class StreamState:
 
     def absorb(self, records: Numbers, codes: Sequence[Whole], k: int) -> None:
         """Let records join their nearest groups; a group of 2k splits as long as there is room for one more."""
-        from sfumato.engine.kernels.condensing import absorb
+        from sfumato.coding.kernels.condensing import absorb
 
         most_groups = len(self.sizes)
         labels = np.empty(len(records), dtype=np.int64)

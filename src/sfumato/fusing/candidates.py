@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.cuts.tree import Part, Tree
-from sfumato.engine.coding import CodedColumn
+from sfumato.coding.codes import CodedColumn
+from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import SchemaError
 from sfumato.fusing.factors import class_counts, gain_ratio, information_gain, rounded
-from sfumato.publication import SUPPRESSED_TEXT
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -16,8 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.data.extras import optional_library
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
+from sfumato.table.extras import optional_library
 
 if TYPE_CHECKING:
     from cryptography import x509

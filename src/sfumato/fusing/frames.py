@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from sfumato.exceptions import ProtocolError
-from sfumato.secure.messages import LARGEST
+from sfumato.fusing.secure.messages import LARGEST
 
 WIRE_VERSION = 1
 NO_SESSION = bytes(16)

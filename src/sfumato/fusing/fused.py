@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sfumato.attributes.schema import Schema
-from sfumato.auditing.audit import Audit
+from sfumato.judging.audit.audit import Audit
+from sfumato.schema.schema import Schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +54,8 @@ class Fused:
 
     def write(self, folder: str | PathLike[str]) -> None:
         """Write `table.csv` and `audit.json`, which may leave the house, and `transcript.json`, which should not."""
-        from sfumato.data.atomic import atomic_folder
-        from sfumato.data.write import write
+        from sfumato.table.atomic import atomic_folder
+        from sfumato.table.write import write
 
         with atomic_folder(Path(folder), replace=False) as made:
             write(self.published, made / "table.csv")

@@ -20,7 +20,7 @@ from sfumato.fusing.agreement import Agreement, differing
 from sfumato.fusing.certificates import read_certificate, tls
 from sfumato.fusing.connections import Address, Connections
 from sfumato.fusing.frames import AGAIN, Frame, Kind, Line
-from sfumato.secure.messages import pack, unpack
+from sfumato.fusing.secure.messages import pack, unpack
 
 SHAKING_HANDS = 10.0  # seconds for TLS and greetings
 HANGING_UP = 1.0

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from sfumato.algorithms.base import Progress, silent
-from sfumato.engine.coding import code_column
+from sfumato.coding.codes import code_column
 from sfumato.exceptions import InfeasibleError, ProtocolError, SfumatoError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.connections import Connections
@@ -25,8 +25,8 @@ from sfumato.fusing.inbox import Inbox
 from sfumato.fusing.meeting import Meeting, Note
 from sfumato.fusing.party import Party
 from sfumato.fusing.protocol import take_part
-from sfumato.secure.channel import Parties
-from sfumato.secure.messages import LARGEST
+from sfumato.fusing.secure.channel import Parties
+from sfumato.fusing.secure.messages import LARGEST
 
 ALIVE_EVERY = 0.5  # seconds between signs of life
 GRACE = 0.5  # seconds in which other parties' messages may still say more precisely what is wrong

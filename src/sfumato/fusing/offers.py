@@ -12,7 +12,7 @@ from sfumato.fusing.agreement import Agreement, differing
 from sfumato.fusing.party import Party
 
 if TYPE_CHECKING:
-    from sfumato.secure.channel import Parties
+    from sfumato.fusing.secure.channel import Parties
 
 
 @dataclass(frozen=True, kw_only=True)

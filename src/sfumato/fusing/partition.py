@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import ProtocolError
 from sfumato.fusing.requirements import Requirement
-from sfumato.publication import SUPPRESSED_TEXT
 
 Ints = npt.NDArray[np.int64]
 SPARSE = 4  # possible keys per record above which sorting is faster than counting

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.attributes.schema import Schema
-from sfumato.data.frames import to_arrow
-from sfumato.data.values import texts
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.builder import Builder
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import texts
 from sfumato.validation import did_you_mean, require
 
 

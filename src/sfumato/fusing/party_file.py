@@ -17,8 +17,9 @@ from sfumato.fusing.certificates import Identity
 from sfumato.fusing.connections import Address, Connections, Peer, Waiting
 from sfumato.fusing.party import Party
 from sfumato.fusing.requirements import Requirement
-from sfumato.hierarchies import Intervals, Prefixes, Taxonomy, builder_from_dict
+from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 from sfumato.hierarchies.builder import Builder
+from sfumato.hierarchies.settings import builder_from_dict
 from sfumato.validation import did_you_mean
 
 Kind = TypeVar("Kind")
@@ -93,8 +94,8 @@ def _party(name: str, section: Content, content: Content, folder: Path) -> Party
 
 
 def _read(section: Content, folder: Path) -> pa.Table:
-    from sfumato.data.database import is_url
-    from sfumato.data.read import read
+    from sfumato.table.formats.database import is_url
+    from sfumato.table.read import read
 
     source = _needed(section, "[party]", "table", str)
     query = _needed(section, "[party]", "query", str) if "query" in section else None

@@ -13,11 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.algorithms.base import Progress, silent
-from sfumato.attributes.schema import Schema
-from sfumato.auditing.audit import audit_tables
-from sfumato.data.values import texts
-from sfumato.engine.applying import column_ranks, order_rows
-from sfumato.engine.coding import code_column
+from sfumato.coding.applying import column_ranks, order_rows
+from sfumato.coding.codes import code_column
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ProtocolError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.candidates import OwnAttribute
@@ -27,9 +24,12 @@ from sfumato.fusing.offers import exchange_offers, owners_of
 from sfumato.fusing.partition import Partition
 from sfumato.fusing.party import Party
 from sfumato.fusing.rounds import Rounds
+from sfumato.judging.audit.audit import audit_tables
+from sfumato.schema.schema import Schema
+from sfumato.table.values import texts
 
 if TYPE_CHECKING:
-    from sfumato.secure.channel import Parties
+    from sfumato.fusing.secure.channel import Parties
 
 Ints = npt.NDArray[np.int64]
 ALIGNED = 0.3
@@ -83,7 +83,7 @@ def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Pro
     """Find the persons that all parties have, in an order that is the same for all."""
     if parties is None:
         return np.arange(table.num_rows)
-    from sfumato.secure.set_intersection import secure_intersection
+    from sfumato.fusing.secure.set_intersection import secure_intersection
 
     def tell(done: int, whole: int) -> None:
         progress(ALIGNED * done / max(whole, 1), "aligning persons")

@@ -17,7 +17,7 @@ from sfumato.fusing.fused import Learned
 from sfumato.fusing.partition import Partition
 
 if TYPE_CHECKING:
-    from sfumato.secure.channel import Parties
+    from sfumato.fusing.secure.channel import Parties
 
 Ints = npt.NDArray[np.int64]
 FEW_CHILDREN = 256  # so many have numbers of one byte
@@ -55,7 +55,7 @@ class Rounds:
             self._consider(attribute, [0])
         self._find: Callable[[int], int | None] = lambda score: 0 if score else None
         if parties is not None:
-            from sfumato.secure.maximum import MaximumSession
+            from sfumato.fusing.secure.maximum import MaximumSession
 
             self._find = MaximumSession(parties).find
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.values import text, texts
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies.builder import check_settings
 from sfumato.hierarchies.dates import UNITS, iso, moment, unit_labels, unit_numbers
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
 from sfumato.hierarchies.widths import FARTHEST, exact, step_labels, step_numbers
+from sfumato.table.values import text, texts
 from sfumato.validation import is_number, require
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import ClassVar, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.values import text, texts
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
 from sfumato.hierarchies.builder import check_settings
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
+from sfumato.table.values import text, texts
 
 Row = tuple[str, ...]
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.values import texts
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies.builder import check_settings
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
+from sfumato.table.values import texts
 from sfumato.validation import is_whole, require
 
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sfumato.attributes.roles import Role
-from sfumato.attributes.scales import Scale
-from sfumato.attributes.schema import Schema
-from sfumato.data.frames import to_arrow
-from sfumato.engine.threads import worker_count
+from sfumato.coding.threads import worker_count
 from sfumato.exceptions import SchemaError
 from sfumato.inspection.names import hint
 from sfumato.inspection.profile import Kind, Profile, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
 from sfumato.inspection.roles import propose_role
 from sfumato.inspection.scales import propose_scale
+from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
 
 if TYPE_CHECKING:
     from sfumato.hierarchies import Builder

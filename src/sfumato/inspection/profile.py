@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.values import distinct_texts
+from sfumato.table.values import distinct_texts
 
 SAMPLE = 2_000  # distinct values whose looks are examined
 

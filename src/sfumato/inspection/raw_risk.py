@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engine.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.inspection.profile import Profile
 
 LIMITS = (2, 3, 5, 10)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sfumato.attributes.roles import Role
 from sfumato.inspection.names import Hint, Meaning
 from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
 from sfumato.inspection.profile import Kind, Profile
+from sfumato.schema.roles import Role
 
 LEAST_RECORDS = 20  # among fewer, that all values are distinct says little
 MOSTLY_DISTINCT = 0.5

@@ -7,15 +7,15 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.attributes.roles import Role
-from sfumato.attributes.scales import Scale
-from sfumato.data.values import distinct_texts
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies import Builder, Prefixes, Taxonomy
-from sfumato.hierarchies.automatic import automatic
+from sfumato.hierarchies.proposing import automatic
 from sfumato.inspection.names import Hint, Meaning
 from sfumato.inspection.orders import MOST_VALUES, known_order
 from sfumato.inspection.profile import Kind, Profile
+from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
+from sfumato.table.values import distinct_texts
 
 LONGEST_POSTCODE = 12
 MOST_CATEGORIES = 1_000

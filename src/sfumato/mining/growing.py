@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.attributes.schema import Schema
-from sfumato.data.frames import to_arrow
-from sfumato.data.values import texts
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.mining.trees import Flags, Fork, Ints, Leaf, PublishedTree, Question, is_numeric
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import texts
 from sfumato.validation import did_you_mean, is_whole, require
 
 CUTS = 20

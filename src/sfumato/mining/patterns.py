@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import combinations
 from math import ceil
 
-from sfumato.data.extras import optional_library
 from sfumato.exceptions import InvalidParameterError
 from sfumato.mining.transactions import ItemSet, Transactions
+from sfumato.table.extras import optional_library
 from sfumato.validation import is_number, is_whole, require
 
 ARROW = "=>"

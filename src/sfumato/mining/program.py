@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.data.extras import optional_library
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
+from sfumato.table.extras import optional_library
 
 MOST_VARIABLES = 60_000
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.frames import to_arrow
-from sfumato.data.values import texts
 from sfumato.exceptions import SchemaError
 from sfumato.mining.trees import Flags, Ints, PublishedTree, reached
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import texts
 
 
 @dataclass(frozen=True, eq=False, repr=False)

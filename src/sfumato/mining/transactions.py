@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.data.frames import to_arrow
-from sfumato.data.values import texts
 from sfumato.exceptions import SchemaError
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import texts
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

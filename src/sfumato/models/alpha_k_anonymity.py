@@ -41,7 +41,7 @@ class AlphaKAnonymity(Conjunction):
 
     Examples
     --------
-    >>> from sfumato.groups import Groups
+    >>> from sfumato.core.groups import Groups
     >>> groups = Groups.from_counts(disease=[[2, 1, 1], [3, 1, 0], [1, 1, 0]])
     >>> AlphaKAnonymity(alpha=0.5, k=3, sensitive="disease").kept_by(groups)
     array([ True, False, False])

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 
 Levels = npt.NDArray[np.float64]
 

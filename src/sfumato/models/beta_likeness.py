@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.groups import Counts, Groups
+from sfumato.core.groups import Counts, Groups
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.gains import relative_gains
+from sfumato.models.distances.gains import relative_gains
 from sfumato.validation import is_number, require
 
 ROUNDED_DOWN = 1 - 1e-15

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 
 JUST_BELOW = np.nextafter(1.0, 0.0)

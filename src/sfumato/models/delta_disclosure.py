@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.groups import Counts, Groups, Histogram
+from sfumato.core.groups import Counts, Groups, Histogram
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.gains import relative_gains
+from sfumato.models.distances.gains import relative_gains
 from sfumato.validation import is_number, require
 
 DOUBT = 1e-14

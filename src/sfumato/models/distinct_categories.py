@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.known_values import categories_of
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.groups import Counts, Groups
 from sfumato.exceptions import SchemaError
-from sfumato.groups import Counts, Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.known_values import numbers_of
 from sfumato.validation import is_number, is_whole, require
@@ -50,8 +50,8 @@ class EpsilonMAnonymity(PrivacyModel):
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from sfumato.attributes.scales import Scale
-    >>> from sfumato.engine.domain import Domain
+    >>> from sfumato.schema.scales import Scale
+    >>> from sfumato.coding.domain import Domain
     >>> salary = Domain("salary", Scale.NUMERIC, pa.array([1000, 1010, 1020, 5000]))
     >>> groups = Groups.from_counts(salary=[[1, 1, 1, 1], [1, 0, 0, 1]], domains={"salary": salary})
     >>> EpsilonMAnonymity(epsilon=20, m=2, sensitive="salary").level(groups).round(2)

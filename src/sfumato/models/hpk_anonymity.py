@@ -42,9 +42,9 @@ class HPKAnonymity(Conjunction):
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from sfumato.attributes.scales import Scale
-    >>> from sfumato.engine.domain import Domain
-    >>> from sfumato.groups import Groups
+    >>> from sfumato.schema.scales import Scale
+    >>> from sfumato.coding.domain import Domain
+    >>> from sfumato.core.groups import Groups
     >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cancer", "flu"]))
     >>> groups = Groups.from_counts(disease=[[1, 1, 0], [1, 0, 1]], domains={"disease": disease})
     >>> levels = {"HIV": "high", "cancer": "high", "flu": "low"}

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from sfumato.core.groups import Groups
 from sfumato.exceptions import SchemaError
-from sfumato.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.validation import is_number, is_whole, require
 

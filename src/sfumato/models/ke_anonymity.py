@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -74,8 +74,8 @@ class KEAnonymity(Conjunction):
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from sfumato.attributes.scales import Scale
-    >>> from sfumato.engine.domain import Domain
+    >>> from sfumato.schema.scales import Scale
+    >>> from sfumato.coding.domain import Domain
     >>> salary = Domain("salary", Scale.NUMERIC, pa.array([30, 31, 32, 50]))
     >>> groups = Groups.from_counts(salary=[[1, 1, 1, 0], [1, 1, 0, 1]], domains={"salary": salary})
     >>> KEAnonymity(k=3, e=10, sensitive="salary").kept_by(groups)

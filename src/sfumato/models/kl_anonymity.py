@@ -38,7 +38,7 @@ class KLAnonymity(Conjunction):
 
     Examples
     --------
-    >>> from sfumato.groups import Groups
+    >>> from sfumato.core.groups import Groups
     >>> KLAnonymity(k=4, l=2, sensitive="disease").kept_by(Groups.from_counts(disease=[[2, 2], [3, 1]]))
     array([ True, False])
     """

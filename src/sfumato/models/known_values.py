@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attributes.scales import Scale
-from sfumato.engine.domain import Domain
+from sfumato.coding.domain import Domain
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.schema.scales import Scale
 
 
 def require_mapping(

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances import as_rows, distances_to_table, require_distance
+from sfumato.models.distances.choosing import as_rows, distances_to_table, require_distance
 from sfumato.validation import is_whole, require
 
 

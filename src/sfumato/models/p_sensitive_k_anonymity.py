@@ -35,7 +35,7 @@ class PSensitiveKAnonymity(Conjunction):
 
     Examples
     --------
-    >>> from sfumato.groups import Groups
+    >>> from sfumato.core.groups import Groups
     >>> groups = Groups.from_counts(disease=[[3, 0], [2, 1], [1, 1]])
     >>> PSensitiveKAnonymity(p=2, k=3, sensitive="disease").kept_by(groups)
     array([False,  True, False])

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.groups import Counts, Groups, Histogram
+from sfumato.core.groups import Counts, Groups, Histogram
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.validation import is_number, is_whole, require
 

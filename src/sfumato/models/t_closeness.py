@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sfumato.groups import Groups
+from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances import as_rows, distances_to_table, require_distance
+from sfumato.models.distances.choosing import as_rows, distances_to_table, require_distance
 from sfumato.validation import require
 
 

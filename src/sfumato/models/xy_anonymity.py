@@ -34,7 +34,7 @@ class XYAnonymity(Conjunction):
 
     Examples
     --------
-    >>> from sfumato.groups import Groups
+    >>> from sfumato.core.groups import Groups
     >>> XYAnonymity(k=2, y="person").kept_by(Groups.from_counts(person=[[3, 0], [3, 1]]))
     array([False,  True])
     >>> XYAnonymity(k=2, y="person", h=0.5).kept_by(Groups.from_counts(person=[[2, 2], [3, 1]]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato.attacking.results import AttackResult
+from sfumato.attacks.results import AttackResult
 from sfumato.reporting.drawing import AFTER, FAINT, INK, LINE, QUIET, bar, line, picture, text_width, words
 
 ROW, LEFT, WIDTH, RIGHT = 34.0, 16.0, 360.0, 24.0

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.attacking.attack import attack
-from sfumato.attacking.base import Attack
-from sfumato.attacking.inferring import BackgroundKnowledge, Homogeneity, Skewness
-from sfumato.attacking.linking import Linkage, SinglingOut
-from sfumato.attacking.results import AttackResult
-from sfumato.attributes.schema import Schema
+from sfumato.attacks.attack import attack
+from sfumato.attacks.base import Attack
+from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Skewness
+from sfumato.attacks.linking import Linkage, SinglingOut
+from sfumato.attacks.results import AttackResult
+from sfumato.schema.schema import Schema
 
 MOST_ATTACKED_ROWS = 200_000
 SEED = 0  # the same release gives the same report

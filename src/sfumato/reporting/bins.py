@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.engine.domain import axis
+from sfumato.coding.domain import axis
 
 Numbers = npt.NDArray[np.float64]
 MOST_BINS = 24

@@ -10,16 +10,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.attributes.scales import Scale
-from sfumato.attributes.schema import Schema
-from sfumato.auditing.verdict import plain
-from sfumato.data.values import texts
-from sfumato.engine.coding import CodedColumn
-from sfumato.engine.domain import Domain, axis
-from sfumato.publication import Interval
-from sfumato.published.coverage import bounds
-from sfumato.published.table import PublishedColumn
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.domain import Domain, axis
+from sfumato.core.publication import Interval
+from sfumato.core.published.coverage import bounds
+from sfumato.core.published.table import PublishedColumn
+from sfumato.judging.audit.verdict import plain
 from sfumato.reporting.bins import Bins, Numbers, bins_for
+from sfumato.schema.scales import Scale
+from sfumato.schema.schema import Schema
+from sfumato.table.values import texts
 
 Counts = npt.NDArray[np.int64]
 MOST_VALUES = 12

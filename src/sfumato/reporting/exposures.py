@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.attributes.schema import Schema
-from sfumato.auditing.exposure import Exposed, Exposure, exposure
-from sfumato.auditing.verdict import plain
-from sfumato.published.table import BUCKET_PREFIX
+from sfumato.core.published.table import BUCKET_PREFIX
+from sfumato.judging.audit.verdict import plain
+from sfumato.judging.exposure import Exposed, Exposure, exposure
+from sfumato.schema.schema import Schema
 
 MOST_ROWS = 2_000_000
 Rows = npt.NDArray[np.int64]

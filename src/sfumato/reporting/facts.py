@@ -11,18 +11,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato import __version__
-from sfumato.attributes.schema import Schema
-from sfumato.auditing.audit import Audit, audit_tables
-from sfumato.auditing.verdict import plain
-from sfumato.engine.coding import code_column
+from sfumato.coding.codes import code_column
+from sfumato.core.publication import NOT_PUBLISHED, Proof
+from sfumato.core.published.table import PublishedTable, bucket_numbers
+from sfumato.judging.audit.audit import Audit, audit_tables
+from sfumato.judging.audit.verdict import plain
 from sfumato.models.base import PrivacyModel
-from sfumato.publication import NOT_PUBLISHED, Proof
-from sfumato.published.table import PublishedTable, bucket_numbers
 from sfumato.recipe import Recipe
 from sfumato.reporting.attacked import attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
 from sfumato.reporting.public import dictionary_of, is_bucket, promised
+from sfumato.schema.schema import Schema
 
 FORMAT = "sfumato-report-5"
 ROUND_SIZES = (1, 2, 3, 5)

@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.auditing.audit import Audit
-from sfumato.data.atomic import atomic_folder
-from sfumato.data.csv import write_csv
-from sfumato.data.excel import write_excel
-from sfumato.data.parquet import write_parquet
+from sfumato.core.publication import Proof
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.publication import Proof
+from sfumato.judging.audit.audit import Audit
 from sfumato.recipe import Recipe
 from sfumato.reporting.facts import FORMAT, gather
 from sfumato.reporting.html import render_about, render_report
 from sfumato.reporting.public import dictionary_of, promise_of
+from sfumato.table.atomic import atomic_folder
+from sfumato.table.formats.csv import write_csv
+from sfumato.table.formats.excel import write_excel
+from sfumato.table.formats.parquet import write_parquet
 from sfumato.validation import require
 
 PUBLIC, INTERNAL = "public", "internal"

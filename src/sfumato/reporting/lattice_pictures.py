@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.reporting.drawing import INK, LINE, QUIET, bar, line, picture, words, wrapped, written
 from sfumato.reporting.loss_scatter import loss_over_height
 from sfumato.reporting.node_looks import (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.reporting.drawing import FAINT, LINE, QUIET, bar, line, picture, words, written
 from sfumato.reporting.node_looks import LOOKS, PAPER, best_title, lattice_words, legend_places, node_words
 from sfumato.reporting.numbers import count

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.reporting.drawing import AFTER, BEFORE, BEFORE_EDGE, INK, text_width
 from sfumato.reporting.numbers import count
 

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato import __version__
-from sfumato.attributes.schema import Schema
-from sfumato.auditing.audit import Audit
-from sfumato.auditing.verdict import Verdict, plain
+from sfumato.core.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
+from sfumato.core.published.labels import is_mask
+from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucketed_attributes
+from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.verdict import Verdict, plain
 from sfumato.models.base import PrivacyModel
-from sfumato.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
-from sfumato.published.labels import is_mask
-from sfumato.published.table import PublishedColumn, PublishedTable, bucket_column, bucketed_attributes
 from sfumato.recipe import Recipe
 from sfumato.reporting.words import BUCKET, FLAGGED_BUCKET, FORM_WORDS, GROUP, promise_sentence
+from sfumato.schema.schema import Schema
 
 
 def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:

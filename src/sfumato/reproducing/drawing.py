@@ -8,10 +8,10 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from sfumato.data.atomic import atomic_folder
-from sfumato.data.extras import optional_library
 from sfumato.exceptions import WriteError
 from sfumato.reproducing.figures import Figure, Line, Reproduction
+from sfumato.table.atomic import atomic_folder
+from sfumato.table.extras import optional_library
 
 FINDINGS = "findings.csv"
 FINDING_COLUMNS = ("figure", "claim", "seen", "why")

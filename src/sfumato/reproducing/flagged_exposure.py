@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engine.coding import CodedTable, code
-from sfumato.engine.grouping import group_columns
-from sfumato.publication import NOT_PUBLISHED
-from sfumato.published.table import bucket_numbers
-from sfumato.release import Release
+from sfumato.coding.codes import CodedTable, code
+from sfumato.coding.grouping import group_columns
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import bucket_numbers
+from sfumato.release.anonymizing import Release
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

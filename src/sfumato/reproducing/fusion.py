@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.algorithms.base import Progress, silent
-from sfumato.comparing.classification import hold_out
 from sfumato.exceptions import InfeasibleError
-from sfumato.fusing.fuse import fuse
 from sfumato.fusing.fused import Fused
+from sfumato.fusing.one_process import fuse
+from sfumato.judging.comparing.classification import hold_out
 from sfumato.reproducing.claims import Claim, compared, grows, number, ordered
 from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
 from sfumato.reproducing.fusion_accuracy import majority_accuracy, recoded, refuse_no_learning, tree_accuracy

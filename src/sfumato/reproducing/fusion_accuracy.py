@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.extras import optional_library
-from sfumato.data.values import texts
+from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import SfumatoError
-from sfumato.publication import SUPPRESSED_TEXT
 from sfumato.reproducing.fusion_setting import FusionSubject
+from sfumato.table.extras import optional_library
+from sfumato.table.values import texts
 
 LEAF_SIZES = (10, 30, 100, 300)
 FOLDS = 3

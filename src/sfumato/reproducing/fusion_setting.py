@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data import population
 from sfumato.exceptions import SchemaError
 from sfumato.fusing.party import Party
 from sfumato.fusing.requirements import Requirement
 from sfumato.hierarchies import Builder, Prefixes, Taxonomy
+from sfumato.samples import population
 from sfumato.validation import is_whole, require
 
 PERSON = "person"

@@ -13,17 +13,17 @@ from sfumato.algorithms.base import Algorithm, Progress, silent
 from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
 from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
 from sfumato.algorithms.microaggregation.space import Space
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InfeasibleError
-from sfumato.groups import Groups
-from sfumato.measures.entropy_protection import epp, hec, information_loss_rate
+from sfumato.judging.measures.entropy_protection import epp, hec, information_loss_rate
 from sfumato.models.hpk_anonymity import HPKAnonymity
 from sfumato.recipe import Recipe
+from sfumato.release.tasks import task_of
 from sfumato.reproducing.figures import Figure, Reproduction
 from sfumato.reproducing.maa_slie_findings import findings
 from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, SHOWN, Measured, Point, Series, line
 from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, MaaSlieGrid, Ranked, census
 from sfumato.reproducing.measuring import Task, run_all
-from sfumato.tasks import task_of
 
 PARTS: Final = "abcdefgh"
 WARM_ROWS: Final = 200

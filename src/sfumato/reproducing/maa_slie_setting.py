@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.attributes.schema import Schema
-from sfumato.data.census import EDUCATION_LEVELS, Cardinalities, generate_census
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.samples.census import EDUCATION_LEVELS, Cardinalities, generate_census
+from sfumato.schema.schema import Schema
 from sfumato.validation import is_whole, require
 
 LEVEL_WEIGHTS: Final[Mapping[int, float]] = {1: 0.1, 2: 0.2, 3: 0.4, 4: 0.6, 5: 0.8}

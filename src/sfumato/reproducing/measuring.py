@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Progress, silent
-from sfumato.answering.columns import Known, original_domains
-from sfumato.answering.estimation import Answers
-from sfumato.answering.pieces import Floats
-from sfumato.answering.query import Query
-from sfumato.answering.workload import Workload, actual_answers
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import bucket_numbers
 from sfumato.exceptions import InfeasibleError
 from sfumato.models.base import PrivacyModel
-from sfumato.publication import NOT_PUBLISHED
-from sfumato.published.table import bucket_numbers
-from sfumato.release import Release, anonymize
+from sfumato.queries.estimates.columns import Known, original_domains
+from sfumato.queries.estimates.estimation import Answers
+from sfumato.queries.estimates.pieces import Floats
+from sfumato.queries.estimates.workload import Workload, actual_answers
+from sfumato.queries.query import Query
+from sfumato.release.anonymizing import Release, anonymize
 from sfumato.reproducing.setting import Grid, Subject
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.answering.pieces import is_numeric
-from sfumato.attributes.flagging import flag
-from sfumato.attributes.schema import Schema
-from sfumato.data.census import EDUCATION_LEVELS, Cardinalities, generate_census
-from sfumato.engine.domain import describe
+from sfumato.coding.domain import describe
 from sfumato.exceptions import SchemaError
+from sfumato.queries.estimates.pieces import is_numeric
+from sfumato.samples.census import EDUCATION_LEVELS, Cardinalities, generate_census
+from sfumato.schema.flagging import flag
+from sfumato.schema.schema import Schema
 from sfumato.validation import is_whole, require
 
 THESIS_ROWS = {3: 22_517, 4: 17_629, 5: 31_055}

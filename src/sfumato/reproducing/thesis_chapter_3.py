@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import isnan
 
-from sfumato.algorithms.anatomy import Anatomy
 from sfumato.algorithms.base import Algorithm
-from sfumato.algorithms.cross_bucket import CrossBucket
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.auditing.exposure import exposure
+from sfumato.algorithms.buckets.anatomy import Anatomy
+from sfumato.algorithms.buckets.cross_bucket import CrossBucket
+from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.judging.exposure import exposure
 from sfumato.models.base import PrivacyModel
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.kl_anonymity import KLAnonymity
-from sfumato.release import Release
+from sfumato.release.anonymizing import Release
 from sfumato.reproducing.claims import (
     FAR,
     FAST,

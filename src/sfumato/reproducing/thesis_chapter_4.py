@@ -7,14 +7,13 @@ from math import isnan
 
 import numpy as np
 
-from sfumato.algorithms.anatomy import Anatomy
-from sfumato.algorithms.local_anatomy import LocalAnatomy
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.attributes.flagging import FLAG_SUFFIX
+from sfumato.algorithms.buckets.anatomy import Anatomy
+from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.models.base import PrivacyModel
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.release import Release
+from sfumato.release.anonymizing import Release
 from sfumato.reproducing.claims import (
     FAR,
     STILL,
@@ -32,6 +31,7 @@ from sfumato.reproducing.flagged_exposure import Cells
 from sfumato.reproducing.measuring import Point, Questions, Task, measure
 from sfumato.reproducing.setting import Grid, Subject
 from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, EXPOSURE, Points, line, over_diversities
+from sfumato.schema.flagging import FLAG_SUFFIX
 
 MONDRIAN, ANATOMY, PLAIN = "Mondrian", "Anatomy", "Local anatomy, no heuristic"
 FIRST, SECOND = "Local anatomy, adversary 1", "Local anatomy, adversary 2"

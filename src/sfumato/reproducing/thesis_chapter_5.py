@@ -7,7 +7,7 @@ from math import nan
 
 import numpy as np
 
-from sfumato.algorithms.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.reproducing.claims import Claim, grows, number, ordered, rise, still
 from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction

@@ -13,9 +13,9 @@ from sfumato.algorithms.cuts.joins import finest, joins_of
 from sfumato.algorithms.cuts.partition import Mask
 from sfumato.algorithms.cuts.tree import Cut, Part
 from sfumato.algorithms.cuts.worth import Floats, Worth, rounded
-from sfumato.algorithms.judging import judge
-from sfumato.engine.grouping import group_columns, group_keys
-from sfumato.groups import Groups
+from sfumato.algorithms.publishable import judge
+from sfumato.coding.grouping import group_columns, group_keys
+from sfumato.core.groups import Groups
 
 Marks = npt.NDArray[np.uint64]
 NONE = np.zeros(0, dtype=np.intp)

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts.tree import Cut, Part, Tree
-from sfumato.algorithms.judging import judge
-from sfumato.algorithms.recoding import publish_groups
-from sfumato.engine.coding import CodedColumn
-from sfumato.engine.grouping import first_rows, group_columns
-from sfumato.groups import Groups
-from sfumato.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.groups import Groups
+from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
 
 Rows = npt.NDArray[np.intp]
 Group = npt.NDArray[np.int32]

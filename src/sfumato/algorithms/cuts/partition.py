@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sfumato.algorithms.cuts.combinations import Combinations, Group, Rows
 from sfumato.algorithms.cuts.tree import Cut, Ints, Part
 from sfumato.algorithms.cuts.worth import Floats, Worth
-from sfumato.algorithms.judging import judge
-from sfumato.engine.grouping import group_columns
-from sfumato.groups import Groups
+from sfumato.algorithms.publishable import judge
+from sfumato.coding.grouping import group_columns
+from sfumato.core.groups import Groups
 
 Mask = npt.NDArray[np.bool_]
 

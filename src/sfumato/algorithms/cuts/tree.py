@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engine.domain import Domain
-from sfumato.publication import (
+from sfumato.coding.domain import Domain
+from sfumato.core.publication import (
     SUPPRESSED_TEXT,
     Exact,
     Interval,

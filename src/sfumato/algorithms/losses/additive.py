@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.ladder import Ladder
-from sfumato.algorithms.lattice import Separable
+from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.lattice import Separable
+from sfumato.algorithms.full_domain.recodings import Check
 from sfumato.algorithms.losses.base import Numbers, RecodingLoss, Setting
-from sfumato.algorithms.recodings import Check
 
 Costs = list[npt.NDArray[np.float64]]
 

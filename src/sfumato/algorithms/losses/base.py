@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.ladder import Ladder
-from sfumato.algorithms.lattice import Separable
-from sfumato.algorithms.recodings import Check
+from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.lattice import Separable
+from sfumato.algorithms.full_domain.recodings import Check
 
 Numbers = npt.NDArray[np.float64]
 

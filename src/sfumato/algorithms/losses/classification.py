@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.lattice import Separable
+from sfumato.algorithms.full_domain.lattice import Separable
+from sfumato.algorithms.full_domain.recodings import Check
 from sfumato.algorithms.losses.base import RecodingLoss
-from sfumato.algorithms.recodings import Check
 
 
 class ClassificationLoss(RecodingLoss):

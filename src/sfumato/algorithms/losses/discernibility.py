@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.algorithms.lattice import Separable
+from sfumato.algorithms.full_domain.lattice import Separable
+from sfumato.algorithms.full_domain.recodings import Check
 from sfumato.algorithms.losses.base import Numbers, RecodingLoss
-from sfumato.algorithms.recodings import Check
 
 
 class DiscernibilityLoss(RecodingLoss):

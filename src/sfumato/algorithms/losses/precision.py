@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.algorithms.ladder import Ladder
+from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.losses.additive import AdditiveLoss, Costs
 
 

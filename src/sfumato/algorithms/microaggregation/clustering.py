@@ -12,10 +12,10 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.microaggregation.completing import complete
 from sfumato.algorithms.microaggregation.publishing import Shown, publish
 from sfumato.algorithms.microaggregation.space import Space, refused_missing
-from sfumato.algorithms.recoding import publish_groups
-from sfumato.engine.clustering import Labels
-from sfumato.engine.grouping import group_columns
-from sfumato.publication import Publication
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.coding.clustering.points import Labels
+from sfumato.coding.grouping import group_columns
+from sfumato.core.publication import Publication
 from sfumato.validation import did_you_mean, is_number, require
 
 CLUSTERED = 0.9  # of the work is done when records are clustered

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.microaggregation.points import centres_of, points_of
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.engine.clustering import Floats, Ints, Labels, Points, nearest_points
-from sfumato.engine.grouping import group_keys
+from sfumato.coding.clustering.points import Floats, Ints, Labels, Points, nearest_points
+from sfumato.coding.grouping import group_keys
+from sfumato.core.groups import Groups
 from sfumato.exceptions import InfeasibleError
-from sfumato.groups import Groups
 
 NEAREST = 16  # groups of which a bad one can join any, if models look at sensitive values
 LEAST_LIMIT = 1e-6  # that a lack is compared with

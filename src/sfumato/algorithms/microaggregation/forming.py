@@ -10,24 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.microaggregation.space import Axis, Space
-from sfumato.attributes.missing import Missing
-from sfumato.engine.grouping import first_rows, group_columns
-from sfumato.groups import Groups
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.groups import Groups
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.hpk_anonymity import HPKAnonymity
 from sfumato.models.known_values import categories_of
 from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
+from sfumato.schema.missing import Missing
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Task
-    from sfumato.engine.coding import CodedColumn
+    from sfumato.coding.codes import CodedColumn
     from sfumato.models.base import PrivacyModel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Arrays = tuple[npt.NDArray[Any], ...]
 
-NUMERIC, ORDINAL, TREE = 0, 1, 2  # as in sfumato.engine.kernels.microaggregating
+NUMERIC, ORDINAL, TREE = 0, 1, 2  # as in sfumato.coding.kernels.microaggregating
 STEPS_PER_CALL = 200_000_000  # look-ups between two reports of progress
 OWN_LEVELS = 256  # at most so many values are levels of their own
 OWN_WEIGHT = 0.5
@@ -152,7 +152,7 @@ class _Growth:
 
     def form(self, progress: Callable[[float], None]) -> None:
         """Form classes while the records that are left can supply one."""
-        from sfumato.engine.kernels.class_growing import form
+        from sfumato.coding.kernels.class_growing import form
 
         axes = max(1, len(self.axes[0]))
         while self.formed < self.most:
@@ -166,7 +166,7 @@ class _Growth:
 
     def spread(self, rng: np.random.Generator | None, progress: Callable[[float], None]) -> None:
         """Let all records that are left over join classes."""
-        from sfumato.engine.kernels.class_growing import close_ranks, look_ahead_for_all, spread
+        from sfumato.coding.kernels.class_growing import close_ranks, look_ahead_for_all, spread
 
         close_ranks(self.records, self.stock[2])
         alive = int(self.stock[2][1])

@@ -11,7 +11,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
 from sfumato.algorithms.microaggregation.forming import Rule, demand_of, form_classes
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.engine.clustering import Labels
+from sfumato.coding.clustering.points import Labels
 
 BASE = 10.0  # of logarithms, which no price reads
 

@@ -10,13 +10,13 @@ from functools import partial
 import numpy as np
 
 from sfumato.algorithms.base import Task, silent
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
 from sfumato.algorithms.microaggregation.forming import Demand, Ints, Rule, demand_of, form_classes, weights_by_level
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.algorithms.mondrian import Mondrian
-from sfumato.engine.clustering import Labels
-from sfumato.engine.coding import CodedColumn, CodedTable
-from sfumato.engine.threads import worker_count
+from sfumato.coding.clustering.points import Labels
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.threads import worker_count
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.validation import is_number, require
 

@@ -9,7 +9,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
 from sfumato.algorithms.microaggregation.points import Scaling, points_of
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.engine.clustering import Labels, mdav_labels
+from sfumato.coding.clustering.points import Labels, mdav_labels
 from sfumato.validation import require
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.microaggregation.space import Axis, Space
-from sfumato.engine.clustering import STEP, CodedAxes, Codes, Floats, Ints, Points
-from sfumato.engine.grouping import first_rows, group_columns
-from sfumato.engine.growing import Candidates, Trees
+from sfumato.coding.clustering.growing import Candidates, Trees
+from sfumato.coding.clustering.points import STEP, CodedAxes, Codes, Floats, Ints, Points
+from sfumato.coding.grouping import first_rows, group_columns
 
 Scaling: TypeAlias = Literal["deviation", "range"]
 Nodes: TypeAlias = npt.NDArray[np.int32]

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.covers import publish_covers
+from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.microaggregation.space import Axis, Floats, Space
-from sfumato.algorithms.recoding import publish_groups
-from sfumato.engine.grouping import group_keys
-from sfumato.publication import Centre, Publication, Recoded
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.coding.grouping import group_keys
+from sfumato.core.publication import Centre, Publication, Recoded
 
 Shown: TypeAlias = Literal["centres", "ranges"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

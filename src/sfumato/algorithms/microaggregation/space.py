@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
-from sfumato.attributes.scales import Scale
-from sfumato.engine.axes import axes_of
-from sfumato.engine.coding import CodedColumn, CodedTable
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.cutting.axes import axes_of
+from sfumato.core.groups import Groups, Histogram
 from sfumato.exceptions import SchemaError
-from sfumato.groups import Groups, Histogram
+from sfumato.schema.scales import Scale
 
 Kind: TypeAlias = Literal["numeric", "ordinal", "taxonomy", "nominal"]
 Floats = npt.NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""Sensitive values in buckets, unlinked from the records they belong to."""

@@ -1,0 +1,108 @@
+"""Anatomy: exact quasi-identifiers, and sensitive values in buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.buckets.bucketing import Buckets, Rows, eligible_rows, protected_cells
+from sfumato.algorithms.publishing import recode_ranges
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.groups import Groups
+from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.schema.missing import Missing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anatomy(Algorithm):
+    r"""Publish quasi-identifiers as they are, and sensitive values in buckets that keep every model [1]_.
+
+    Every attribute that a model names is put in buckets of its own. Buckets are those of the assignment step of
+    m-invariance, with the smallest whole $\ell$ whose buckets keep all models of the attribute. Where none does,
+    records are dealt evenly to as many buckets as keep them. Which records of a value go into which bucket is random.
+    A group of records mixes the distributions of its buckets, so it keeps what they keep.
+
+    Values are hidden, identities are not: who knows a person's quasi-identifiers finds the person's record. Work
+    grows as $n \log n$ for $n$ records. Where a value is too frequent for any bucket, the least number of its
+    records is suppressed, if so many may be.
+
+    References
+    ----------
+    .. [1] Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006, pages 139-150.
+       https://dl.acm.org/doi/10.5555/1182635.1164141
+    """
+
+    name = "anatomy"
+    reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
+
+    def refusal(self, task: Task) -> str | None:
+        """Refuse models of identities, and sensitive attributes that would stand beside exact quasi-identifiers."""
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
+        whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, task.table.sensitive, task.missing)
+        alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
+        for model in task.models:
+            if not model.monotone or len(model.attributes) > 1:
+                return f"Anatomy cannot serve {model!r}, because mixtures of its good buckets may be bad; use another."
+            if model.kept_by(whole)[0] and not model.kept_by(alone)[0]:
+                return (
+                    f"Anatomy cannot serve {model!r}, because it hides values, not identities: "
+                    "quasi-identifiers stay exact; use CrossBucket or Mondrian."
+                )
+            if not (model.kept_by(whole)[0] or task.most_suppressed):
+                return None  # nothing can keep it, which is refused with the level that is possible
+        return self._refused_column(task)
+
+    def search(self, task: Task) -> Publication:
+        """Find what to publish."""
+        protected = protected_cells(task)
+        kept = eligible_rows(protected, np.arange(task.table.rows), task)
+        task.progress(0.2)
+        buckets = {each.name: each.buckets(kept, task.rng, halve=False) for each in protected}
+        task.progress(0.8)
+        publication = _exact(task.table.quasi, kept, task.table.rows, buckets)
+        task.progress(1.0)
+        return publication
+
+    def _refused_column(self, task: Task) -> str | None:
+        protected = {each.name: each for each in protected_cells(task)}
+        for column in task.table.sensitive:
+            if column.name not in protected:
+                return (
+                    f"Anatomy would publish column {column.name!r} beside exact quasi-identifiers, "
+                    "and no model protects it; add one, or leave the column out."
+                )
+            lost = protected[column.name].missing
+            if lost and task.missing is Missing.MATCHES_ALL:
+                return (
+                    f"Anatomy cannot hide the {lost:,} missing cells of column {column.name!r} that may be any value; "
+                    "use the policy own-value, or fill them."
+                )
+            if protected[column.name].has_nothing_to_hide():
+                return (
+                    f"Anatomy has nothing to hide in column {column.name!r}, whose models single records keep; "
+                    "ask for l of at least 2."
+                )
+        return None
+
+
+def _exact(quasi: Sequence[CodedColumn], kept: Rows, rows: int, buckets: dict[str, Buckets]) -> Publication:
+    """Publish quasi-identifiers as they are."""
+    group = np.full(rows, NOT_PUBLISHED, dtype=np.int32)
+    if not quasi:
+        group[kept] = 0
+        return Publication(group, {}, buckets=buckets)
+    alike = group_columns([column.codes[kept] for column in quasi], [len(column.domain) + 1 for column in quasi])
+    chosen = kept[first_rows(alike)]
+    group[kept] = alike.labels
+    recoded = {}
+    for column in quasi:
+        codes = column.codes[chosen].astype(np.int64)
+        lost = codes == column.domain.missing
+        recoded[column.name] = recode_ranges(column.domain, codes, np.where(lost, -1, codes), np.zeros_like(lost))
+    return Publication(group, recoded, buckets=buckets)

@@ -1,0 +1,280 @@
+"""The sensitive cells of an attribute, and buckets for them that keep its models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.buckets.assignment import Pieces, assign, deal, without_surplus
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.coding.domain import Domain
+from sfumato.core.groups import Groups, Histogram
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.exceptions import InfeasibleError
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.schema.scales import Scale
+
+Counts = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.intp]
+Buckets = npt.NDArray[np.int32]
+SMALL_BUCKETS = 2  # assigned buckets of up to so many times the smallest size are not worth a second search
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """The sensitive cells of one attribute.
+
+    Parameters
+    ----------
+    column : the attribute, with a code for every record; only those of its sensitive cells mean something.
+    cells : whose cells are sensitive.
+    models : what their buckets must keep.
+    """
+
+    column: CodedColumn
+    cells: npt.NDArray[np.bool_]
+    models: Sequence[PrivacyModel]
+
+    @property
+    def name(self) -> str:
+        """The attribute's name."""
+        return self.column.name
+
+    @property
+    def missing(self) -> int:
+        """How many sensitive cells are missing."""
+        return int(np.count_nonzero(self.column.codes[self.cells] == self.column.domain.missing))
+
+    def rows(self, kept: Rows) -> Rows:
+        """Give those of some records whose cell is sensitive."""
+        return kept[self.cells[kept]]
+
+    def counts(self, kept: Rows) -> Counts:
+        """Count the values of the sensitive cells of some records."""
+        return np.bincount(self.column.codes[self.rows(kept)], minlength=self._width).astype(np.int64)
+
+    def has_nothing_to_hide(self) -> bool:
+        """Tell whether every cell may stand by itself."""
+        counts = self.counts(np.arange(len(self.cells)))
+        return self._keep([((code,), 1) for code in np.flatnonzero(counts).tolist()], counts)
+
+    def surplus(self, counts: Counts) -> Counts:
+        """Cap the most frequent values, as little as possible, so that one bucket of all that is left is good."""
+        if not counts.any() or self._keep_all(counts):
+            return np.zeros_like(counts)
+        low, high = 0, int(counts.max())
+        while low + 1 < high:
+            cap = (low + high) // 2
+            low, high = (cap, high) if self._keep_all(np.minimum(counts, cap)) else (low, cap)
+        return counts - np.minimum(counts, low)
+
+    def buckets(self, kept: Rows, rng: np.random.Generator, *, halve: bool) -> Buckets:
+        """Put the sensitive cells of some records into small buckets; which records of a value go where is random.
+
+        Parameters
+        ----------
+        kept : the records; one bucket of all their sensitive cells must keep the models.
+        rng : the source of randomness.
+        halve : part the values at their median first, as often as both halves keep the models.
+        """
+        counts, rows = self.counts(kept), self.rows(kept)
+        found = np.full(len(self.cells), NOT_PUBLISHED, dtype=np.int32)
+        if len(rows):
+            spans = self._spans(counts) if halve else [np.flatnonzero(counts)]
+            pieces = [piece for span in spans for piece in self._pieces(span, counts)]
+            found[rows] = drawn(pieces, self.column.codes[rows], rng)
+        return found
+
+    @property
+    def _width(self) -> int:
+        return len(self.column.domain) + 1
+
+    def _spans(self, counts: Counts) -> Iterator[Rows]:
+        """Halve the values, in the order of the domain, at the cut that parts their records most evenly."""
+        values = np.flatnonzero(counts)
+        ends = np.append(0, np.cumsum(counts[values]))
+        first, last = np.array([0]), np.array([len(values)])
+        while len(first):
+            middle = (ends[first] + ends[last]) / 2
+            after = np.clip(np.searchsorted(ends, middle), first + 1, last)
+            before = np.maximum(after - 1, first + 1)
+            cut = np.where(np.abs(ends[before] - middle) <= np.abs(ends[after] - middle), before, after)
+            good = cut < last
+            good[good] = self._halves_keep(counts, values, first[good], cut[good], last[good])
+            for start, stop in zip(first[~good].tolist(), last[~good].tolist(), strict=True):
+                yield values[start:stop]
+            first, last = np.column_stack([first, cut])[good].ravel(), np.column_stack([cut, last])[good].ravel()
+
+    def _halves_keep(self, counts: Counts, values: Rows, first: Rows, cut: Rows, last: Rows) -> npt.NDArray[np.bool_]:
+        """Tell where one bucket for the values before a cut is good, and one for those after it."""
+        starts, stops = np.column_stack([first, cut]).ravel(), np.column_stack([cut, last]).ravel()
+        lengths = stops - starts
+        half = np.repeat(np.arange(len(starts)), lengths)
+        codes = values[np.arange(int(lengths.sum())) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)]
+        histogram = Histogram.of_entries(half, codes, counts[codes], groups=len(starts), width=self._width)
+        return np.asarray(self._kept(histogram, counts).reshape(-1, 2).all(axis=1))
+
+    def _pieces(self, span: Rows, totals: Counts) -> Pieces:
+        """Find small buckets for some values, one of which for all of these is good."""
+        counts = totals[span]
+        total, largest = int(counts.sum()), int(counts.max())
+        least = max(2, *(model.smallest_group for model in self.models))
+
+        def assigned(l: int) -> Pieces | None:
+            pieces = [(tuple(span[list(places)].tolist()), often) for places, often in assign(counts, l)]
+            return pieces if self._keep(pieces, totals) else None
+
+        def dealt(size: int) -> Pieces | None:
+            pieces = list(deal(list(zip(span.tolist(), counts.tolist(), strict=True)), max(1, total // size)))
+            return pieces if self._keep(pieces, totals) else None
+
+        whole: Pieces = [(tuple(np.repeat(span, counts).tolist()), 1)]
+        found = smallest(least, total // largest, assigned) or whole
+        if total <= SMALL_BUCKETS * least * _number(found):
+            return found
+        return max(found, smallest(least, max(least, total), dealt) or whole, key=_number)
+
+    def _keep(self, pieces: Pieces, totals: Counts) -> bool:
+        lengths = [len(codes) for codes, _ in pieces]
+        codes = np.concatenate([np.asarray(codes, dtype=np.int64) for codes, _ in pieces])
+        piece, ones = np.repeat(np.arange(len(pieces)), lengths), np.ones(len(codes), dtype=np.int64)
+        histogram = Histogram.of_entries(piece, codes, ones, groups=len(pieces), width=self._width)
+        return bool(self._kept(histogram, totals).all())
+
+    def _keep_all(self, counts: Counts) -> bool:
+        codes = np.flatnonzero(counts)
+        whole = Histogram.of_entries(np.zeros_like(codes), codes, counts[codes], groups=1, width=self._width)
+        return bool(self._kept(whole, counts).all())
+
+    def _kept(self, histogram: Histogram, totals: Counts) -> npt.NDArray[np.bool_]:
+        """Tell which buckets keep all models, also for one who knows of a single record that it is in the bucket."""
+        alone = np.ones(len(histogram.offsets) - 1, dtype=np.int64)
+        groups = Groups(alone, {self.name: histogram}, {self.name: totals}, {self.name: self.column.domain})
+        return np.asarray(np.logical_and.reduce([model.kept_by(groups) for model in self.models]))
+
+
+def _number(pieces: Pieces) -> int:
+    return sum(often for _, often in pieces)
+
+
+def simple_models(models: Sequence[PrivacyModel]) -> Iterator[PrivacyModel]:
+    """Take models that are several at once apart."""
+    for model in models:
+        if isinstance(model, Conjunction):
+            yield from simple_models(model.parts)
+        else:
+            yield model
+
+
+def protected_cells(task: Task) -> list[Protected]:
+    """List the flagged cells of every attribute, and all cells of sensitive attributes that a model names."""
+    found = []
+    models = list(simple_models(task.models))
+    columns = {column.name: column for column in (*task.table.quasi, *task.table.sensitive)}
+    for name, column in columns.items():
+        mine = [model for model in models if name in model.attributes]
+        mask = task.table.flags.get(name)
+        if mask is not None and mask.any():
+            flagged = flagged_cells(task.table, name)
+            codes = np.zeros(task.table.rows, dtype=flagged.codes.dtype)
+            codes[mask] = flagged.codes
+            found.append(Protected(CodedColumn(flagged.domain, codes), mask, mine))
+        elif mask is None and mine:
+            found.append(Protected(column, np.ones(task.table.rows, dtype=np.bool_), mine))
+    return found
+
+
+def flagged_cells(table: CodedTable, name: str) -> CodedColumn:
+    """Give the flagged cells of an attribute alone, in the domain that a reader of their buckets sees."""
+    column = next(column for column in (*table.quasi, *table.sensitive) if column.name == name)
+    codes, domain = column.codes[table.flags[name]], column.domain
+    if domain.scale not in {Scale.NUMERIC, Scale.NOMINAL}:
+        return CodedColumn(domain, codes)
+    present = np.unique(codes[codes != domain.missing])
+    place = np.full(len(domain) + 1, len(present), dtype=np.uint32)
+    place[present] = np.arange(len(present))
+    hierarchy = None if domain.hierarchy is None else _under(domain.hierarchy, present)
+    return CodedColumn(Domain(name, domain.scale, domain.values.take(pa.array(present)), hierarchy), place[codes])
+
+
+def _under(hierarchy: Hierarchy, leaves: npt.NDArray[np.integer]) -> Hierarchy:
+    """Keep some leaves of a hierarchy, and the nodes above them."""
+    parts = [np.unique(level[leaves], return_inverse=True) for level in hierarchy.levels]
+    return Hierarchy(
+        tuple(hierarchy.leaves[leaf] for leaf in leaves.tolist()),
+        tuple(number.astype(np.int32) for _, number in parts),
+        tuple(
+            tuple(labels[node] for node in nodes.tolist())
+            for (nodes, _), labels in zip(parts, hierarchy.labels, strict=True)
+        ),
+    )
+
+
+def eligible_rows(protected: Sequence[Protected], kept: Rows, task: Task) -> Rows:
+    """Suppress what is too frequent, attribute by attribute, until all of them can be put in buckets.
+
+    Records that are too many in several attributes go first.
+    """
+    while True:
+        extra = [each.surplus(each.counts(kept)) for each in protected]
+        if not any(lost.any() for lost in extra):
+            return kept
+        over = np.zeros(task.table.rows, dtype=np.int8)
+        for each, lost in zip(protected, extra, strict=True):
+            over += each.cells & (lost[each.column.codes] > 0)
+        for each in protected:
+            mine, lost = each.rows(kept), each.surplus(each.counts(kept))
+            left = without_surplus(mine, each.column.codes, lost, task.rng, over)
+            kept = np.setdiff1d(kept, np.setdiff1d(mine, left, assume_unique=True), assume_unique=True)
+            if task.table.rows - len(kept) > task.most_suppressed or not len(kept):
+                raise _impossible(each, task.table.rows - len(kept), task)
+
+
+def _impossible(protected: Protected, lost: int, task: Task) -> InfeasibleError:
+    counts = protected.counts(np.arange(task.table.rows))
+    cells, largest = int(counts.sum()), int(counts.max())
+    return InfeasibleError(
+        f"The models of column {protected.name!r} cannot be kept: one value holds {largest / cells:.2%} of {cells:,} "
+        f"sensitive cells, so l can be at most {cells * 10_000 // largest / 10_000:g} unless {lost:,} or more records "
+        f"are suppressed, and only {task.most_suppressed:,} may be; ask for less or raise max_suppressed."
+    )
+
+
+def smallest(first: int, last: int, attempt: Callable[[int], Pieces | None]) -> Pieces | None:
+    """Find the smallest number for which an attempt succeeds, if larger ones do, too: by doubling, then halving."""
+    low, step, best = first - 1, 1, None
+    high = first
+    while high <= last:
+        best = attempt(high)
+        if best is not None:
+            break
+        low, step = high, 2 * step
+        high = min(high + step, last) if high < last else last + 1
+    while best is not None and low + 1 < high:
+        middle = (low + high) // 2
+        found = attempt(middle)
+        best, low, high = (best, middle, high) if found is None else (found, low, middle)
+    return best
+
+
+def drawn(pieces: Pieces, codes: npt.NDArray[np.unsignedinteger], rng: np.random.Generator) -> Buckets:
+    """Draw for every cell, given by its code, a bucket among those that have a place for its value."""
+    value = np.concatenate([np.asarray(values, dtype=np.int64) for values, _ in pieces])
+    lengths = [len(values) for values, _ in pieces]
+    often = np.array([repetitions for _, repetitions in pieces], dtype=np.int64)
+    first = np.repeat(np.cumsum(often) - often, lengths)
+    often = np.repeat(often, lengths)
+    order = np.argsort(value, kind="stable")
+    often, first = often[order], first[order]
+    place = np.arange(len(codes)) - np.repeat(np.cumsum(often) - often, often)
+    shuffled = rng.permutation(len(codes))
+    buckets = np.empty(len(codes), dtype=np.int32)
+    buckets[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.repeat(first, often) + place
+    return buckets

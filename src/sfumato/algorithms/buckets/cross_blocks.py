@@ -1,0 +1,112 @@
+"""Blocks of near records, as a tree: cut in two while both halves stay l-eligible and large enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.cutting.axes import Axes
+from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints, Ranges, Records, Rule, cutter_for
+from sfumato.coding.histograms import sparse_counts
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTree:
+    """Nested blocks: every node is a run of `order`, which lists all records so that near ones are close.
+
+    Node 0 is all records. Children come after their parents, the left one first; `parent` of node 0 is -1.
+    """
+
+    order: Ints
+    parent: Ints
+    start: Ints
+    size: Ints
+    leaf: npt.NDArray[np.bool_]
+
+    @classmethod
+    def whole(cls, rows: int) -> BlockTree:
+        """Leave all records in one block."""
+        return cls(
+            np.arange(rows), np.array([-1]), np.zeros(1, dtype=np.int64), np.array([rows]), np.ones(1, dtype=np.bool_)
+        )
+
+
+def grow(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> BlockTree:
+    """Cut blocks at their widest attribute that leaves both halves l-eligible and not below the smallest size.
+
+    Parameters
+    ----------
+    records : all records in one segment; the sensitive values are its only extra column, if l is above 1.
+    axes : the quasi-identifiers.
+    smallest : the least number of records in a block.
+    values : how many sensitive values there are.
+    l : one over the largest share of a value in a block.
+    """
+    return _Growth(records, axes, smallest, values, l).run()
+
+
+class _Growth:
+    def __init__(self, records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> None:
+        self.records, self.axes, self.values, self.l = records, axes, values, l
+        self.rule = Rule(smallest, relaxed=False, missing_rides=False)
+        self.cutter = cutter_for(len(records.weight))
+        self.leaf_of = np.empty(len(records.weight), dtype=np.int32)
+        self.parent = [np.array([-1])]
+        self.size = [np.diff(records.offsets)]
+        self.start = [np.zeros(1, dtype=np.int64)]
+        self.leaves: list[Ints] = []
+
+    def run(self) -> BlockTree:
+        nodes, born, finished = np.zeros(1, dtype=np.int64), 1, 0
+        while self.records.segments:
+            cuts = self._allowed(self.cutter.ranges(self.records, self.axes))
+            done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
+            self.cutter.number(self.records, done, finished, self.leaf_of)
+            finished += len(done)
+            self.leaves.append(nodes[done])
+            begin = self.start[-1][cut]
+            left = self.cutter.sides(self.records, cut, cuts.of(cut))
+            self.records = self.cutter.split(self.records, cut, left)
+            sizes = np.diff(self.records.offsets)
+            self.parent.append(np.repeat(nodes[cut], 2))
+            self.size.append(sizes)
+            self.start.append(np.column_stack([begin, begin + sizes[0::2]]).ravel())
+            nodes, born = born + np.arange(2 * len(cut)), born + 2 * len(cut)
+        return self._tree()
+
+    def _tree(self) -> BlockTree:
+        parent, start = np.concatenate(self.parent), np.concatenate(self.start)
+        leaves = np.concatenate(self.leaves)
+        leaf = np.zeros(len(parent), dtype=np.bool_)
+        leaf[leaves] = True
+        order = np.argsort(start[leaves][self.leaf_of], kind="stable")
+        return BlockTree(order, parent, start, np.concatenate(self.size), leaf)
+
+    def _allowed(self, ranges: Ranges) -> Cuts:
+        """Propose cuts, widest attribute first, until both halves of every cut are eligible."""
+        tried = np.arange(self.records.segments)
+        cuts = self.cutter.propose(self.records, self.axes, self.rule, ranges, tried, np.zeros_like(tried))
+        refused = self._refused(tried, cuts)
+        while len(refused):
+            again = self.cutter.propose(self.records, self.axes, self.rule, ranges, refused, cuts.rank[refused] + 1)
+            cuts.replace(refused, again)
+            refused = self._refused(refused, again)
+        return cuts
+
+    def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
+        """Find the segments of which a half would not be eligible."""
+        proposed = np.flatnonzero(cuts.axis != NO_CUT)
+        if self.l <= 1 or not len(proposed):
+            return segments[:0]
+        named = segments[proposed]
+        rows, place = self.records.rows_of(named)
+        half = 2 * place + ~self.cutter.sides(self.records, named, cuts.of(proposed))
+        offsets, _, counts = sparse_counts(half, 2 * len(named), self.records.extra[0][rows], self.values)
+        largest = np.maximum.reduceat(counts, offsets[:-1])
+        sizes = np.bincount(half, minlength=2 * len(named)).tolist()
+        most = np.array([size * self.l.denominator // self.l.numerator for size in sizes])
+        bad = largest > most
+        return named[bad[0::2] | bad[1::2]]

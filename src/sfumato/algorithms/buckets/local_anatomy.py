@@ -1,0 +1,157 @@
+"""Local anatomy: single sensitive cells in buckets, all other cells as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.buckets.bucketing import Buckets, Protected, Rows, eligible_rows, protected_cells, simple_models
+from sfumato.algorithms.publishing import recode_ranges
+from sfumato.coding.codes import CodedTable
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.schema.missing import Missing
+from sfumato.validation import require
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalAnatomy(Algorithm):
+    r"""Publish flagged cells in buckets that keep their attribute's models, and every other cell as it is [1]_.
+
+    Every attribute with flagged cells, and every sensitive attribute that a model names, is put in buckets of its
+    own, with models of its own. Buckets are those of the assignment step of m-invariance, with the smallest whole
+    $\ell$ whose buckets keep the models; where these are large, as for t-closeness, cells are dealt evenly to as many
+    buckets as keep them, if these are more. One who knows everybody's quasi-identifiers may find every record, so each
+    bucket by itself must keep the models. Which records of a value go into which bucket is random.
+
+    Sensitive cells are hidden, identities are not: see `LocalAnatomyGeneralization`. Work grows as $n \log n$ for $n$
+    records. Where a value is too frequent for any bucket, the least number of its records is suppressed, if so many
+    may be.
+
+    Parameters
+    ----------
+    halve : part the values of an attribute at their median first, in the order of its domain, as often as both
+        halves keep the models: the values of a bucket are then close to each other.
+
+    References
+    ----------
+    .. [1] Local anatomy, as read in the spec of this project (`publishing.md`, section 4); buckets are those of Xiao,
+       Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.
+       https://dl.acm.org/doi/10.5555/1182635.1164141
+    """
+
+    name = "local-anatomy"
+    reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
+
+    halve: bool = True
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.halve, bool), self, "halve", "true or false", self.halve)
+
+    def refusal(self, task: Task) -> str | None:
+        """Refuse models of identities, and sensitive cells that no model protects."""
+        if impossible(task):
+            return None
+        for model in simple_models(task.models):
+            if isinstance(model, KAnonymity) and model.k > 1:
+                return (
+                    f"LocalAnatomy cannot serve {model!r}, because it hides values, not identities: "
+                    "other cells stay exact; use LocalAnatomyGeneralization."
+                )
+        open_columns = {column.name for column in task.table.sensitive} - {each.name for each in protected_cells(task)}
+        unprotected = sorted(open_columns - set(task.table.flags))
+        if unprotected:
+            return (
+                f"LocalAnatomy would publish column {unprotected[0]!r} beside exact quasi-identifiers, "
+                "and no model protects it; add one, or leave the column out."
+            )
+        return refused_cells(self, task)
+
+    def search(self, task: Task) -> Publication:
+        """Find what to publish."""
+        protected = protected_cells(task)
+        kept = eligible_rows(protected, np.arange(task.table.rows), task)
+        task.progress(0.2)
+        buckets = {each.name: each.buckets(kept, task.rng, halve=self.halve) for each in protected}
+        task.progress(0.8)
+        publication = _exact(task.table, kept, buckets)
+        task.progress(1.0)
+        return publication
+
+
+def impossible(task: Task) -> bool:
+    """Tell whether a group of all records breaks a model of group sizes, which is refused with what is possible."""
+    sizes = [model.k for model in simple_models(task.models) if isinstance(model, KAnonymity)]
+    return max(sizes, default=1) > task.table.rows
+
+
+def refused_cells(algorithm: Algorithm, task: Task) -> str | None:
+    """Say in one sentence why sensitive cells cannot be put in buckets, or nothing."""
+    name = type(algorithm).__name__
+    for whole in task.models:
+        for model in simple_models([whole]):
+            if model.needs_population:
+                return f"{name} cannot search for {whole!r}, which needs a population table; give one to the audit."
+            if not (model.monotone and whole.monotone) or len(whole.attributes) > 1:
+                return f"{name} cannot serve {whole!r}, because mixtures of its good buckets may be bad; use another."
+            if not (model.attributes or isinstance(model, KAnonymity)):
+                return f"{name} cannot serve {whole!r}, which is about groups, not values; use another."
+    sentences = (_refused(each, name, task) for each in protected_cells(task))
+    return next((sentence for sentence in sentences if sentence is not None), None)
+
+
+def _refused(protected: Protected, name: str, task: Task) -> str | None:
+    column = protected.name
+    if not protected.models:
+        return (
+            f"{name} has no model for the flagged cells of column {column!r}; "
+            f"add one, such as FrequencyLDiversity(l=2, sensitive={column!r})."
+        )
+    if protected.missing and task.missing is Missing.MATCHES_ALL:
+        return (
+            f"{name} cannot hide the {protected.missing:,} missing cells of column {column!r} that may be any value; "
+            "use the policy own-value, or fill them."
+        )
+    if protected.has_nothing_to_hide():
+        return (
+            f"{name} has nothing to hide in column {column!r}, whose models single cells keep; ask for l of at least 2."
+        )
+    return None
+
+
+def flags_of(table: CodedTable) -> list[npt.NDArray[np.bool_]]:
+    """Tell for every quasi-identifier whose cells are flagged."""
+    none = np.zeros(table.rows, dtype=np.bool_)
+    return [table.flags.get(column.name, none) for column in table.quasi]
+
+
+def published_groups(rows: int, kept: Rows, labels: Sequence[int] | Buckets) -> Buckets:
+    """Give every record its group; those that are not kept have none."""
+    group = np.full(rows, NOT_PUBLISHED, dtype=np.int32)
+    group[kept] = labels
+    return group
+
+
+def _exact(table: CodedTable, kept: Rows, buckets: dict[str, Buckets]) -> Publication:
+    """Publish quasi-identifiers as they are where they are not flagged; records that look alike are a group."""
+    if not table.quasi:
+        return Publication(published_groups(table.rows, kept, np.zeros(len(kept), np.int32)), {}, buckets=buckets)
+    flags = flags_of(table)
+    codes = [
+        np.where(mask, len(column.domain) + 1, column.codes)[kept]
+        for column, mask in zip(table.quasi, flags, strict=True)
+    ]
+    alike = group_columns(codes, [len(column.domain) + 2 for column in table.quasi])
+    chosen = kept[first_rows(alike)]
+    recoded = {}
+    for column, mask in zip(table.quasi, flags, strict=True):
+        value, starred = column.codes[chosen].astype(np.int64), mask[chosen]
+        low = np.where(starred, 0, value)
+        high = np.where(~starred & (value == column.domain.missing), -1, low)
+        recoded[column.name] = recode_ranges(column.domain, low, high, starred)
+    return Publication(published_groups(table.rows, kept, alike.labels), recoded, buckets=buckets)

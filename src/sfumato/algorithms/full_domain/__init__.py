@@ -1,0 +1,1 @@
+"""Full-domain recoding: one level per attribute, the same for all records."""

@@ -1,0 +1,110 @@
+"""What the searches for the best node have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from sfumato.algorithms.base import Progress
+from sfumato.algorithms.deadline import Deadline
+from sfumato.algorithms.full_domain.exploration import Exploration
+from sfumato.algorithms.full_domain.lattice import Levels
+from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.losses import RecodingLoss
+from sfumato.core.publication import Proof
+
+ROUNDING = 1e-12
+
+
+class Search(ABC):
+    """A search that keeps the best node it has seen, and a bound for what it has not seen."""
+
+    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
+        self.recodings, self.loss, self.progress, self.deadline = recodings, loss, progress, deadline
+        self.best: Levels | None = None
+        self.least = np.inf
+
+    @property
+    def hoped_for(self) -> float:
+        """What a loss must be below to be better than the least, rounding apart."""
+        return self.least if self.best is None else self.least - ROUNDING * abs(self.least)
+
+    def run(self) -> None:
+        """Check nodes until the best is known, or time is up, or somebody interrupts."""
+        try:
+            self.seek()
+            self._settle()
+        except KeyboardInterrupt:
+            if self.best is None:
+                raise
+        self.progress(1.0, self.note())
+
+    def proof(self) -> Proof:
+        """Say how good the best node is."""
+        return Proof(
+            self.loss.name, self.least, self.lower_bound(), self.recodings.checked, self.recodings.lattice.size
+        )
+
+    def note(self) -> str:
+        """Say how the search stands."""
+        if self.best is None:
+            return "nothing found yet"
+        return f"{self.loss.name} {self.least:.4g}, none below {self.lower_bound():.4g}"
+
+    @abstractmethod
+    def exploration(self) -> Exploration:
+        """Tell what was found out."""
+
+    @abstractmethod
+    def lower_bound(self) -> float:
+        """Give a number that the loss of no solution is below."""
+
+    @abstractmethod
+    def bound_of(self, levels: Levels) -> float:
+        """Give a number that the loss of a node is not below, if it is a solution."""
+
+    @abstractmethod
+    def value_of(self, levels: Levels) -> float:
+        """Give the loss of a node, which is checked if it was not; infinite if it is no solution."""
+
+    @abstractmethod
+    def seek(self) -> None:
+        """Check nodes until the best is known or time is up."""
+
+    def _settle(self) -> None:
+        """Go down from the best node while nothing is lost by it: of equally good solutions a lowest one wins."""
+        moved = True
+        while moved and self.best is not None:
+            moved = False
+            equal = self.least + ROUNDING * abs(self.least)
+            for lower in self.recodings.lattice.below(self.best):
+                if self.bound_of(lower) <= equal and self.value_of(lower) <= equal:
+                    self.best, self.least, moved = lower, self.value_of(lower), True
+                    break
+
+    def climb(self, center: Levels, rng: np.random.Generator | None = None) -> None:
+        """Go from a node to a better neighbor while there is one.
+
+        Neighbors are one level away in one attribute, or one level down in one and one level up in another. They are
+        tried from the least bound on, or in random order.
+        """
+        value, moved = self.value_of(center), True
+        while moved and not self.deadline.passed():
+            moved = False
+            near = sorted(self._neighbors(center), key=self.bound_of)
+            order = range(len(near)) if rng is None else rng.permutation(len(near))
+            for node in (near[i] for i in order):
+                if self.deadline.passed():
+                    break
+                if self.bound_of(node) < value and (found := self.value_of(node)) < value:
+                    center, value, moved = node, found, True
+                    break
+
+    def _neighbors(self, levels: Levels) -> list[Levels]:
+        lattice = self.recodings.lattice
+        lower = list(lattice.below(levels))
+        swapped = [
+            other for low in lower for other in lattice.above(low) if other != levels and sum(other) == sum(levels)
+        ]
+        return [*lower, *swapped, *lattice.above(levels)]

@@ -1,0 +1,66 @@
+"""Datafly: generalize the attribute with the most distinct values until few records are left over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.global_recoding import GlobalRecoding
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.core.publication import Publication
+
+
+@dataclass(frozen=True, kw_only=True)
+class Datafly(GlobalRecoding):
+    """Generalize the attribute with the most distinct values, again and again, and suppress the rest [1]_.
+
+    Every step moves one quasi-identifier, the one with the most distinct values and of several the first in the
+    schema, to its next level. The walk ends as soon as no more records are in bad groups than may be suppressed, so
+    it makes at most one step per level, and it looks at nothing else: other recodings may lose less.
+
+    Parameters
+    ----------
+    refine : whether to recode again, and again, what is suppressed; every round then ends as soon as any group is
+        good, and the result is a local recoding.
+
+    References
+    ----------
+    .. [1] Sweeney, "Datafly: a system for providing anonymity in medical data", Database Security XI, 1998.
+       https://doi.org/10.1007/978-0-387-35285-5_22
+    """
+
+    name = "datafly"
+    reference = "Sweeney 1998, https://doi.org/10.1007/978-0-387-35285-5_22"
+
+    @property
+    def ignores_row_order(self) -> bool:
+        """Rows in another order are published alike: all is decided on counts."""
+        return True
+
+    def refusal(self, task: Task) -> str | None:
+        """Refuse models that more general groups may break, though less general ones keep them."""
+        for model in task.models:
+            if not model.monotone:
+                return f"Datafly cannot serve {model!r}, because generalizing may break it; use Optimal."
+        return super().refusal(task)
+
+    def recode(self, task: Task) -> Publication:
+        """Walk up, and publish where the walk ends."""
+        if not task.table.quasi:
+            task.progress(1.0)
+            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
+        recodings = Recodings(task)
+        levels = [0] * len(recodings.ladders)
+        while not recodings.check(tuple(levels)).allowed and (free := _free(recodings, levels)):
+            levels[max(free, key=lambda j: recodings.widths[j][levels[j]])] += 1
+            task.progress(sum(levels) / sum(recodings.lattice.top))
+        task.progress(1.0)
+        return recodings.publish(tuple(levels))
+
+
+def _free(recodings: Recodings, levels: list[int]) -> list[int]:
+    """List the attributes that can be generalized further."""
+    return [j for j, top in enumerate(recodings.lattice.top) if levels[j] < top]

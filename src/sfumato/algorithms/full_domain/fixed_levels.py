@@ -1,0 +1,84 @@
+"""Fixed levels: publish the full-domain recoding that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.core.publication import Publication
+from sfumato.schema.missing import Missing
+from sfumato.validation import did_you_mean, is_whole, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedLevels(Algorithm):
+    """Generalize every quasi-identifier to a level that you name, and suppress groups that break a model [1]_.
+
+    It searches for nothing: any node of a lattice that another algorithm explored can be published with it.
+
+    Parameters
+    ----------
+    levels : the level of quasi-identifiers by name, from 0 for the values themselves to the height of the hierarchy
+        (1 without one) for `*`; those that are not named are published as `*`.
+
+    References
+    ----------
+    .. [1] Samarati, "Protecting respondents' identities in microdata release", IEEE TKDE 13(6), 2001.
+       https://doi.org/10.1109/69.971193
+    """
+
+    name = "fixed-levels"
+    reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
+
+    levels: Mapping[str, int] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.levels is not None:
+            wanted = "a mapping from names to whole numbers of at least 0"
+            require(_are_levels(self.levels), self, "levels", wanted, self.levels)
+            object.__setattr__(self, "levels", dict(self.levels))
+
+    @property
+    def ignores_row_order(self) -> bool:
+        """Rows in another order are published alike: all is decided on counts."""
+        return True
+
+    def refusal(self, task: Task) -> str | None:
+        """Refuse levels of columns that are not generalized, and levels that there are not."""
+        heights = {column.name: Ladder.of(column.domain).height for column in task.table.quasi}
+        for name, level in (self.levels or {}).items():
+            if name not in heights:
+                hint = did_you_mean(name, heights) or "; drop it."
+                return f"FixedLevels names {name!r}, which is no quasi-identifier{hint}"
+            if level > heights[name]:
+                return f"FixedLevels wants level {level} of {name!r}, which has levels from 0 to {heights[name]}."
+        if task.missing is Missing.MATCHES_ALL:
+            for model in task.models:
+                if not model.monotone:
+                    return f"FixedLevels cannot serve {model!r} where missing values match all; use own-value."
+        return super().refusal(task)
+
+    def search(self, task: Task) -> Publication:
+        """Apply the levels."""
+        if not task.table.quasi:
+            task.progress(1.0)
+            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
+        recodings = Recodings(task)
+        named = self.levels or {}
+        publication = recodings.publish(
+            tuple(named.get(ladder.domain.name, ladder.height) for ladder in recodings.ladders)
+        )
+        task.progress(1.0)
+        return publication
+
+
+def _are_levels(given: object) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and is_whole(level) and level >= 0 for name, level in given.items()
+    )

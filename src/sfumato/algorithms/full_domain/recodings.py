@@ -1,0 +1,290 @@
+"""All full-domain recodings of one table: any of them can be checked, and published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.lattice import Lattice, Levels, is_below
+from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.coding.combinations import Combinations, Counted, combine
+from sfumato.core.groups import Groups
+from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.models.base import PrivacyModel
+
+Mask = npt.NDArray[np.bool_]
+LARGE = 20_000  # combinations from which rolling up to fewer pays
+SHRINKS = 4  # times fewer combinations that a rolled-up set must have
+EMPTINESS = 64.0  # cells per group that are expected at first, at most
+STORED = 4  # sets as large as the first that may be stored in all
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Combinations that were rolled up to some levels: nodes at or above these can be checked on them."""
+
+    levels: Levels
+    combinations: Combinations
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What the models say about groups.
+
+    Parameters
+    ----------
+    kept : which groups are good.
+    firm : which groups are bad and have no good part, however they are parted.
+    torn : in how many more bad groups something must be suppressed, however they are parted.
+    """
+
+    kept: Mask
+    firm: Mask
+    torn: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What was found out about one node.
+
+    Parameters
+    ----------
+    levels : the node.
+    source : what the groups were counted on.
+    counted : the groups.
+    limit : how many records may be suppressed.
+    suppressed : how many records are in bad groups.
+    lost_below : how many records, at least, every node below suppresses.
+    judge : tells what the models say; asked only where it matters.
+    """
+
+    levels: Levels
+    source: Source
+    counted: Counted
+    limit: int
+    suppressed: int
+    lost_below: int
+    judge: Callable[[], Judged]
+
+    @cached_property
+    def judged(self) -> Judged:
+        """What the models say about every group."""
+        return self.judge()
+
+    @property
+    def kept(self) -> Mask:
+        """Which groups are good."""
+        return self.judged.kept
+
+    @property
+    def firm(self) -> Mask:
+        """Which groups are bad and have no good part, however they are parted."""
+        return self.judged.firm
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many records every group has."""
+        return self.counted.sizes
+
+    @property
+    def allowed(self) -> bool:
+        """Whether few enough records are suppressed for the node to be a solution."""
+        return self.suppressed <= self.limit
+
+    def by_class(self, column: int) -> npt.NDArray[np.int64]:
+        """Count for every group how often it has each value of a column that came along."""
+        along = self.source.combinations.along[column]
+        width = len(along.domain) + 1
+        keys = self.counted.labels.astype(np.int64) * width + along.codes
+        counts = np.bincount(keys, self.source.combinations.weights, minlength=len(self.sizes) * width)
+        return counts.astype(np.int64).reshape(-1, width)
+
+    @cached_property
+    def lost(self) -> list[npt.NDArray[np.float64]]:
+        """How often every code of every column occurs in bad groups."""
+        return self._histograms(~self.kept)
+
+    @cached_property
+    def lost_firmly(self) -> list[npt.NDArray[np.float64]]:
+        """How often every code of every column occurs in groups that have no good part."""
+        return self.lost if np.array_equal(self.firm, ~self.kept) else self._histograms(self.firm)
+
+    def _histograms(self, groups: Mask) -> list[npt.NDArray[np.float64]]:
+        combinations = self.source.combinations
+        return combinations.histograms(np.flatnonzero(groups[self.counted.labels]))
+
+
+class Recodings:
+    """All full-domain recodings of a table under its models.
+
+    Groups are counted on distinct combinations. Large sets of combinations are rolled up on the way to a node,
+    and later nodes are counted on the smallest stored set that can serve them.
+
+    Parameters
+    ----------
+    task : the table and its models.
+    target : a column whose values are counted per group, too.
+    """
+
+    def __init__(self, task: Task, target: str | None = None) -> None:
+        self.task = task
+        self.ladders = tuple(Ladder.of(column.domain) for column in task.table.quasi)
+        self.lattice = Lattice(self.ladders)
+        names = {name for model in task.models for name in model.attributes}
+        self.watched = tuple(column for column in task.table.sensitive if column.name in names)
+        guide = () if target is None else (task.table.guides[target],)
+        combinations, self.combination_of = combine(
+            task.table.quasi, [ladder.levels for ladder in self.ladders], (*self.watched, *guide)
+        )
+        self.sources = [Source((0,) * len(self.ladders), combinations)]
+        self.histograms = combinations.histograms()
+        self.widths = [
+            [np.count_nonzero(np.bincount(nodes, counts)) for nodes in ladder.levels]
+            for ladder, counts in zip(self.ladders, self.histograms, strict=True)
+        ]
+        self.limit = min(task.most_suppressed, task.table.rows - 1)
+        self.smallest_group = max((model.smallest_group for model in task.models), default=1)
+        self.checked = 0
+        cells = prod(float(widths[0]) for widths in self.widths)
+        self._emptiness = min(EMPTINESS, max(1.0, cells / len(combinations)))
+
+    @cached_property
+    def firm_models(self) -> list[PrivacyModel]:
+        """The models that a part of a bad group never keeps."""
+        return [model for model in self.task.models if model.extendable]
+
+    @cached_property
+    def tagged_below(self) -> bool:
+        """Whether every bad group of any node leads to a bad group in all nodes below."""
+        return all(model.monotone for model in self.task.models)
+
+    @cached_property
+    def tagged_above(self) -> bool:
+        """Whether all nodes above a solution are solutions."""
+        return all(model.extendable or (model.monotone and not self.limit) for model in self.task.models)
+
+    def check(self, levels: Levels, *, fully: bool = False) -> Check:
+        """Count the groups of a node and judge them; when sizes alone forbid the node, nothing else is judged.
+
+        Parameters
+        ----------
+        levels : the node.
+        fully : whether to judge all models, come what may.
+        """
+        self.checked += 1
+        source = self._source(levels)
+        counted = source.combinations.group(levels)
+        limit = self.limit
+        hasty = not fully and limit < self.task.table.rows - 1
+        if hasty and (lost := counted.in_cells_below(self.smallest_group)) > limit:
+            return Check(levels, source, counted, limit, lost, lost, lambda: self._judge_sizes(counted))
+        judged = self._judge(source, counted)
+        suppressed = int(counted.sizes[~judged.kept].sum())
+        lost_below = int(counted.sizes[judged.firm].sum()) + judged.torn
+        return Check(levels, source, counted, limit, suppressed, lost_below, lambda: judged)
+
+    def publish(self, levels: Levels) -> Publication:
+        """Publish a node: good groups as they are, bad ones not at all."""
+        base = self.sources[0]
+        counted = base.combinations.group(levels)
+        labels, kept = counted.labels, self._judge(base, counted).kept
+        first = np.zeros(len(counted.sizes), dtype=np.intp)
+        first[labels] = np.arange(len(labels))
+        by_value, recoded = {}, {}
+        for j, (ladder, level) in enumerate(zip(self.ladders, levels, strict=True)):
+            texts, nodes = ladder.labels(level), ladder.levels[level]
+            by_value[ladder.domain.name] = Recoded(texts, nodes)
+            recoded[ladder.domain.name] = Recoded(texts, nodes[base.combinations.column(j)[first]])
+        united = publish_groups(labels.astype(np.int32), recoded)
+        group = np.where(kept[labels], united.group, NOT_PUBLISHED).astype(np.int32)
+        return Publication(group[self.combination_of], united.recoded, by_value)
+
+    def _judge_sizes(self, counted: Counted) -> Judged:
+        small = counted.sizes < self.smallest_group
+        return Judged(~small, small)
+
+    def _judge(self, source: Source, counted: Counted) -> Judged:
+        groups = self._groups(source, counted)
+        firm = counted.sizes < self.smallest_group
+        kept = judge(groups, self.task.models) & ~firm
+        for model in self.firm_models:
+            firm = firm | ~model.kept_by(groups)
+        torn = int(np.count_nonzero(~kept & ~firm)) if self._torn_counts(kept) else 0
+        return Judged(kept, firm, torn)
+
+    def _torn_counts(self, kept: Mask) -> bool:
+        """Whether bad groups that are not firm lose a record below, too.
+
+        Unions of good groups are good, so a bad group has a bad part. Where groups are compared with the table as
+        it is published, this holds only while that is the whole table.
+        """
+        relative = any(model.compares_with_table for model in self.task.models)
+        return self.tagged_below and not kept.all() and not (relative and self.limit)
+
+    def groups(self, check: Check) -> Groups:
+        """Count the sensitive values of every group of a node."""
+        return self._groups(check.source, check.counted)
+
+    def _groups(self, source: Source, counted: Counted) -> Groups:
+        if not self.watched:
+            return Groups(counted.sizes)
+        combinations = source.combinations
+        return Groups.from_rows(
+            counted.labels,
+            len(counted.sizes),
+            combinations.along[: len(self.watched)],
+            self.task.missing,
+            weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers that NumPy adds fastest as floats
+        )
+
+    def _source(self, levels: Levels) -> Source:
+        """Find the smallest stored set for a node, after storing a smaller one where that pays."""
+        source = min(
+            (each for each in self.sources if is_below(each.levels, levels)), key=lambda each: len(each.combinations)
+        )
+        while len(source.combinations) > LARGE and (lower := self._worthwhile(source, levels)) != source.levels:
+            counted = source.combinations.group(lower)
+            if SHRINKS * len(counted.sizes) > len(source.combinations):
+                if self._emptiness == 1:
+                    break
+                self._emptiness = max(1.0, self._emptiness / SHRINKS)
+                continue
+            source = Source(lower, source.combinations.rolled_up(counted))
+            self._store(source)
+        return source
+
+    def _worthwhile(self, source: Source, levels: Levels) -> Levels:
+        """Go down from a node towards its source while far fewer groups than combinations are to be expected there.
+
+        Most cells are empty; how many, is learned from roll-ups that had more groups than expected.
+        """
+        most = self._emptiness * len(source.combinations) / SHRINKS
+        lower = list(levels)
+        cells = prod(float(widths[level]) for widths, level in zip(self.widths, lower, strict=True))
+        if cells > most:
+            return source.levels
+        while True:
+            steps = [
+                (self.widths[j][level - 1] / self.widths[j][level], j)
+                for j, level in enumerate(lower)
+                if level > source.levels[j]
+            ]
+            if not steps or cells * min(steps)[0] > most:
+                return tuple(lower)
+            growth, j = min(steps)
+            lower[j] -= 1
+            cells *= growth
+
+    def _store(self, source: Source) -> None:
+        self.sources.append(source)
+        allowed = STORED * len(self.sources[0].combinations)
+        while sum(len(each.combinations) for each in self.sources[1:]) > allowed and len(self.sources) > 2:  # noqa: PLR2004 - the first and the last
+            del self.sources[1]

@@ -1,0 +1,92 @@
+"""Samarati: halve the height of the lattice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.lattice import Lattice, box_above
+from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.full_domain.walking import TOLD, Findings, NodeSearch
+from sfumato.algorithms.losses import RecodingLoss
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samarati(NodeSearch):
+    """Find the full-domain recodings that keep the models with the fewest steps up, and publish the best of them [1]_.
+
+    The height of a recoding is the sum of its levels, a solution a recoding that keeps the models with few enough
+    records suppressed. If a height has a solution, all greater ones have: so the least is found by halving, and there
+    all solutions are. Recodings of a greater height may lose less and are not looked for; `Optimal` finds these.
+    That heights can be halved is true of models that stay kept when groups grow, and without suppression of all
+    monotone models; others are refused, and so are more than 1,000,000 recodings.
+
+    Parameters
+    ----------
+    loss : what chooses among the solutions of the least height: `"loss"`, `"precision"`, `"discernibility"`,
+        `"average-class-size"`, `"entropy"` or `"classification"`.
+    weights : how much quasi-identifiers count in loss, precision and entropy, by name; 1 if not named.
+    suppression_factor : for the same three, from 0 (suppression costs nothing) to 1 (generalization costs nothing);
+        at 0.5 both cost in full.
+    target : for the loss classification, the column to be predicted.
+    refine : whether to recode again, and again, what is suppressed; see `Optimal`.
+
+    References
+    ----------
+    .. [1] Samarati, "Protecting respondents' identities in microdata release", IEEE TKDE 13(6), 2001.
+       https://doi.org/10.1109/69.971193
+    """
+
+    name = "samarati"
+    reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
+    most_nodes = 1_000_000
+
+    def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:
+        halving = _Halving(recodings.lattice, Findings(recodings, loss))
+        least = halving.run()
+        if complete:
+            halving.decide_all()
+        return halving.findings.exploration(np.indices(recodings.lattice.shape).sum(axis=0) == least)
+
+
+class _Halving:
+    """The search for the least height at which there is a solution."""
+
+    def __init__(self, lattice: Lattice, findings: Findings) -> None:
+        self.lattice, self.findings = lattice, findings
+        self.nodes_at = reduce(np.convolve, [np.ones(levels) for levels in lattice.shape])
+        self.rounds, self.round = (len(self.nodes_at) - 1).bit_length() + 1, 0
+
+    def run(self) -> int:
+        """Find the least height, and all solutions there."""
+        low, high = 0, sum(self.lattice.top)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._look(middle, for_all=False) else (middle + 1, high)
+        self._look(low, for_all=True)
+        self.findings.tell(1.0)
+        return low
+
+    def decide_all(self) -> None:
+        """Find out of every node whether it is a solution."""
+        for levels in self.lattice.nodes():
+            if self.findings.status[levels] == Status.BOUNDED and self.findings.check(levels).allowed:
+                above = self.findings.status[box_above(levels)]
+                above[above == Status.BOUNDED] = Status.ANONYMOUS
+
+    def _look(self, height: int, *, for_all: bool) -> bool:
+        """Look for one solution, or for all, at a height."""
+        found = False
+        for number, levels in enumerate(self.lattice.at_height(height)):
+            if number % TOLD == 0:
+                self.findings.tell((self.round + number / self.nodes_at[height]) / self.rounds)
+            if self.findings.status[levels] == Status.BOUNDED and not self.findings.check(levels).allowed:
+                self.findings.rule_out_below(levels)
+            found = found or self.findings.status[levels] == Status.ANONYMOUS
+            if found and not for_all:
+                break
+        self.round += 1
+        return found

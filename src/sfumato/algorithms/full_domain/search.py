@@ -1,0 +1,139 @@
+"""What all searches over full-domain recodings have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.full_domain.exploration import Exploration
+from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.algorithms.global_recoding import GlobalRecoding
+from sfumato.algorithms.losses import LOSSES, RecodingLoss, Setting
+from sfumato.algorithms.publishing import publish_groups
+from sfumato.core.publication import Publication
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.schema.missing import Missing
+from sfumato.validation import is_number, require
+
+
+class Explored(NamedTuple):
+    """The recodings of a table, and what is known about them."""
+
+    recodings: Recodings
+    exploration: Exploration
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullDomainSearch(GlobalRecoding):
+    """A search for the levels, one per quasi-identifier, that lose least."""
+
+    loss: str = "loss"
+    weights: Mapping[str, float] | None = field(default=None, hash=False)
+    suppression_factor: float = 0.5
+    target: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.loss in LOSSES, self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
+        kind = LOSSES[self.loss]
+        factor = self.suppression_factor
+        require(is_number(factor) and 0 <= factor <= 1, self, "suppression_factor", "a number from 0 to 1", factor)
+        if not kind.weighted and (self.weights is not None or factor != 0.5):  # noqa: PLR2004 - the default
+            raise InvalidParameterError(
+                f"{type(self).__name__}: the loss {self.loss!r} has no weights and no suppression_factor; "
+                "leave them out, or choose another loss."
+            )
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _checked_weights(self, self.weights))
+        if kind.needs_classes != (self.target is not None):
+            wanted = "needs a target, the column to be predicted" if kind.needs_classes else "takes no target"
+            raise InvalidParameterError(f"{type(self).__name__}: the loss {self.loss!r} {wanted}.")
+
+    @property
+    def ignores_row_order(self) -> bool:
+        """Rows in another order are published alike: all is decided on counts."""
+        return True
+
+    @property
+    def guides(self) -> tuple[str, ...]:
+        """The column to be predicted, if any."""
+        return () if self.target is None else (self.target,)
+
+    def refusal(self, task: Task) -> str | None:
+        """Refuse what no full-domain recoding is judged for, and weights of columns that are not recoded."""
+        names = {column.name for column in task.table.quasi}
+        for name in self.weights or {}:
+            if name not in names:
+                return f"{type(self).__name__} has a weight for {name!r}, which is no quasi-identifier; drop it."
+        if names and all((self.weights or {}).get(name, 1.0) == 0 for name in names):
+            return f"{type(self).__name__} has weight 0 for every quasi-identifier; give one of them more."
+        if task.missing is Missing.MATCHES_ALL:
+            for model in task.models:
+                if not model.monotone:
+                    return (
+                        f"{type(self).__name__} cannot serve {model!r} where missing values match all; use own-value."
+                    )
+        return super().refusal(task)
+
+    def recode(self, task: Task) -> Publication:
+        """Find the best node and publish it."""
+        if not task.table.quasi:
+            task.progress(1.0)
+            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
+        recodings, exploration = self.explore(task)
+        if exploration.best is None:
+            raise InfeasibleError(_closest(type(self).__name__, recodings))
+        publication = recodings.publish(exploration.node(exploration.best))
+        return replace(publication, proof=exploration.proof)
+
+    def explore(self, task: Task, *, complete: bool = False) -> Explored:
+        """Find out about the nodes of the lattice.
+
+        Parameters
+        ----------
+        task : the table and its models.
+        complete : whether to find out of every node whether it is a solution.
+        """
+        recodings = Recodings(task, self.target)
+        setting = Setting(
+            ladders=recodings.ladders,
+            histograms=recodings.histograms,
+            smallest_group=recodings.smallest_group,
+            weights=self.weights or {},
+            suppression_factor=self.suppression_factor,
+            stays_good=all(model.extendable for model in task.models),
+            classes=None if self.target is None else len(recodings.watched),
+        )
+        return Explored(recodings, self._explore(recodings, LOSSES[self.loss](setting), complete=complete))
+
+    @abstractmethod
+    def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:
+        """Find out about the nodes of the lattice."""
+
+
+def _checked_weights(owner: FullDomainSearch, weights: object) -> dict[str, float]:
+    good = isinstance(weights, Mapping) and all(
+        isinstance(name, str) and is_number(weight) and weight >= 0 for name, weight in weights.items()
+    )
+    require(good and bool(weights), owner, "weights", "a mapping from names to numbers of at least 0", weights)
+    assert isinstance(weights, Mapping)  # noqa: S101 - just required
+    return {name: float(weight) for name, weight in weights.items()}
+
+
+def _closest(name: str, recodings: Recodings) -> str:
+    """Say which model the most general node breaks, and how close it comes."""
+    check = recodings.check(recodings.lattice.top, fully=True)
+    broken = [model for model in recodings.task.models if not model.kept_by(recodings.groups(check)).all()]
+    models = " and ".join(repr(model) for model in broken) or "the models"
+    levels = "; ".join(f"{model.name} {model.worst(model.level(recodings.groups(check))):g}" for model in broken)
+    looked = "" if recodings.checked >= recodings.lattice.size else f" among the {recodings.checked:,} it looked at"
+    return (
+        f"{name} found no full-domain recoding{looked} that keeps the models with at most {check.limit:,} records "
+        f"suppressed: the most general one breaks {models} in {check.suppressed:,} records (it reaches {levels}); "
+        "ask for less, or allow more suppression."
+    )

@@ -1,0 +1,202 @@
+"""Find the best node of a lattice whose nodes all fit in memory, and prove it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Progress
+from sfumato.algorithms.deadline import Deadline
+from sfumato.algorithms.full_domain.best_node import Search
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.lattice import Levels, box_above, box_below
+from sfumato.algorithms.full_domain.recodings import Check, Recodings
+from sfumato.algorithms.losses import RecodingLoss
+
+PATIENCE = 3  # dives in vain after which the search goes on from the best node
+CLOSE = 0.3  # difference in the logarithm of cells at which halving ends
+SMALL = 1 << 15  # nodes up to which proving finds better solutions as fast as climbing
+BATCH = 8  # nodes that are chosen at once, at least
+BLUR = 0.3  # of the border, in the logarithm of cells
+NODES_PER_CHOICE = 4000  # more of them in larger lattices, where choosing takes longer
+
+
+class Border:
+    """Where solutions end: learned from checked nodes by the logarithm of their numbers of cells."""
+
+    def __init__(self) -> None:
+        self._cells: list[float] = []
+        self._beyond: list[bool] = []
+
+    def note(self, cells: float, *, beyond: bool) -> None:
+        """Keep what a check said."""
+        self._cells.append(cells)
+        self._beyond.append(beyond)
+
+    @property
+    def both_seen(self) -> bool:
+        """Whether there were solutions and others."""
+        return any(self._beyond) and not all(self._beyond)
+
+    def likely_beyond(self, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Guess how likely nodes are no solutions: the border lies where it explains most checks."""
+        order = np.argsort(self._cells, kind="stable")
+        seen, beyond = np.array(self._cells)[order], np.array(self._beyond)[order]
+        mistaken = np.cumsum(beyond) + np.cumsum(~beyond[::-1])[::-1] - ~beyond
+        border = seen[mistaken == mistaken.min()].mean()
+        return np.asarray(1 / (1 + np.exp((border - cells) / BLUR)))
+
+
+class DenseSearch(Search):
+    """Search with proof.
+
+    For every node the search knows a lower bound of its loss. A checked node raises the bounds below it (what it
+    must suppress, they suppress, too) and above it (what its groups lose, larger groups lose, too), and a node that
+    suppresses too much rules out what is below. First it dives for a good solution: among nodes with few enough
+    cells, the one with the least bound, where halving finds how many cells are few enough. From there, in large
+    lattices, it climbs to the best in the neighborhood. Then it checks nodes that would rule out most candidates.
+    """
+
+    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
+        super().__init__(recodings, loss, progress, deadline)
+        shape = recodings.lattice.shape
+        self.below = np.broadcast_to(loss.start().dense(), shape).copy()
+        self.above = np.full(shape, loss.lowest)
+        self.bound = loss.bound(self.above, self.below)
+        self.cells = recodings.lattice.cells().dense()
+        self.status = np.full(shape, Status.BOUNDED, dtype=np.int8)
+        self.unknown = np.ones(shape, dtype=np.bool_)
+        self.losses = np.full(shape, np.nan)
+        self.suppressed = np.full(shape, -1, dtype=np.int64)
+        self._border = Border()
+
+    def decide_all(self) -> None:
+        """Find out of every node whether it is a solution."""
+        while (unknown := np.flatnonzero(self.status == Status.BOUNDED)).size:
+            middle = np.argsort(self.cells.ravel()[unknown], kind="stable")[len(unknown) // 2]
+            self.check(self._levels(unknown[middle]))
+
+    def exploration(self) -> Exploration:
+        """Tell what was found out."""
+        shape = self.status.shape
+        levels = np.stack(np.unravel_index(np.arange(self.status.size), shape), axis=1).astype(np.int16)
+        best = None if self.best is None else int(np.ravel_multi_index(self.best, shape))
+        return Exploration(
+            names=tuple(ladder.domain.name for ladder in self.recodings.ladders),
+            heights=self.recodings.lattice.top,
+            levels=levels,
+            status=self.status.ravel(),
+            loss=self.losses.ravel(),
+            bound=np.where(np.isnan(self.losses), self.bound, self.losses).ravel(),
+            suppressed=self.suppressed.ravel(),
+            proof=self.proof(),
+            best=best,
+        )
+
+    def lower_bound(self) -> float:
+        """Give the least bound of the nodes that are left, or the least loss."""
+        return min(self.least, float(self.bound[self._candidates()].min(initial=np.inf)))
+
+    def bound_of(self, levels: Levels) -> float:
+        """Give what the loss of a node is not below, if it is a solution."""
+        return float(self.bound[levels])
+
+    def value_of(self, levels: Levels) -> float:
+        """Give the loss of a node, which is checked if it was not; infinite if it is no solution."""
+        if self.unknown[levels]:
+            self.check(levels)
+        return float(np.nan_to_num(self.losses[levels], nan=np.inf))
+
+    def check(self, levels: Levels) -> Check:
+        """Check a node, and keep what follows for the nodes below and above."""
+        check = self.recodings.check(levels)
+        below, above = box_below(levels), box_above(levels)
+        if check.allowed:
+            self._accept(levels, check)
+        else:
+            self.status[levels] = Status.NOT_ANONYMOUS
+        if check.lost_below > check.limit:
+            self.status[below], self.unknown[below] = Status.NOT_ANONYMOUS, False
+        elif check.lost_below:
+            np.maximum(self.below[below], self.loss.below(check).dense(), out=self.below[below])
+            self.bound[below] = self.loss.bound(self.above[below], self.below[below])
+        higher = self.loss.above(check)
+        if higher is not None:
+            np.maximum(self.above[above], higher.dense(), out=self.above[above])
+            self.bound[above] = self.loss.bound(self.above[above], self.below[above])
+        self.unknown[levels] = False
+        self._border.note(float(self.cells[levels]), beyond=not check.allowed)
+        return check
+
+    def seek(self) -> None:
+        """Dive, climb, prove."""
+        self._dive()
+        if self.best is not None and self.status.size > SMALL:
+            self.climb(self.best)
+        self._prove()
+
+    def _dive(self) -> None:
+        low, high, vain = 0.0, float(self.cells.max()), 0
+        few = (low + high) / 2
+        while vain <= PATIENCE and not self.deadline.passed():
+            near = np.flatnonzero(self._candidates() & (self.cells <= few))
+            if not len(near):
+                break
+            chosen = near[np.lexsort((-self.cells.ravel()[near], self.bound.ravel()[near]))[0]]
+            before = self.least
+            check = self.check(self._levels(chosen))
+            low, high = (few, high) if check.allowed else (low, few)
+            vain += self.least >= before
+            few = (low + high) / 2 if high - low > CLOSE else few - CLOSE * (not check.allowed)
+        if self.best is None:
+            self.value_of(self.recodings.lattice.top)
+
+    def _prove(self) -> None:
+        while (candidates := self._candidates()).any() and not self.deadline.passed():
+            self.progress(1 - np.count_nonzero(candidates) / self.status.size, self.note())
+            for place in self._telling(candidates):
+                if self.deadline.passed():
+                    break
+                levels = self._levels(place)
+                if self.unknown[levels] and (candidates[levels] <= (self.bound[levels] < self.hoped_for)):
+                    self.check(levels)
+
+    def _telling(self, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+        """Choose nodes that would decide most candidates.
+
+        A node that suppresses too much decides all below it, so it need not be a candidate itself, but must have
+        enough cells for that to be likely.
+        """
+        score = _summed_below(candidates).astype(np.float64)
+        if not self.loss.by_generalization:
+            score *= np.flip(_summed_below(np.flip(candidates))) * candidates
+        elif self._border.both_seen:
+            score *= self._border.likely_beyond(self.cells) * self.unknown
+        else:
+            score *= candidates
+        places = np.flatnonzero(score)
+        few = min(max(BATCH, self.status.size // NODES_PER_CHOICE), len(places)) - 1
+        chosen = np.argpartition(-score.ravel()[places], few)[: few + 1]
+        return places[chosen[np.argsort(-score.ravel()[places[chosen]], kind="stable")]]
+
+    def _candidates(self) -> npt.NDArray[np.bool_]:
+        return (self.bound < self.hoped_for) & self.unknown
+
+    def _levels(self, place: np.intp) -> Levels:
+        return tuple(int(level) for level in np.unravel_index(place, self.status.shape))
+
+    def _accept(self, levels: Levels, check: Check) -> None:
+        self.status[box_above(levels) if self.recodings.tagged_above else levels] = Status.ANONYMOUS
+        self.losses[levels], self.suppressed[levels] = self.loss.value(check), check.suppressed
+        if self.losses[levels] < self.least:
+            self.least, self.best = float(self.losses[levels]), levels
+
+
+def _summed_below(nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """Count for every node how many of some nodes are at or below it."""
+    counts = nodes.astype(np.int32)
+    for axis, levels in enumerate(nodes.shape):
+        along = np.moveaxis(counts, axis, 0)
+        for level in range(1, levels):
+            along[level] += along[level - 1]
+    return counts

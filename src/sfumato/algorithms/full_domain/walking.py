@@ -1,0 +1,111 @@
+"""Searches that go from node to node of a lattice and remember what is known of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.lattice import Lattice, Levels, box_below
+from sfumato.algorithms.full_domain.recodings import Check, Recodings
+from sfumato.algorithms.full_domain.search import FullDomainSearch
+from sfumato.algorithms.losses import RecodingLoss
+from sfumato.core.publication import Proof
+from sfumato.models.base import PrivacyModel
+
+TOLD = 64  # nodes after which progress is told
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeSearch(FullDomainSearch):
+    """A search over lattices of a limited size.
+
+    Class facts:
+
+    - `most_nodes`: the size above which a lattice is refused;
+    - `follows_tags`: whether the search relies on all nodes above a solution being solutions.
+    """
+
+    most_nodes: ClassVar[int]
+    follows_tags: ClassVar[bool] = True
+
+    def refusal(self, task: Task) -> str | None:
+        """Refuse lattices that are too large, and models for which nodes above a solution may be none."""
+        refused = super().refusal(task)
+        if refused is not None:
+            return refused
+        name = type(self).__name__
+        for model in task.models:
+            if self.follows_tags and not _stays_good(model, suppressing=self.refine or task.most_suppressed > 0):
+                instead = "use Optimal, or suppress and refine nothing" if model.monotone else "use Optimal"
+                return f"{name} cannot serve {model!r}, because recodings above a solution may be none; {instead}."
+        nodes = Lattice(tuple(Ladder.of(column.domain) for column in task.table.quasi)).size
+        if nodes > self.most_nodes:
+            return f"{name} serves at most {self.most_nodes:,} recodings and there are {nodes:,}; use Optimal."
+        return None
+
+
+class Findings:
+    """What is known of every node so far."""
+
+    def __init__(self, recodings: Recodings, loss: RecodingLoss) -> None:
+        shape = recodings.lattice.shape
+        self.recodings, self.loss = recodings, loss
+        self.status = np.full(shape, Status.BOUNDED, dtype=np.int8)
+        self.bound = loss.bound(np.full(shape, loss.lowest), loss.start().dense())
+        self.losses = np.full(shape, np.nan)
+        self.suppressed = np.full(shape, -1, dtype=np.int64)
+        self.least = np.inf
+
+    def check(self, levels: Levels, *, fully: bool = False) -> Check:
+        """Check a node and remember what was found."""
+        check = self.recodings.check(levels, fully=fully)
+        self.status[levels] = Status.ANONYMOUS if check.allowed else Status.NOT_ANONYMOUS
+        if check.allowed:
+            self.losses[levels] = self.bound[levels] = self.loss.value(check)
+            self.suppressed[levels] = check.suppressed
+            self.least = min(self.least, float(self.losses[levels]))
+        return check
+
+    def rule_out_below(self, levels: Levels) -> None:
+        """Remember that neither a node nor any below it is a solution."""
+        self.status[box_below(levels)] = Status.NOT_ANONYMOUS
+
+    def exploration(self, eligible: npt.NDArray[np.bool_] | None = None) -> Exploration:
+        """Tell what is known, and which eligible solution loses least; of several, the first in the lattice's order.
+
+        No node that may be a solution, eligible or not, loses less than the bound of the proof.
+        """
+        shape = self.status.shape
+        levels = np.stack(np.unravel_index(np.arange(self.status.size), shape), axis=1)
+        judged = ~np.isnan(self.losses) if eligible is None else eligible & ~np.isnan(self.losses)
+        losses = np.where(judged, self.losses, np.inf).ravel()
+        best = int(losses.argmin()) if judged.any() else None
+        least = float(losses.min())
+        bound = float(self.bound[self.status != Status.NOT_ANONYMOUS].min(initial=least))
+        return Exploration(
+            names=tuple(ladder.domain.name for ladder in self.recodings.ladders),
+            heights=self.recodings.lattice.top,
+            levels=levels.astype(np.int16),
+            status=self.status.ravel(),
+            loss=self.losses.ravel(),
+            bound=self.bound.ravel(),
+            suppressed=self.suppressed.ravel(),
+            proof=Proof(self.loss.name, least, bound, self.recodings.checked, self.status.size),
+            best=best,
+        )
+
+    def tell(self, done: float) -> None:
+        """Tell how much of the work is done, and the least loss so far."""
+        note = f"{self.loss.name} {self.least:.4g}" if self.least < np.inf else "nothing found yet"
+        self.recodings.task.progress(done, note)
+
+
+def _stays_good(model: PrivacyModel, *, suppressing: bool) -> bool:
+    """Tell whether all nodes above one that keeps a model keep it, too."""
+    return model.extendable or (model.monotone and not suppressing)

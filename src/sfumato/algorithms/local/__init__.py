@@ -1,0 +1,1 @@
+"""Local recoding: every group of records is published in its own way."""

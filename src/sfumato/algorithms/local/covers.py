@@ -1,0 +1,45 @@
+"""Publish groups of rows by their tightest covers: intervals, nodes of a taxonomy, or sets of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.threads import worker_count
+from sfumato.core.publication import Publication, Recoded
+from sfumato.schema.scales import Scale
+
+
+def publish_covers(
+    quasi: Sequence[CodedColumn], group: npt.NDArray[np.int32], groups: int, *, missing_apart: bool
+) -> Publication:
+    """Publish every group by the tightest cover of its values; groups are numbered from 0 and none is empty.
+
+    Missing values are published apart from the group's cover if asked. Otherwise a group that mixes them with others
+    is published as suppressed there.
+    """
+    if not quasi:
+        return publish_groups(group, {})
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(groups))
+
+    def recode(column: CodedColumn) -> Recoded:
+        domain = column.domain
+        if domain.scale is Scale.NOMINAL:
+            return recode_sets(column, group, groups, missing_apart=missing_apart)
+        codes = column.codes[order].astype(np.int64)
+        lost = codes == domain.missing
+        high = np.maximum.reduceat(np.where(lost, -1, codes), starts)
+        missing = np.logical_or.reduceat(lost, starts) & (not missing_apart)
+        return recode_ranges(domain, np.minimum.reduceat(codes, starts), high, missing)
+
+    with ThreadPoolExecutor(worker_count()) as pool:
+        recoded = dict(zip([column.name for column in quasi], pool.map(recode, quasi), strict=True))
+    if missing_apart:
+        group, recoded = keep_missing(group, recoded, quasi)
+    return publish_groups(group, recoded)

@@ -1,0 +1,154 @@
+"""A way down from one segment of all records to leaves, by whatever cuts are proposed and keep all models."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.local.ncp_penalties import Floats, penalty_of
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.cutting.axes import axes_of
+from sfumato.coding.cutting.partition import Ints, Ranges, Records, Rule, cutter_for, widths
+from sfumato.coding.reduction import reduce_rows
+from sfumato.coding.threads import worker_count
+from sfumato.core.groups import Groups
+from sfumato.schema.missing import Missing
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """One way to cut each of some segments: its cost (infinite: no way), and which of their records go left.
+
+    `middle`, which all or no proposals have, says which records go left if the same order is cut into halves instead.
+    """
+
+    cost: Floats
+    left: Flags
+    middle: Flags | None = None
+
+
+class Descent(ABC):
+    """Cuts all segments of one depth together, depth by depth, until no segment can be cut.
+
+    `rides` says that missing values may go along with any others, because they match all.
+    """
+
+    def __init__(self, task: Task) -> None:
+        names = {name for model in task.models for name in model.attributes}
+        watched = tuple(column for column in task.table.sensitive if column.name in names)
+        domains = [column.domain for column in task.table.quasi]
+        self.task = task
+        self.rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
+        self.smallest = max((model.smallest_group for model in task.models), default=1)
+        self.axes, self.penalties = axes_of(domains), [penalty_of(domain) for domain in domains]
+        self.whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)
+        self.records = reduce_rows(task.table.quasi, watched, equal_together=False).records
+        self.cutter = cutter_for(task.table.rows)
+        self.leaf_of = np.empty(task.table.rows, dtype=np.int32)
+        self.leaves = 0
+
+    @abstractmethod
+    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[Proposal]:
+        """Propose cuts of the named segments, whose ranges are given."""
+
+    def run(self, start: npt.NDArray[np.integer] | None = None) -> None:
+        """Cut until no segment is left; start with given parts, or with missing values parted from others."""
+        if start is not None or not self.rides:
+            self._start_with(self._missing_parted() if start is None else start)
+        finished = 0
+        with ThreadPoolExecutor(worker_count()) as pool:
+            while self.records.segments:
+                sizes, ranges = np.diff(self.records.offsets), self.cutter.ranges(self.records, self.axes)
+                wide = (ranges.high > ranges.low) | (ranges.missing & (ranges.high >= ranges.low) & (not self.rides))
+                named = np.flatnonzero(wide.any(axis=1) & (sizes >= 2 * self.smallest))
+                mine = Ranges(ranges.low[named], ranges.high[named], ranges.missing[named])
+                cut, left = self._good(self.propose(named, mine, pool) if len(named) else [], named)
+                done = np.setdiff1d(np.arange(len(sizes)), cut)
+                self.cutter.number(self.records, done, self.leaves, self.leaf_of)
+                self.leaves += len(done)
+                finished += int(sizes[done].sum())
+                self.task.progress(finished / self.task.table.rows)
+                self.records = self.cutter.split(self.records, cut, left)
+
+    def widest(self, ranges: Ranges) -> tuple[Ints, Floats]:
+        """Rank the axes of some segments, widest first, and give the widths in that order."""
+        count = len(self.axes)
+        both = widths(ranges, self.axes, Rule(self.smallest, relaxed=False, missing_rides=self.rides))
+        width = np.maximum(both[:, :count], both[:, count:])
+        ranking = np.argsort(-width, axis=1, kind="stable")
+        return ranking, np.take_along_axis(width, ranking, axis=1)
+
+    def kept(self, rows: Ints, group: Ints, groups: int) -> Flags:
+        """Tell which groups of some records keep all models."""
+        watched = [
+            CodedColumn(domain, codes[rows])
+            for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)
+        ]
+        counted = Groups.from_rows(group, groups, watched, self.task.missing, totals=self.whole.totals)
+        kept = np.ones(groups, dtype=np.bool_)
+        for model in self.task.models:
+            kept &= model.kept_by(counted)
+        return kept
+
+    def _good(self, found: list[Proposal], named: Ints) -> tuple[Ints, Flags]:
+        """Choose for every segment the first good cut: cheapest first, then in the middle of the same orders.
+
+        Gives the segments that can be cut, and for each of their records whether it goes left.
+        """
+        rows, owner = self.records.rows_of(named)
+        left, good = np.zeros(len(rows), dtype=np.bool_), np.zeros(len(named), dtype=np.bool_)
+        costs = np.array([proposal.cost for proposal in found]).reshape(len(found), len(named))
+        ranking = np.argsort(costs, axis=0, kind="stable")
+        middles = [proposal.middle for proposal in found if proposal.middle is not None]
+        for flags in ([proposal.left for proposal in found], middles):
+            for proposed in ranking if flags else ():
+                pending = np.flatnonzero(~good & np.isfinite(costs[proposed, np.arange(len(named))]))
+                if not len(pending):
+                    continue
+                waiting = np.zeros(len(named), dtype=np.bool_)
+                waiting[pending] = True
+                mine = np.flatnonzero(waiting[owner])
+                for p, each in enumerate(flags):
+                    here = mine[proposed[owner[mine]] == p]
+                    left[here] = each[here]
+                sides = 2 * np.searchsorted(pending, owner[mine]) + ~left[mine]
+                kept = self.kept(rows[mine], sides, 2 * len(pending))
+                good[pending] = kept[0::2] & kept[1::2]
+        return named[good], left[good[owner]]
+
+    def _start_with(self, part: npt.NDArray[np.integer]) -> None:
+        """Make the given parts of the table segments."""
+        order = np.argsort(part, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(part))])
+        before = self.records
+        self.records = Records(
+            before.codes[:, order], before.extra[:, order], before.weight[order], before.origin[order], offsets
+        )
+
+    def _missing_parted(self) -> Ints:
+        """Part missing from other values, attribute by attribute, wherever both sides keep all models.
+
+        A group that mixes them is published as suppressed there, which costs more than any cut can save.
+        """
+        rows = np.arange(self.task.table.rows)
+        part, parts = np.zeros(len(rows), dtype=np.int64), 1
+        lost = [column.codes == column.domain.missing for column in self.task.table.quasi]
+        for mine in sorted(lost, key=np.count_nonzero, reverse=True):
+            if not self.smallest <= np.count_nonzero(mine) <= len(rows) - self.smallest or not mine.any():
+                continue
+            side = 2 * part + mine
+            sizes = np.bincount(side, minlength=2 * parts).reshape(parts, 2)
+            kept = self.kept(rows, side, 2 * parts).reshape(parts, 2)
+            good: Flags = np.logical_and.reduce(kept & (sizes >= max(self.smallest, 1)), axis=1)
+            fresh = parts + np.cumsum(good) - 1
+            part = np.where(mine & good[part], fresh[part], part)
+            parts += int(good.sum())
+        return part

@@ -1,0 +1,97 @@
+"""Improve groups by moves, swaps, dissolutions and new formations, many at once, as long as the loss falls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.algorithms.local.judging import Flags, Judge
+from sfumato.coding.regrouping.rows import STAY, Grouping, Ints, Plans, Regrouper
+
+SWEEPS, MOST_ROUNDS = 2, 12  # a sweep looks at all groups, and then, in rounds, at those that changed or had to wait
+LARGE, LARGE_ROUNDS = 100_000, 4  # from so many rows on, there is one sweep of so many rounds
+PASSES = 4  # over plans that are in each other's way
+
+
+class Touch(NamedTuple):
+    """Pairs of a plan and a group that it takes rows from or to."""
+
+    plan: Ints
+    group: Ints
+
+
+def improvements(regrouper: Regrouper, grouping: Grouping, judge: Judge) -> Iterator[tuple[float, Grouping]]:
+    """Carry out plans that do not touch each other's groups and keep all models, round by round.
+
+    Gives how much of the work is done at least, and the groups; their loss never rises.
+    """
+    sweeps, rounds = (SWEEPS, MOST_ROUNDS) if len(grouping.label) < LARGE else (1, LARGE_ROUNDS)
+    for sweep in range(sweeps):
+        todo = np.flatnonzero(grouping.prices > 0)
+        for turn in range(rounds):
+            if not len(todo):
+                break
+            plans = regrouper.propose(grouping, todo, judge.least)
+            touch = _touched(plans, todo, grouping)
+            chosen = _chosen(plans, todo, touch, len(grouping.sizes) + len(todo))
+            kept = chosen & ~_refused(plans, chosen, touch, grouping, judge)
+            changed, groups = touch.group[kept[touch.plan]], len(grouping.sizes)
+            grouping = _carried_out(plans, kept, grouping)
+            fresh = np.arange(groups, len(grouping.sizes))
+            todo = np.unique(np.concatenate([todo[(plans.kind != STAY) & ~chosen], changed[changed < groups], fresh]))
+            todo = todo[grouping.prices[todo] > 0]
+            yield (sweep + (turn + 1) / rounds) / sweeps, grouping
+
+
+def _touched(plans: Plans, todo: Ints, grouping: Grouping) -> Touch:
+    active = np.flatnonzero(plans.kind != STAY)
+    return Touch(
+        np.concatenate([active, plans.plan, plans.plan]),
+        np.concatenate([todo[active], grouping.label[plans.row], plans.target]),
+    )
+
+
+def _chosen(plans: Plans, todo: Ints, touch: Touch, groups: int) -> Flags:
+    """Choose plans no two of which touch a group, best first as far as a few passes tell."""
+    rank = np.empty(len(todo), dtype=np.int64)
+    rank[np.lexsort([todo, -plans.gain])] = np.arange(len(todo))
+    chosen, plan, group = np.zeros(len(todo), dtype=np.bool_), *touch
+    for _ in range(PASSES):
+        owner = np.full(groups, len(todo), dtype=np.int64)
+        np.minimum.at(owner, group, rank[plan])
+        best = np.zeros(len(todo), dtype=np.bool_)
+        best[plan] = True
+        best[plan[owner[group] != rank[plan]]] = False
+        chosen |= best
+        taken = np.zeros(groups, dtype=np.bool_)
+        taken[group[best[plan]]] = True
+        lost = np.zeros(len(todo), dtype=np.bool_)
+        lost[plan[taken[group]]] = True
+        plan, group = plan[~lost[plan]], group[~lost[plan]]
+    return chosen
+
+
+def _carried_out(plans: Plans, chosen: Flags, grouping: Grouping) -> Grouping:
+    label, carried = grouping.label.copy(), chosen[plans.plan]
+    label[plans.row[carried]] = plans.target[carried]
+    return grouping.with_label(label)
+
+
+def _refused(plans: Plans, chosen: Flags, touch: Touch, grouping: Grouping, judge: Judge) -> Flags:
+    """Find the chosen plans that would leave a group that breaks a model."""
+    refused = np.zeros(len(chosen), dtype=np.bool_)
+    if judge.size_suffices:
+        return refused
+    moved, carried = grouping.label.copy(), chosen[plans.plan]
+    moved[plans.row[carried]] = plans.target[carried]
+    plan, group = (pairs[chosen[touch.plan]] for pairs in touch)
+    number = np.full(len(grouping.sizes) + len(chosen), -1, dtype=np.int64)
+    named = np.unique(group)
+    number[named] = np.arange(len(named))
+    rows = np.flatnonzero(number[moved] >= 0)
+    place = number[moved[rows]]
+    good = judge.kept(rows, place, len(named)) | (np.bincount(place, minlength=len(named)) == 0)
+    refused[plan[~good[number[group]]]] = True
+    return refused

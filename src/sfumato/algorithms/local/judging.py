@@ -1,0 +1,61 @@
+"""Judge many groups at once while rows are regrouped."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.regrouping.rows import Ints
+from sfumato.core.groups import Groups
+
+Flags = npt.NDArray[np.bool_]
+
+
+class Judge:
+    """Tells which groups of rows keep all models of a task.
+
+    `least` is a size below which no group is good; `size_suffices` says that all groups of that size are.
+    """
+
+    def __init__(self, task: Task) -> None:
+        names = {name for model in task.models for name in model.attributes}
+        self._models, self._missing = task.models, task.missing
+        self._watched = tuple(column for column in task.table.sensitive if column.name in names)
+        whole = np.zeros(task.table.rows, dtype=np.int32)
+        self._totals = Groups.from_rows(whole, 1, self._watched, task.missing).totals
+        self._marks = np.random.default_rng(0).integers(0, 2**64, task.table.rows, dtype=np.uint64)
+        self._refused: set[int] = set()
+        self.least = max((model.smallest_group for model in task.models), default=1)
+        smallest = Groups(np.array([self.least]))
+        self.size_suffices = not names and all(model.extendable and model.kept_by(smallest)[0] for model in task.models)
+
+    def kept(self, rows: Ints, group: Ints, groups: int) -> Flags:
+        """Tell for groups of some rows whether they keep all models."""
+        if not self._watched:
+            return self._judged(Groups(np.bincount(group, minlength=groups)))
+        watched = [CodedColumn(column.domain, column.codes[rows]) for column in self._watched]
+        return self._judged(Groups.from_rows(group, groups, watched, self._missing, totals=self._totals))
+
+    def kept_at_last(self, rows: Ints, group: Ints, groups: int) -> Flags:
+        """Tell for groups of some rows whether they keep all models; one that was refused before is not judged again.
+
+        A group is remembered by a sum of its rows' random marks.
+        """
+        order = np.argsort(group, kind="stable")
+        starts = np.searchsorted(group[order], np.arange(groups))
+        sums = np.add.reduceat(self._marks[rows[order]], starts).tolist()
+        fresh = np.array([mark not in self._refused for mark in sums])
+        number, judged = np.cumsum(fresh) - 1, fresh[group]
+        good = np.zeros(groups, dtype=np.bool_)
+        if fresh.any():
+            good[fresh] = self.kept(rows[judged], number[group[judged]], int(fresh.sum()))
+            self._refused.update(mark for mark, kept in zip(sums, good.tolist(), strict=True) if not kept)
+        return good
+
+    def _judged(self, groups: Groups) -> Flags:
+        good = groups.sizes >= self.least
+        for model in self._models:
+            good &= model.kept_by(groups)
+        return good

@@ -1,0 +1,38 @@
+"""Which groups may be published together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.groups import Groups
+from sfumato.models.base import PrivacyModel
+
+
+def judge(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool_]:
+    """Find the groups that keep every model when all others are suppressed.
+
+    Models that compare groups with the table see the table as it is published. Suppressing groups changes it,
+    so what is left is judged again until nothing more falls.
+    """
+    kept = _kept(groups, models)
+    relative = [model for model in models if model.compares_with_table]
+    while relative and not kept.all():
+        left = np.flatnonzero(kept)
+        if not len(left):
+            break
+        again = _kept(replace(groups.take(left), totals={}), relative)
+        if again.all():
+            break
+        kept[left[~again]] = False
+    return kept
+
+
+def _kept(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool_]:
+    kept = np.ones(len(groups), dtype=np.bool_)
+    for model in models:
+        kept &= model.kept_by(groups)
+    return kept

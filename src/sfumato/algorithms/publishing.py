@@ -1,0 +1,169 @@
+"""From groups of codes to what is published about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.domain import Domain
+from sfumato.coding.grouping import first_rows, group_columns, group_keys
+from sfumato.coding.histograms import sparse_counts
+from sfumato.core.publication import (
+    SUPPRESSED_TEXT,
+    Exact,
+    Interval,
+    Label,
+    MissingCell,
+    Node,
+    Publication,
+    Recoded,
+    Suppressed,
+    ValueSet,
+)
+from sfumato.schema.scales import Scale
+
+Ints: TypeAlias = npt.NDArray[np.integer]
+SMALL_SET = 62  # values of which a 64-bit key can tell which occur
+
+
+@dataclass(frozen=True, eq=False)
+class RangeLabels(Collection[Label]):
+    """Labels of ranges of leaves, made when they are looked at: a search may find very many.
+
+    Key `low * len(domain) + high` stands for a range, `len(domain) ** 2` for no value at all, and the key
+    after it for anything.
+    """
+
+    domain: Domain
+    keys: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __contains__(self, label: object) -> bool:
+        return any(label == mine for mine in self)
+
+    def __iter__(self) -> Iterator[Label]:
+        span, values = len(self.domain), self.domain.values.to_pylist()
+        taxonomy = self.domain.scale is Scale.CATEGORICAL and self.domain.hierarchy is not None
+        for key in self.keys.tolist():
+            low, high = divmod(key, span) if span else (0, 0)
+            if key >= span * span:
+                yield MissingCell() if key == span * span else Suppressed()
+            elif low == high:
+                yield Exact(values[low])
+            else:
+                yield _node_label(self.domain, low, high) if taxonomy else Interval(values[low], values[high])
+
+
+def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np.bool_]) -> Recoded:
+    """Publish for every group the range of its codes: an interval, or a node of the taxonomy.
+
+    A group that mixes missing and other values is published as suppressed, one that has no value
+    (`low` above `high`) as missing.
+    """
+    span = len(domain)
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    empty = high < low
+    if span and domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
+        low, high = _node_ends(domain, np.where(empty, 0, low), np.where(empty, 0, high))
+        if span > 1 and isinstance(_node_label(domain, 0, span - 1), Suppressed):
+            missing = missing | (high - low == span - 1)  # the root is published as anything is
+    keys = np.where(empty, span * span, np.where(missing, span * span + 1, low * span + high))
+    grouped = group_keys(keys, span * span + 2)
+    return Recoded(RangeLabels(domain, grouped.keys), grouped.labels)
+
+
+def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart: bool = False) -> Recoded:
+    """Publish for every group the set of values that occur in it.
+
+    A group that mixes missing and other values is published as suppressed, unless its missing cells are
+    published apart (see `keep_missing`).
+    """
+    offsets, codes, _ = sparse_counts(group, groups, column.codes, len(column.domain) + 1)
+    first, by_group = _distinct_sets(offsets, codes, len(column.domain) + 1)
+    members = (codes[offsets[g] : offsets[g + 1]].tolist() for g in first)
+    found = [_set_label(column.domain, some, missing_apart=missing_apart) for some in members]
+    place = {label: number for number, label in enumerate(dict.fromkeys(found))}
+    number = np.array([place[label] for label in found], dtype=np.int32)
+    return Recoded(tuple(place), number[by_group])
+
+
+def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, Ints]:
+    """Find one group of every distinct set of codes, and for every group the number of its set."""
+    if width <= SMALL_SET:
+        masks = np.bitwise_or.reduceat(np.int64(1) << codes.astype(np.int64), offsets[:-1])
+        grouped = group_keys(masks, 1 << width)
+        return first_rows(grouped), grouped.labels
+    marks = np.random.default_rng(0).integers(0, 2**63, size=(width, 2), dtype=np.uint64)
+    sums = np.add.reduceat(
+        marks[codes], offsets[:-1], axis=0
+    )  # 128 bits; were two sets ever to share a sum, the audit would refuse
+    _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
+    return first, by_group.ravel()
+
+
+def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded]) -> Publication:
+    """Unite groups that are published alike."""
+    if not recoded:
+        return Publication(np.zeros_like(group), {})
+    alike = group_columns([r.by_group for r in recoded.values()], [len(r.labels) for r in recoded.values()])
+    chosen = first_rows(alike)
+    united = {name: Recoded(r.labels, r.by_group[chosen]) for name, r in recoded.items()}
+    return Publication(alike.labels[group], united)
+
+
+def keep_missing(
+    group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded], columns: Sequence[CodedColumn]
+) -> tuple[npt.NDArray[np.int32], dict[str, Recoded]]:
+    """Part every group by which of its cells are missing, and publish those as missing."""
+    lost = {column.name: column.codes == column.domain.missing for column in columns}
+    lost = {name: mask for name, mask in lost.items() if mask.any()}
+    if not lost:
+        return group, dict(recoded)
+    widths = [int(group.max()) + 1] + [2] * len(lost)
+    parted = group_columns([group, *(mask.astype(np.uint8) for mask in lost.values())], widths)
+    rows = first_rows(parted)
+    result = {}
+    for name, r in recoded.items():
+        by_group = r.by_group[group[rows]]
+        if name in lost:
+            by_group = np.where(lost[name][rows], len(r.labels), by_group).astype(np.int32)
+            r = Recoded((*r.labels, MissingCell()), by_group)  # noqa: PLW2901 - the same attribute, refined
+        result[name] = Recoded(r.labels, by_group)
+    return parted.labels, result
+
+
+def _node_ends(domain: Domain, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """Widen ranges of leaves to all leaves under their lowest common ancestor."""
+    hierarchy = domain.hierarchy
+    assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
+    level, node = hierarchy.lca(low, high)
+    first, last = np.zeros_like(low), np.zeros_like(high)
+    for h, nodes in enumerate(hierarchy.levels):
+        here = np.flatnonzero(level == h)
+        first[here] = np.searchsorted(nodes, node[here], side="left")
+        last[here] = np.searchsorted(nodes, node[here], side="right") - 1
+    return first, last
+
+
+def _node_label(domain: Domain, low: int, high: int) -> Label:
+    hierarchy = domain.hierarchy
+    assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
+    level, node = hierarchy.lca(np.array([low]), np.array([high]))
+    text = hierarchy.labels[int(level[0])][int(node[0])]
+    return Suppressed() if text == SUPPRESSED_TEXT else Node(text)
+
+
+def _set_label(domain: Domain, codes: list[int], *, missing_apart: bool) -> Label:
+    known = [code for code in codes if code != domain.missing]
+    if not known:
+        return MissingCell()
+    if (len(known) < len(codes) and not missing_apart) or len(known) == len(domain) > 1:
+        return Suppressed()
+    return Exact(domain.texts[known[0]]) if len(known) == 1 else ValueSet(tuple(domain.texts[c] for c in known))

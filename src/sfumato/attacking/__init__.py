@@ -1,1 +1,0 @@
-"""Attacks on published tables: what an adversary gets right, beside guessing and beside a control."""

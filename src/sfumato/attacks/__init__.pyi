@@ -1,0 +1,13 @@
+from .base import Attack as Attack
+from .coincidence import Coincidence as Coincidence
+from .composing import Composition as Composition
+from .inferring import BackgroundKnowledge as BackgroundKnowledge
+from .inferring import Homogeneity as Homogeneity
+from .inferring import Similarity as Similarity
+from .inferring import Skewness as Skewness
+from .linking import Linkage as Linkage
+from .linking import Membership as Membership
+from .linking import SinglingOut as SinglingOut
+from .results import AttackResult as AttackResult
+from .results import Attacks as Attacks
+from .sparse_matching import ScoreMatching as ScoreMatching

@@ -1,0 +1,133 @@
+"""`sf.attack`: run attacks on a published table, and tell what they get right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from sfumato.attacks.base import Attack
+from sfumato.attacks.beliefs import Ints
+from sfumato.attacks.composing import Composition
+from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
+from sfumato.attacks.linking import Linkage, Membership, SinglingOut
+from sfumato.attacks.results import AttackResult, Attacks
+from sfumato.attacks.setting import MOST_TARGETS, Setting, prepare
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.audit.truth import row_numbers
+from sfumato.randomness import draw_seed
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.validation import did_you_mean, is_whole, require
+
+ATTACKS: dict[str, type[Attack]] = {
+    each.name: each
+    for each in (
+        SinglingOut,
+        Linkage,
+        Membership,
+        Homogeneity,
+        Similarity,
+        Skewness,
+        BackgroundKnowledge,
+        Composition,
+    )
+}
+
+
+def attack(
+    published: object,
+    schema: Schema,
+    attacks: Sequence[Attack | str] = (),
+    *,
+    known: object,
+    original: object | None = None,
+    key: str | None = None,
+    correspondence: Sequence[int] | None = None,
+    outsiders: object | None = None,
+    other: object | None = None,
+    other_schema: Schema | None = None,
+    targets: int = MOST_TARGETS,
+    seed: int | None = None,
+) -> Attacks:
+    """Attack a published table as one would who knows some persons, and count what is right.
+
+    Where the truth is not given, every target is taken to be one of the records that match her, drawn at random.
+
+    Parameters
+    ----------
+    published : the published table (pandas, Polars or Arrow).
+    schema : the roles; hierarchies are needed to read taxonomy labels.
+    attacks : attacks or their names; without any, all that apply.
+    known : the persons whom the adversary knows, by the quasi-identifiers that this table has. Its sensitive columns,
+        if it has any, are not known to her: they tell whether she is right. The original is the worst case.
+    original, key : the original table and a column, such as a name, that it shares with the known table. Then the truth
+        is looked up in the original, and known persons who are not in it are outsiders.
+    correspondence : for every published row the number of its row in the known table, counted from 0.
+    outsiders : known persons who are not in the published table.
+    other, other_schema : a second release of the same persons, for the attack on their composition; the adversary then
+        uses the quasi-identifiers that both have.
+    targets : attack at most so many persons, drawn at random.
+    seed : repeats all draws.
+    """
+    _check(schema, targets, seed)
+    shown, people = to_arrow(published)[0], to_arrow(known)[0]
+    setting = prepare(
+        shown,
+        schema,
+        people,
+        original=_optional(original),
+        key=key,
+        correspondence=None if correspondence is None else _rows(correspondence, key, shown, people),
+        outsiders=_optional(outsiders),
+        other=None if other is None else (to_arrow(other)[0], other_schema or schema),
+        targets=targets,
+        seed=draw_seed() if seed is None else seed,
+    )
+    return _run([_attack(each) for each in attacks], setting)
+
+
+def _check(schema: object, targets: object, seed: object) -> None:
+    require(isinstance(schema, Schema), "attack", "schema", "an sf.Schema", schema)
+    require(isinstance(targets, int) and is_whole(targets) and targets >= 1, "attack", "targets", "at least 1", targets)
+    drawn = seed is None or (isinstance(seed, int) and is_whole(seed) and seed >= 0)
+    require(drawn, "attack", "seed", "at least 0", seed)
+
+
+def _rows(correspondence: Sequence[int], key: str | None, shown: pa.Table, people: pa.Table) -> Ints:
+    if key is not None:
+        raise InvalidParameterError("Give a key or a correspondence, not both: each tells whose record is whose.")
+    rows = row_numbers(correspondence)
+    inside = len(rows) == shown.num_rows and bool(((rows >= 0) & (rows < people.num_rows)).all())
+    if not inside:
+        raise InvalidParameterError("The correspondence must give every published row the number of a known row.")
+    return rows
+
+
+def _run(chosen: Sequence[Attack], setting: Setting) -> Attacks:
+    """Run the chosen attacks, all of which must apply; without any, all that apply."""
+    results: list[AttackResult] = []
+    skipped = {}
+    for each in chosen or [kind() for kind in ATTACKS.values()]:
+        why = each.refusal(setting)
+        if why is None:
+            results += each.run(setting)
+        elif chosen:
+            raise SchemaError(f"The attack {each.name} does not apply: {why}")
+        else:
+            skipped[each.name] = why
+    return Attacks(results=tuple(results), skipped=skipped)
+
+
+def _attack(given: Attack | str) -> Attack:
+    if isinstance(given, str):
+        if given not in ATTACKS:
+            hint = did_you_mean(given, ATTACKS) or f"; there are {', '.join(ATTACKS)}."
+            raise InvalidParameterError(f"There is no attack {given!r}{hint}")
+        return ATTACKS[given]()
+    require(isinstance(given, Attack), "attack", "attacks", "a list of attacks or their names", given)
+    return given
+
+
+def _optional(table: object | None) -> pa.Table | None:
+    return None if table is None else to_arrow(table)[0]

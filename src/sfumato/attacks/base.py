@@ -1,0 +1,34 @@
+"""What every attack on a published table states and does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.attacks.results import AttackResult
+from sfumato.attacks.setting import Setting
+
+SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack(ABC):
+    """An adversary's way to learn something about targets from a published table.
+
+    A subclass states its name, which of the three questions of WP216 it answers, and its source. `run` attacks the
+    targets of a setting; `refusal` says in a sentence why it cannot, or nothing.
+    """
+
+    name: ClassVar[str]
+    question: ClassVar[str]
+    reference: ClassVar[str]
+
+    def refusal(self, setting: Setting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
+        """Tell why the attack does not apply to a setting; None where it does."""
+        return None
+
+    @abstractmethod
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        """Attack all targets: one result, or one for each sensitive attribute."""

@@ -1,0 +1,245 @@
+"""Attacks on sensitive values: what all records that may be a target's have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.attacks.base import INFERENCE, Attack
+from sfumato.attacks.beliefs import Beliefs, Flags, Floats, Ints
+from sfumato.attacks.results import AttackResult
+from sfumato.attacks.setting import Setting
+from sfumato.coding.domain import Domain
+from sfumato.validation import is_number, is_whole, require
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Guesses:
+    """For every target whether a claim is made, whether it is right, and the chance to be right without the table."""
+
+    claimed: Flags
+    right: Flags
+    anyway: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferenceAttack(Attack):
+    """An attack on a sensitive attribute, by what the matching records say about it.
+
+    The control attacks outsiders, where their sensitive values are known. Otherwise it judges the claims about a target
+    by the value of another one.
+    """
+
+    question = INFERENCE
+
+    @abstractmethod
+    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
+        """Make claims about targets; `truth` tells which are right, `prior` is the whole table's distribution."""
+
+    def refusal(self, setting: Setting) -> str | None:
+        """Ask for a sensitive attribute that the attack can work on."""
+        if not self.attacked(setting):
+            return "there is no sensitive attribute that it works on."
+        return None
+
+    def attacked(self, setting: Setting) -> tuple[str, ...]:
+        """List the sensitive attributes that the attack works on."""
+        return setting.sensitive
+
+    def believed(self, setting: Setting, sensitive: str) -> Beliefs:
+        """Tell what is believed about the targets."""
+        return setting.beliefs(sensitive)
+
+    def details(self, setting: Setting, sensitive: str) -> dict[str, float]:  # noqa: ARG002 - most have none
+        """Give further shares about one sensitive attribute."""
+        return {}
+
+    def run(self, setting: Setting) -> Iterator[AttackResult]:
+        """Attack the sensitive attributes one by one."""
+        for name in self.attacked(setting):
+            prior, domain = setting.view.prior(name), setting.view.groups.domains[name]
+            beliefs, truth = self.believed(setting, name), setting.targets.truth[name]
+            made = self.guess(beliefs, truth, prior, domain)
+            control = self._control(setting, name, beliefs)
+            checked = None if control is None else self.guess(*control, prior, domain)
+            yield AttackResult(
+                attack=self.name,
+                question=self.question,
+                sensitive=name,
+                targets=len(truth),
+                claims=int(made.claimed.sum()),
+                successes=int((made.claimed & made.right).sum()),
+                baseline=float(np.where(made.claimed, made.anyway, 0.0).mean()),
+                control_targets=0 if checked is None else len(checked.claimed),
+                control_successes=0 if checked is None else int((checked.claimed & checked.right).sum()),
+                assumed=setting.assumed,
+                details=self.details(setting, name),
+            )
+
+    def _control(self, setting: Setting, sensitive: str, beliefs: Beliefs) -> tuple[Beliefs, Ints] | None:
+        outsiders, candidates = setting.outsiders, setting.outside_candidates
+        if outsiders is not None and candidates is not None and sensitive in outsiders.truth:
+            return setting.view.beliefs(candidates, sensitive), outsiders.truth[sensitive]
+        if len(setting.targets) == 1:
+            return None
+        return beliefs, setting.targets.truth[sensitive][setting.strangers]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Homogeneity(InferenceAttack):
+    """Claim a value if all records that match a target have it, or at least the given share of them.
+
+    Without the table, the adversary names the most frequent value of all.
+
+    Parameters
+    ----------
+    certainty : the least share of the value among the matching records.
+    """
+
+    name = "homogeneity"
+    reference = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, l-diversity, ICDE 2006"
+    certainty: float = 1.0
+
+    def __post_init__(self) -> None:
+        require(is_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty)
+
+    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
+        """Claim what is certain."""
+        return named_value(beliefs, truth, prior, self.certainty)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackgroundKnowledge(InferenceAttack):
+    """Claim a value if it is certain once some values are ruled out that the target does not have.
+
+    The adversary knows of each target that she lacks some values. In the worst case these are the likeliest wrong ones.
+
+    Parameters
+    ----------
+    ruled_out : how many values she can rule out.
+    certainty : the least share of the claimed value among what is left.
+    """
+
+    name = "background-knowledge"
+    reference = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, l-diversity, ICDE 2006"
+    ruled_out: int = 1
+    certainty: float = 1.0
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.ruled_out) and self.ruled_out >= 0, self, "ruled_out", "at least 0", self.ruled_out)
+        require(is_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty)
+
+    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
+        """Rule values out, then claim what is certain; what one knows without the table is treated alike."""
+        made = named_value(self._left(beliefs, truth), truth, prior, self.certainty)
+        values = np.arange(len(prior))
+        everything = Beliefs.of_entries(
+            np.repeat(np.arange(len(truth)), len(prior)),
+            np.tile(values, len(truth)),
+            np.tile(prior, len(truth)),
+            targets=len(truth),
+            width=len(prior),
+        )
+        anyway, _ = self._left(everything, truth).likeliest()
+        return Guesses(made.claimed, made.right, (anyway == truth).astype(np.float64))
+
+    def _left(self, beliefs: Beliefs, truth: Ints) -> Beliefs:
+        rank = beliefs.ranked_wrong(truth)
+        return beliefs.without((rank >= 0) & (rank < self.ruled_out))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skewness(InferenceAttack):
+    """Claim the value whose share among the matching records has grown most over its share in the whole table.
+
+    Parameters
+    ----------
+    gain : claim only if the share has grown at least by this factor.
+    """
+
+    name = "skewness"
+    reference = "Li, Li, Venkatasubramanian, t-closeness, ICDE 2007"
+    gain: float = 2.0
+
+    def __post_init__(self) -> None:
+        require(is_number(self.gain) and self.gain > 1, self, "gain", "above 1", self.gain)
+
+    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
+        """Claim what has grown most."""
+        usual = np.maximum(prior[beliefs.codes], np.finfo(float).tiny)
+        value, growth = beliefs.likeliest(beliefs.chances / usual)
+        claimed = growth >= self.gain - ROUNDING
+        return Guesses(claimed, value == truth, np.where(claimed, np.append(prior, 0.0)[value], 0.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity(InferenceAttack):
+    """Claim a kind of value if all records that match a target have values of that kind.
+
+    Kinds are the first level of the attribute's hierarchy. Without one, values with an order are of one kind if they
+    lie within a part of their range; values without an order cannot be attacked.
+
+    Parameters
+    ----------
+    closeness : how large a part of the range.
+    """
+
+    name = "similarity"
+    reference = "Li, Li, Venkatasubramanian, t-closeness, ICDE 2007"
+    closeness: float = 0.1
+
+    def __post_init__(self) -> None:
+        require(is_number(self.closeness) and 0 <= self.closeness < 1, self, "closeness", "in [0, 1)", self.closeness)
+
+    def attacked(self, setting: Setting) -> tuple[str, ...]:
+        """List the attributes whose values can be alike."""
+        domains = setting.view.groups.domains
+        return tuple(
+            name
+            for name in setting.sensitive
+            if _has_kinds(domains[name]) or (domains[name].scale.ordered and len(domains[name]) > 1)
+        )
+
+    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
+        """Claim the kind that is certain."""
+        if _has_kinds(domain):
+            assert domain.hierarchy is not None  # noqa: S101 - it has kinds
+            kinds = np.asarray(domain.hierarchy.levels[1], dtype=np.int64)
+            width = int(kinds.max()) + 2
+            kinds = np.append(kinds, width - 1)  # missing values are a kind of their own
+            own = np.where(truth >= 0, kinds[truth], -1)
+            shares: Floats = np.bincount(kinds, weights=prior, minlength=width).astype(np.float64)
+            return named_value(beliefs.coarsened(kinds, width), own, shares, 1.0)
+        return self._near(beliefs, truth, prior, domain)
+
+    def _near(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
+        """Claim a short interval; without the table, the interval of that length that holds most records."""
+        place = np.append(domain.positions, np.nan)  # a missing value is nowhere
+        length = self.closeness * float(domain.positions.max() - domain.positions.min())
+        low, high = np.full(len(beliefs), np.nan), np.full(len(beliefs), np.nan)
+        filled = np.flatnonzero(np.diff(beliefs.offsets))
+        if len(filled):
+            low[filled] = np.minimum.reduceat(place[beliefs.codes], beliefs.offsets[filled])
+            high[filled] = np.maximum.reduceat(place[beliefs.codes], beliefs.offsets[filled])
+        own = np.where(truth >= 0, place[truth], np.nan)
+        held = np.append(0.0, np.cumsum(prior[:-1]))
+        ends = np.searchsorted(domain.positions, domain.positions + length + ROUNDING, side="right")
+        start = int(np.argmax(held[ends] - held[:-1]))
+        usual = (domain.positions[start] <= own) & (own <= domain.positions[start] + length)
+        return Guesses(high - low <= length + ROUNDING, (low <= own) & (own <= high), usual.astype(np.float64))
+
+
+def named_value(beliefs: Beliefs, truth: Ints, prior: Floats, certainty: float) -> Guesses:
+    """Claim the likeliest value if it is certain enough; without the table, name the most frequent one."""
+    value, chance = beliefs.likeliest()
+    claimed = (chance >= certainty - ROUNDING) & (value >= 0)
+    return Guesses(claimed, value == truth, (truth == int(np.argmax(prior))).astype(np.float64))
+
+
+def _has_kinds(domain: Domain) -> bool:
+    return domain.hierarchy is not None and domain.hierarchy.height > 1

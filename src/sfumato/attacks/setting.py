@@ -1,0 +1,241 @@
+"""What attacks work on: targets, what the adversary knows of them, and the truth that tells whether she is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.attacks.beliefs import Beliefs, Ints, by_text
+from sfumato.attacks.views import Candidates, Points, View, drawn_rows
+from sfumato.coding.codes import code
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.randomness import generator
+from sfumato.schema.schema import Schema
+from sfumato.table.values import texts
+
+MOST_TARGETS = 1000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Persons:
+    """Some persons whom the adversary knows: their quasi-identifiers as codes, and what is true of them.
+
+    `truth` holds codes of each sensitive attribute as the published table numbers its values, -1 for a value that it
+    does not show. `own_rows` are published rows, -1 for persons who are not in the table.
+    """
+
+    points: Points
+    truth: Mapping[str, Ints]
+    own_rows: Ints
+
+    def __len__(self) -> int:
+        return int(self.points.shape[1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Setting:
+    """A published table, targets who are in it, and outsiders who are not.
+
+    `everybody` are the codes of all known persons; `assumed` tells that it is not known which targets are in the table
+    or what is true of them, so that a possible truth was drawn. `other` is a second release of the same persons.
+    """
+
+    view: View
+    schema: Schema
+    targets: Persons
+    outsiders: Persons | None
+    everybody: Points
+    members: int
+    assumed: bool
+    seed: int
+    other: View | None = None
+
+    def rng(self, purpose: int) -> np.random.Generator:
+        """Make a generator for one purpose, so that attacks do not depend on which others are run."""
+        return generator(self.seed + purpose)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive attributes that are published."""
+        return tuple(self.view.groups.histograms)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The published groups that match each target."""
+        return self.view.candidates(self.targets.points)
+
+    @cached_property
+    def outside_candidates(self) -> Candidates | None:
+        """The published groups that match each outsider."""
+        return None if self.outsiders is None else self.view.candidates(self.outsiders.points)
+
+    def beliefs(self, sensitive: str) -> Beliefs:
+        """Tell what the table says about a sensitive attribute of each target."""
+        return self.view.beliefs(self.candidates, sensitive)
+
+    @cached_property
+    def strangers(self) -> Ints:
+        """For every target another one, drawn at random: the control judges claims by the other's truth."""
+        count = len(self.targets)
+        order = self.rng(1).permutation(count)
+        stranger = np.empty(count, dtype=np.int64)
+        stranger[order] = np.roll(order, 1)
+        return stranger
+
+
+def prepare(
+    shown: pa.Table,
+    schema: Schema,
+    known: pa.Table,
+    *,
+    original: pa.Table | None = None,
+    key: str | None = None,
+    correspondence: Ints | None = None,
+    outsiders: pa.Table | None = None,
+    other: tuple[pa.Table, Schema] | None = None,
+    targets: int = MOST_TARGETS,
+    seed: int,
+) -> Setting:
+    """Draw targets, and find out what is true of them; see `attack`."""
+    quasi = _shared(schema, known, [shown] if other is None else [shown, other[0]])
+    seen = _knowing(schema, quasi)
+    everybody = _joined(known, outsiders, quasi)
+    people = code(everybody, seen.of_quasi())
+    points = np.array([column.codes for column in people.quasi], dtype=np.int32)
+    view = View.of(shown, seen, people)
+    told = _told(known, original, key)
+    member = np.append(told.member, np.zeros(len(everybody) - known.num_rows, dtype=np.bool_))
+    rng = generator(seed)
+    inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
+    if not len(inside):
+        raise SchemaError(f"No person of the known table is in the original by {key!r}; give another key.")
+    inside = np.sort(rng.permutation(inside)[:targets])
+    outside = np.sort(rng.permutation(outside)[:targets])
+    own = None if correspondence is None else _own_rows(correspondence, inside)
+    chosen, drawn = _targets(view, points[:, inside], told.values.take(pa.array(inside)), own, rng)
+    strangers = _strangers(view, points, outside, outsiders, known.num_rows) if len(outside) else None
+    second = None if other is None else View.of(other[0], _knowing(other[1], quasi), people)
+    return Setting(
+        view=view,
+        schema=seen,
+        targets=chosen,
+        outsiders=strangers,
+        everybody=points,
+        members=int(member.sum()),
+        assumed=drawn,
+        seed=seed,
+        other=second,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Told:
+    """Which known persons are in the original, and the table with their sensitive values, row by row."""
+
+    member: npt.NDArray[np.bool_]
+    values: pa.Table
+
+
+def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
+    everybody = np.ones(known.num_rows, dtype=np.bool_)
+    if original is None and key is None:
+        return _Told(everybody, known)
+    if original is None or key is None:
+        raise InvalidParameterError("An original and a key belong together: the key tells which known person is who.")
+    for what, table in (("known table", known), ("original", original)):
+        if key not in table.column_names:
+            raise SchemaError(f"The {what} lacks the key {key!r}; name a column that both tables have.")
+    keys = texts(original[key])
+    if pc.count_distinct(keys).as_py() < original.num_rows:
+        raise SchemaError(f"The key {key!r} does not tell the original's rows apart; name one that does.")
+    place = pc.index_in(texts(known[key]), value_set=keys)
+    found = np.asarray(place.is_valid())
+    rows = original.take(place.fill_null(0)).drop_columns([key])
+    return _Told(found, rows)
+
+
+def _targets(
+    view: View, points: Points, values: pa.Table, own_rows: Ints | None, rng: np.random.Generator
+) -> tuple[Persons, bool]:
+    """Give the targets with their truth, and tell whether it had to be drawn."""
+    candidates = view.candidates(points)
+    if not candidates.records.any():
+        raise SchemaError(
+            "No known person matches any published record; the columns may mean something else, or show centres of "
+            "groups."
+        )
+    truth, drawn = {}, False
+    for name in view.groups.histograms:
+        if name in values.column_names:
+            truth[name] = _codes(view, name, values[name], np.arange(len(values)))
+        else:
+            truth[name], drawn = view.beliefs(candidates, name).draw(rng), True
+    if own_rows is None:
+        own_rows = drawn_rows(candidates.draw_groups(rng), view.table.grouped.labels, rng)
+    return Persons(points, truth, own_rows), drawn
+
+
+def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
+    """Give the published row of every person, -1 for one who is not published."""
+    place = np.full(max(int(correspondence.max(initial=-1)), int(persons.max())) + 1, -1, dtype=np.int64)
+    place[correspondence] = np.arange(len(correspondence))
+    return place[persons]
+
+
+def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> Persons:
+    """Give the outsiders; their truth is known where their table tells it of all of them."""
+    told = outsiders is not None and bool((rows >= known).all())
+    names = [name for name in view.groups.histograms if told and name in outsiders.column_names]  # type: ignore[union-attr]
+    truth = {name: _codes(view, name, outsiders[name], rows - known) for name in names}  # type: ignore[index]
+    return Persons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
+
+
+def _codes(view: View, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:
+    encoded = texts(column).dictionary_encode()
+    place = np.append(by_text(encoded.dictionary.to_pylist(), view.texts(name)), len(view.texts(name)))
+    indices = encoded.indices.fill_null(len(place) - 1).to_numpy(zero_copy_only=False)
+    codes: Ints = place[indices[rows]]
+    return codes
+
+
+def _shared(schema: Schema, known: pa.Table, releases: Sequence[pa.Table]) -> tuple[str, ...]:
+    tables = [known, *releases]
+    quasi = tuple(name for name in schema.quasi if all(name in table.column_names for table in tables))
+    if not quasi:
+        raise SchemaError("The known and the published tables share no quasi-identifier, so nobody can be looked up.")
+    if schema.flags:
+        raise SchemaError("Attacks take whole columns as known; measure flagged cells by sf.exposure instead.")
+    if known.num_rows == 0:
+        raise SchemaError("The known table has no rows; there is nobody to attack.")
+    return quasi
+
+
+def _knowing(schema: Schema, quasi: Sequence[str]) -> Schema:
+    """Keep what the adversary knows, and the sensitive attributes."""
+    names = {*quasi, *schema.sensitive}
+    return Schema(
+        quasi=quasi,
+        sensitive=schema.sensitive,
+        hierarchies={name: value for name, value in schema.hierarchies.items() if name in names},
+        scales={name: value for name, value in schema.scales.items() if name in names},
+        orders={name: value for name, value in schema.orders.items() if name in names},
+        missing=schema.missing,
+    )
+
+
+def _joined(known: pa.Table, outsiders: pa.Table | None, quasi: Sequence[str]) -> pa.Table:
+    if outsiders is None:
+        return known.select(quasi)
+    for name in quasi:
+        if name not in outsiders.column_names:
+            raise SchemaError(f"The table of outsiders lacks {name!r}, which is known of the others.")
+    try:
+        return pa.concat_tables([known.select(quasi), outsiders.select(quasi)], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise SchemaError("Known persons and outsiders have columns of different types; give them the same.") from None

@@ -1,0 +1,195 @@
+"""Re-identification of sparse records with many items, such as ratings of films, by a few known items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attacks.base import SINGLING_OUT
+from sfumato.attacks.beliefs import Flags, Floats, Ints
+from sfumato.attacks.results import AttackResult
+from sfumato.coding.domain import axis
+from sfumato.exceptions import SchemaError
+from sfumato.randomness import draw_seed, generator
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import texts
+from sfumato.validation import is_number, is_whole, require
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+SCORES_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreMatching:
+    """Find the record of somebody of whom a few items are known, and claim it only if it stands out.
+
+    The adversary scores every record: each known item that the record has, with a rating as near as the tolerance, adds
+    1 / log(support of the item), so rare items tell most. She claims the record with the best score if it beats the
+    second best by at least `eccentricity` standard deviations of all scores.
+
+    Parameters
+    ----------
+    known : how many items of a target are known.
+    wrong : how many of these are wrong: an item that the target does not have.
+    tolerance : how far a known rating may be from the record's.
+    eccentricity : how far the best score must stand out.
+    """
+
+    name = "score-matching"
+    question = SINGLING_OUT
+    reference = "Narayanan, Shmatikov, Robust de-anonymization of large sparse datasets, S&P 2008"
+    known: int = 8
+    wrong: int = 0
+    tolerance: float = 0.0
+    eccentricity: float = 1.5
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.known) and self.known >= 1, self, "known", "at least 1", self.known)
+        inside = is_whole(self.wrong) and 0 <= self.wrong <= self.known
+        require(inside, self, "wrong", f"from 0 to {self.known}", self.wrong)
+        require(is_number(self.tolerance) and self.tolerance >= 0, self, "tolerance", "at least 0", self.tolerance)
+        far = is_number(self.eccentricity) and self.eccentricity >= 0
+        require(far, self, "eccentricity", "at least 0", self.eccentricity)
+
+    def run(
+        self,
+        records: object,
+        *,
+        person: str,
+        item: str,
+        rating: str | None = None,
+        targets: int = 500,
+        seed: int | None = None,
+    ) -> AttackResult:
+        """Attack a table with a row for every item of a person.
+
+        Targets are drawn among the persons with enough items. The control removes each target's own record: every claim
+        is then a false one.
+
+        Parameters
+        ----------
+        records : the published table (pandas, Polars or Arrow).
+        person, item, rating : its columns; without a rating, having the item is all that is known.
+        targets : attack at most so many persons.
+        seed : repeats all draws.
+        """
+        require(is_whole(targets) and targets >= 1, "ScoreMatching.run", "targets", "at least 1", targets)
+        table = _Ratings.of(to_arrow(records)[0], person, item, rating)
+        rng = generator(draw_seed() if seed is None else seed)
+        able = np.flatnonzero(np.bincount(table.person, minlength=table.persons) >= self.known)
+        if not len(able) or table.persons < 3:  # noqa: PLR2004 - scores of two records have no spread to stand out from
+            raise SchemaError(f"The table needs 3 persons, one of them with at least {self.known} items.")
+        chosen = np.sort(rng.permutation(able)[:targets])
+        known = self._known(table, chosen, rng)
+        own_claim, own_right, without = self._scored(table, chosen, known)
+        return AttackResult(
+            attack=self.name,
+            question=self.question,
+            targets=len(chosen),
+            claims=int(own_claim.sum()),
+            successes=int((own_claim & own_right).sum()),
+            baseline=1 / table.persons,
+            control_targets=len(chosen),
+            control_successes=int(without.sum()),
+            details={"best_score_is_hers": float(own_right.mean())},
+        )
+
+    def _known(self, table: _Ratings, chosen: Ints, rng: np.random.Generator) -> sp.csr_array:
+        """Draw the known items of every target, spread over the ratings that the tolerance allows, with weights."""
+        import scipy.sparse as sp
+
+        mine = np.flatnonzero(np.isin(table.person, chosen))
+        order = mine[np.lexsort((rng.random(len(mine)), table.person[mine]))]
+        target = np.searchsorted(chosen, table.person[order])
+        starts = np.searchsorted(target, np.arange(len(chosen)))
+        rank = np.arange(len(order)) - starts[target]
+        kept = rank < self.known
+        target, item, rating = target[kept], table.item[order][kept].copy(), table.rating[order][kept]
+        mistaken = rank[kept] < self.wrong
+        item[mistaken] = rng.integers(0, table.items, int(mistaken.sum()))
+        near = np.abs(rating[:, None] - table.levels[None, :]) <= self.tolerance
+        entry, level = np.nonzero(near)
+        weight = 1 / np.log(np.maximum(table.support, 2))
+        shape = (len(chosen), table.items * len(table.levels))
+        columns = item[entry] * len(table.levels) + level
+        return sp.csr_array((weight[item[entry]], (target[entry], columns)), shape=shape)
+
+    def _scored(self, table: _Ratings, chosen: Ints, known: sp.csr_array) -> tuple[Flags, Flags, Flags]:
+        """Tell whether a record is claimed, whether the best one is hers, and whether one is claimed without hers."""
+        records = table.matrix().T.tocsc()
+        claimed, right, without = (np.zeros(len(chosen), dtype=np.bool_) for _ in range(3))
+        step = max(1, SCORES_AT_ONCE // table.persons)
+        for start in range(0, len(chosen), step):
+            some = slice(start, start + step)
+            scores = np.asarray((known[some] @ records).todense())
+            own, row = chosen[some], np.arange(len(scores))
+            claimed[some] = self._stands_out(scores)
+            right[some] = scores.argmax(axis=1) == own
+            right[some] &= (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) == 1
+            keep = np.ones(scores.shape, dtype=np.bool_)
+            keep[row, own] = False
+            without[some] = self._stands_out(scores[keep].reshape(len(scores), -1))
+        return claimed, right, without
+
+    def _stands_out(self, scores: Floats) -> Flags:
+        best = np.partition(scores, scores.shape[1] - 2, axis=1)[:, -2:]
+        gap, spread = best[:, 1] - best[:, 0], scores.std(axis=1)
+        out: npt.NDArray[np.bool_] = (gap > 0) & (gap >= self.eccentricity * spread)
+        return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Ratings:
+    """Who has which item, with what rating, as codes; every pair of person and item once."""
+
+    person: Ints
+    item: Ints
+    rating: Floats
+    persons: int
+    items: int
+
+    @classmethod
+    def of(cls, table: pa.Table, person: str, item: str, rating: str | None) -> _Ratings:
+        columns = [person, item, *([] if rating is None else [rating])]
+        for name in columns:
+            if name not in table.column_names:
+                raise SchemaError(f"The table lacks column {name!r}.")
+            if table[name].null_count:
+                raise SchemaError(f"Column {name!r} has missing cells; leave those rows out.")
+        who, what = (texts(table[name]).dictionary_encode() for name in (person, item))
+        stars = np.zeros(table.num_rows) if rating is None else _numbers(table, rating)
+        people, items = len(who.dictionary), len(what.dictionary)
+        keys = who.indices.to_numpy().astype(np.int64) * items + what.indices.to_numpy()
+        _, first = np.unique(keys, return_index=True)
+        return cls(keys[first] // items, keys[first] % items, stars[first], people, items)
+
+    @property
+    def support(self) -> Ints:
+        """How many persons have each item."""
+        return np.bincount(self.item, minlength=self.items)
+
+    @property
+    def levels(self) -> Floats:
+        """The distinct ratings."""
+        return np.unique(self.rating)
+
+    def matrix(self) -> sp.csr_array:
+        """Give a row per person and a column per item and rating."""
+        import scipy.sparse as sp
+
+        columns = self.item * len(self.levels) + np.searchsorted(self.levels, self.rating)
+        shape = (self.persons, self.items * len(self.levels))
+        return sp.csr_array((np.ones(len(columns)), (self.person, columns)), shape=shape)
+
+
+def _numbers(table: pa.Table, name: str) -> Floats:
+    column = table[name].combine_chunks()
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise SchemaError(f"Column {name!r} holds no numbers, so it cannot be the rating.")
+    return axis(column)

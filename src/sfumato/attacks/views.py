@@ -1,0 +1,139 @@
+"""A published table as an adversary reads it who knows some columns of her targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.attacks.beliefs import Beliefs, Floats, Ints
+from sfumato.coding.codes import CodedTable
+from sfumato.coding.containment import Boxes, count_points
+from sfumato.core.groups import Groups
+from sfumato.core.published.boxes import boxes_for
+from sfumato.core.published.counting import count_groups
+from sfumato.core.published.table import PublishedTable
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+
+Points = npt.NDArray[np.int32]
+PAIRS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidates:
+    """The published groups that match each target: pairs of target and group, sorted by target."""
+
+    targets: int
+    target: Ints
+    group: Ints
+    sizes: Ints
+
+    @cached_property
+    def records(self) -> Ints:
+        """How many published records match each target."""
+        return np.bincount(self.target, weights=self.sizes[self.group], minlength=self.targets).astype(np.int64)
+
+    def draw_groups(self, rng: np.random.Generator) -> Ints:
+        """Draw one matching record for every target, and give its group; -1 where none matches."""
+        total = np.cumsum(self.sizes[self.group])
+        stop = np.searchsorted(self.target, np.arange(self.targets), side="right")
+        before = np.append(0, total)[stop] - self.records
+        drawn = before + np.minimum((rng.random(self.targets) * self.records).astype(np.int64), self.records - 1)
+        place = np.searchsorted(total, drawn, side="right")
+        found = self.records > 0
+        groups = np.full(self.targets, -1, dtype=np.int64)
+        groups[found] = self.group[place[found]]
+        return groups
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class View:
+    """One published table, read by the columns that the adversary knows."""
+
+    table: PublishedTable
+    groups: Groups
+    loose: bool
+
+    @classmethod
+    def of(cls, shown: pa.Table, schema: Schema, people: CodedTable) -> View:
+        """Read a table; `schema` names what is known, `people` are all whom the adversary knows."""
+        table = PublishedTable.read(shown, schema, {column.name: column.domain for column in people.quasi})
+        loose = schema.missing is Missing.MATCHES_ALL and bool(table.columns)
+        return cls(table, count_groups(table, shown, schema), loose)
+
+    def candidates(self, points: Points) -> Candidates:
+        """Find the groups that match each target; `points` has a row per column and a column per target."""
+        target: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        group: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        for mine, boxes in boxes_for(self.table, points, loose=self.loose):
+            numbers = np.arange(points.shape[1])[mine]
+            step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
+            for start in range(0, len(numbers), step):
+                some = numbers[start : start + step]
+                found, box = np.nonzero(_inside(points[:, some], boxes))
+                target.append(some[found])
+                group.append(box)
+        order = np.argsort(np.concatenate(target), kind="stable")
+        return Candidates(
+            points.shape[1], np.concatenate(target)[order], np.concatenate(group)[order], self.groups.sizes
+        )
+
+    def persons_covered(self, points: Points) -> Ints:
+        """Count for every group the persons whom it matches."""
+        covered = np.zeros(len(self.groups), dtype=np.int64)
+        for mine, boxes in boxes_for(self.table, points, loose=self.loose):
+            here = np.ascontiguousarray(points[:, mine])
+            covered += count_points(here, np.ones(here.shape[1], dtype=np.int64), boxes)
+        return covered
+
+    def beliefs(self, candidates: Candidates, sensitive: str) -> Beliefs:
+        """Tell what the matching records say about a sensitive attribute; unknown cells say the worst."""
+        histogram = self.groups.histograms[sensitive].folded
+        spread = np.diff(histogram.offsets)[candidates.group]
+        stop = np.cumsum(spread)
+        entry = np.repeat(histogram.offsets[candidates.group] - stop + spread, spread) + np.arange(int(spread.sum()))
+        weight = np.repeat(candidates.sizes[candidates.group] / histogram.sizes[candidates.group], spread)
+        return Beliefs.of_entries(
+            np.repeat(candidates.target, spread),
+            histogram.codes[entry].astype(np.int64),
+            weight * histogram.counts[entry],
+            targets=candidates.targets,
+            width=histogram.width,
+        )
+
+    def prior(self, sensitive: str) -> Floats:
+        """Give the share of every value in the whole published table."""
+        totals = self.groups.totals[sensitive].astype(np.float64)
+        shares: Floats = totals / max(totals.sum(), 1.0)
+        return shares
+
+    def texts(self, sensitive: str) -> Sequence[str]:
+        """Give the texts of a sensitive attribute's values, in the order of their codes."""
+        return self.groups.domains[sensitive].texts
+
+
+def drawn_rows(groups: Ints, labels: npt.NDArray[np.int32], rng: np.random.Generator) -> Ints:
+    """Draw a published row of every given group; -1 stays -1."""
+    order = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    starts = np.cumsum(sizes) - sizes
+    size = sizes[groups]
+    place = starts[groups] + np.minimum((rng.random(len(groups)) * size).astype(np.int64), size - 1)
+    return np.where(groups >= 0, order[place], -1)
+
+
+def _inside(points: Points, boxes: Boxes) -> npt.NDArray[np.bool_]:
+    """Tell for every target and box whether the box contains the target."""
+    inside = np.ones((points.shape[1], len(boxes.low)), dtype=np.bool_)
+    for axis, codes in enumerate(points):
+        code = codes[:, None]
+        inside &= (boxes.low[:, axis] <= code) & (code <= boxes.high[:, axis])
+        listed = np.flatnonzero(boxes.member_rows[:, axis] >= 0)
+        if len(listed):
+            inside[:, listed] &= boxes.members[boxes.member_rows[listed, axis] + code]
+    return inside

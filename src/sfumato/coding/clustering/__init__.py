@@ -1,0 +1,1 @@
+"""Records as points, and the compiled loops that cluster them."""

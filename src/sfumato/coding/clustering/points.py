@@ -1,0 +1,148 @@
+"""Points that are clustered by their squared distances: how they lie in memory, and the loops over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Labels = npt.NDArray[np.int32]
+Tell = Callable[[float], None]
+
+STEP = 2.0**-28  # places are rounded to multiples of this, so that their sums are exact in any order
+CELLS_PER_CALL = 1 << 26  # that a compiled loop may look at before it can be interrupted
+
+
+@dataclass(frozen=True, eq=False)
+class CodedAxes:
+    """Axes of ranks and of trees.
+
+    Axis j has `leaves[j]` codes. Ranks (`heights[j] == 0`) lie at `ranks`, from `places[j]` on, which carry their
+    weight. A tree has `heights[j]` levels below its root; `nodes` tells the node above every leaf, level by
+    level from `starts[j]` on, and the squared distance of two leaves, the share of levels on which their nodes differ
+    squared, is multiplied by `weights[j]`.
+    """
+
+    leaves: Ints
+    heights: Ints
+    starts: Ints
+    places: Ints
+    weights: Floats
+    nodes: Codes
+    ranks: Floats
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.generic], ...]:
+        """All of them, as compiled loops read them."""
+        return self.leaves, self.heights, self.starts, self.places, self.weights, self.nodes, self.ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points on lines (`places`, axis by point, with weights in them) and on coded axes (`codes`, axis by point)."""
+
+    places: Floats
+    codes: Codes
+    axes: CodedAxes
+
+    def __len__(self) -> int:
+        return int(self.places.shape[1])
+
+    @property
+    def cells(self) -> int:
+        """How many coordinates there are."""
+        return max(1, len(self.places) + len(self.codes)) * len(self)
+
+
+class _Loop:
+    """Copies of the points that a loop swaps about, and what it keeps between two calls."""
+
+    def __init__(self, points: Points) -> None:
+        self.points = points.places.copy(), points.codes.copy()
+        self.coded = points.axes.arrays
+        self.order = np.arange(len(points)), np.arange(len(points))
+        width = int(points.axes.leaves.sum())
+        counts = np.zeros(width, dtype=np.int64)
+        for place, column in zip(points.axes.places.tolist(), points.codes, strict=True):
+            counts[place:] += np.bincount(column, minlength=width - place)
+        self.left = points.places.sum(axis=1), counts
+        self.room = (
+            np.zeros(len(points)),
+            np.zeros(width),
+            np.zeros(len(points.places)),
+            np.zeros(len(points.codes), dtype=np.int32),
+        )
+        self.state = np.array([len(points), 0, 0], dtype=np.int64)
+        self.label = np.full(len(points), -1, dtype=np.int32)
+
+    @property
+    def free(self) -> int:
+        """How many points are in no group."""
+        return int(self.state[0])
+
+
+def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
+    """Part points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
+    from sfumato.coding.kernels import clustering as kernel
+
+    loop = _Loop(points)
+    while loop.free:
+        tell(1 - loop.free / len(points))
+        rounds = _rounds(points, loop.free, 3)
+        kernel.mdav(loop.points, loop.coded, loop.order, loop.left, loop.room, loop.state, least, rounds, loop.label)
+    return loop.label
+
+
+def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Labels:
+    """Part points by V-MDAV into groups of `least` to `2 * least - 1`; what is left over in the end has label -1."""
+    from sfumato.coding.kernels import clustering as kernel
+
+    loop = _Loop(points)
+    kernel.find_centre(*loop.left, len(points), loop.coded, loop.room[2:])
+    kernel.measure(loop.points, loop.coded, len(points), loop.room[2:], loop.room[1], loop.room[0])
+    far_first = np.argsort(-loop.room[0], kind="stable")
+    while loop.free >= least:
+        tell(1 - loop.free / len(points))
+        rounds = _rounds(points, loop.free, 4)
+        kernel.v_mdav(
+            loop.points,
+            loop.coded,
+            loop.order,
+            loop.left,
+            loop.room,
+            loop.state,
+            least,
+            float(gamma),
+            far_first,
+            rounds,
+            loop.label,
+        )
+    return loop.label
+
+
+def nearest_points(points: Points, asked: Points, skipped: Ints, most: int = 1) -> tuple[Ints, Floats]:
+    """Find the points nearest to each one asked for, a row each, the first ones among equals; and squared distances.
+
+    `skipped` names a point for each that comes last, infinitely far away, or is -1.
+    """
+    from sfumato.coding.kernels import clustering as kernel
+
+    found = np.zeros((len(asked), min(most, len(points))), dtype=np.int64)
+    apart = np.empty(found.shape)
+    among, wanted = (points.places, points.codes), (asked.places, asked.codes)
+    step = max(1, CELLS_PER_CALL // points.cells)
+    for first in range(0, len(asked), step):
+        last = min(first + step, len(asked))
+        kernel.nearest_of(among, points.axes.arrays, wanted, skipped, first, last, found, apart)
+    return found, apart
+
+
+def _rounds(points: Points, free: int, scans: int) -> int:
+    """Tell how many rounds of some scans one call may do."""
+    width = points.cells // len(points)
+    return max(1, CELLS_PER_CALL // (scans * width * free))

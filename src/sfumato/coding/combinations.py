@@ -1,0 +1,256 @@
+"""Distinct combinations of codes, packed so that a function of every column's code costs a few look-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY, first_rows, group_columns, group_keys
+
+PACKED = 4096  # combinations of codes that one pack tells apart: its look-up tables stay in the fastest cache
+DENSE_SHARE = 8  # cells per combination up to which counting in a dense array pays
+DENSE_LEAST = 1 << 18
+REMEMBERED = 1 << 23  # numbers of nodes that are kept from one grouping to the next, 32 MB
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number that scatters neighboring keys
+SAMPLE = 100_000
+WORTHWHILE = 0.9  # of a sample's rows may be distinct for a reduction to pay
+
+Ints: TypeAlias = npt.NDArray[np.integer]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Sizes: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pack:
+    """Some columns as one: `codes` numbers the combinations of their codes, the first column counting most."""
+
+    columns: tuple[int, ...]
+    widths: tuple[int, ...]
+    codes: npt.NDArray[np.unsignedinteger]
+    occurring: npt.NDArray[np.intp]
+
+    def nodes(self, levels: Sequence[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], int]:
+        """Give the combinations of nodes that occur numbers, from the node of every code of every column."""
+        table = np.zeros(1, dtype=np.int32)
+        for nodes, width in zip(levels, self.widths, strict=True):
+            own = nodes[:width]
+            table = np.add.outer(table * (int(own.max()) + 1), own).ravel()
+        distinct, numbers = np.unique(table[self.occurring], return_inverse=True)
+        table[self.occurring] = numbers
+        return table, len(distinct)
+
+    def unpacked(self, place: int) -> Ints:
+        """Give the codes of the column that stands at a place in the pack."""
+        return np.asarray(self.codes // np.uint32(prod(self.widths[place + 1 :])) % np.uint32(self.widths[place]))
+
+
+class Counted:
+    """Combinations that were grouped: how many records every group has, and the group of each combination.
+
+    Combinations were counted in `cells`, one for every key, of which many may be empty. What needs the cells that
+    are not, is found when it is asked for.
+    """
+
+    def __init__(self, cells: Floats, keys: Ints) -> None:
+        self._cells, self._keys = cells, keys
+
+    def in_cells_below(self, size: int) -> int:
+        """Count the records in groups that are smaller than a size."""
+        return int(self._cells[self._cells < size].sum())
+
+    @cached_property
+    def _present(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self._cells > 0)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How many records every group has."""
+        return self._cells[self._present].astype(np.int64)
+
+    @cached_property
+    def labels(self) -> Ints:
+        """The group of every combination."""
+        if len(self._present) == len(self._cells):
+            return self._keys
+        return _numbered(self._keys, self._present, len(self._cells))
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Distinct combinations of the codes of several columns, and of further columns that come along.
+
+    Parameters
+    ----------
+    ladders : for every column and each of its levels, the node of every code, that of missing values last.
+    packs : the columns, packed.
+    weights : how many records every combination stands for.
+    along : the further columns, one code per combination.
+    """
+
+    ladders: tuple[tuple[npt.NDArray[np.int32], ...], ...]
+    packs: tuple[Pack, ...]
+    weights: Floats
+    along: tuple[CodedColumn, ...]
+    _remembered: dict[tuple[int, ...], tuple[npt.NDArray[np.int32], int]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def column(self, number: int) -> Ints:
+        """Give the codes of one column."""
+        pack = next(pack for pack in self.packs if number in pack.columns)
+        return pack.unpacked(pack.columns.index(number))
+
+    def group(self, levels: Sequence[int]) -> Counted:
+        """Group combinations that fall into the same node in every column, on one level per column."""
+        found = [self._pack_nodes(number, pack, levels) for number, pack in enumerate(self.packs)]
+        span = prod(width for _, width in found)
+        if span > LARGEST_KEY:
+            grouped = group_columns([nodes for nodes, _ in found], [width for _, width in found])
+            return self._counted(grouped.labels, len(grouped))
+        keys: Ints = found[0][0].astype(np.int32 if span <= np.iinfo(np.int32).max else np.int64)
+        for nodes, width in found[1:]:
+            keys = keys * width + nodes
+        if span > max(DENSE_LEAST, DENSE_SHARE * len(self)):
+            wide = keys.astype(np.int64)
+            labels = _hashed(wide) if len(keys) < COMPILED_ROWS else group_keys(wide).labels
+            return self._counted(labels)
+        return self._counted(keys, span)
+
+    def histograms(self, chosen: npt.NDArray[np.intp] | slice = slice(None)) -> list[Floats]:
+        """Count the codes of every column among all or some combinations."""
+        result = [np.zeros(len(ladder[0])) for ladder in self.ladders]
+        for pack in self.packs:
+            counts = np.bincount(pack.codes[chosen], self.weights[chosen], minlength=prod(pack.widths))
+            counts = counts.reshape(pack.widths)
+            for place, column in enumerate(pack.columns):
+                others = tuple(axis for axis in range(len(pack.columns)) if axis != place)
+                result[column][: pack.widths[place]] = counts.sum(axis=others)
+        return result
+
+    def rolled_up(self, counted: Counted) -> Combinations:
+        """Keep one combination for every group (and for every combination of the further columns in it)."""
+        labels = counted.labels
+        if self.along:
+            columns = [labels, *(column.codes for column in self.along)]
+            widths = [len(counted.sizes), *(len(column.domain) + 1 for column in self.along)]
+            grouped = group_columns(columns, widths)
+            rows, weights = first_rows(grouped), _weighed(grouped.labels, self.weights)
+        else:
+            rows = np.zeros(len(counted.sizes), dtype=np.intp)
+            rows[labels] = np.arange(len(labels))
+            weights = counted.sizes.astype(np.float64)
+        packs = tuple(_pack(pack.columns, pack.widths, pack.codes[rows]) for pack in self.packs)
+        along = tuple(CodedColumn(column.domain, column.codes[rows]) for column in self.along)
+        return Combinations(self.ladders, packs, weights, along)
+
+    def _counted(self, keys: Ints, cells: int = 0) -> Counted:
+        return Counted(_weighed(keys, self.weights, cells), keys)
+
+    def _pack_nodes(self, number: int, pack: Pack, levels: Sequence[int]) -> tuple[npt.NDArray[np.int32], int]:
+        """Give the combined node of every combination in one pack, remembered while that takes little memory."""
+        own = tuple(levels[column] for column in pack.columns)
+        if (number, *own) in self._remembered:
+            return self._remembered[number, *own]
+        table, width = pack.nodes([self.ladders[j][level] for j, level in zip(pack.columns, own, strict=True)])
+        found = table[pack.codes], width
+        if len(self) <= REMEMBERED // 64:
+            while len(self._remembered) * len(self) > REMEMBERED:
+                del self._remembered[next(iter(self._remembered))]
+            self._remembered[number, *own] = found
+        return found
+
+
+def combine(
+    columns: Sequence[CodedColumn],
+    ladders: Sequence[Sequence[npt.NDArray[np.int32]]],
+    along: Sequence[CodedColumn] = (),
+) -> tuple[Combinations, Ints]:
+    """Reduce rows to distinct combinations where that pays; give also the combination of every row."""
+    rows = len(columns[0].codes)
+    everything = [*columns, *along]
+    widths = [_width(column) for column in everything]
+    chosen: slice | npt.NDArray[np.intp] = slice(None)
+    of_row: Ints = np.arange(rows)
+    weights = np.ones(rows)
+    if _pays([column.codes for column in everything], widths, rows):
+        grouped = group_columns([column.codes for column in everything], widths)
+        of_row, weights, chosen = grouped.labels, grouped.counts.astype(np.float64), first_rows(grouped)
+    packs = tuple(_packed(columns, widths, numbers, chosen) for numbers in _bins(widths[: len(columns)]))
+    riders = tuple(CodedColumn(column.domain, column.codes[chosen]) for column in along)
+    return Combinations(tuple(tuple(ladder) for ladder in ladders), packs, weights, riders), of_row
+
+
+def _weighed(keys: Ints, weights: Floats, cells: int = 0) -> Floats:
+    return np.asarray(np.bincount(keys, weights, minlength=cells), dtype=np.float64)
+
+
+def _numbered(keys: Ints, present: Ints, span: int) -> Ints:
+    number = np.zeros(span, dtype=np.int32)
+    number[present] = np.arange(len(present), dtype=np.int32)
+    return np.asarray(number[keys])
+
+
+def _hashed(keys: npt.NDArray[np.int64]) -> Ints:
+    """Give equal keys one number: by their place in a hash table, or by sorting where two keys claim one place."""
+    bits = max(4, (4 * len(keys)).bit_length())
+    places = (keys.view(np.uint64) * MIXER >> np.uint64(64 - bits)).astype(np.intp)
+    owners = np.empty(1 << bits, dtype=np.int64)
+    owners[places] = keys
+    owned = owners[places] == keys
+    taken = np.zeros(1 << bits, dtype=np.bool_)
+    taken[places] = True
+    present = np.flatnonzero(taken)
+    labels = _numbered(places, present, 1 << bits)
+    others = np.flatnonzero(~owned)
+    if len(others):
+        labels[others] = len(present) + np.unique(keys[others], return_inverse=True)[1]
+    return labels
+
+
+def _pays(columns: Sequence[Ints], widths: Sequence[int], rows: int) -> bool:
+    if rows <= SAMPLE:
+        return True
+    sample = [column[:: rows // SAMPLE] for column in columns]
+    return len(group_columns(sample, widths)) < WORTHWHILE * len(sample[0])
+
+
+def _bins(widths: Sequence[int]) -> list[list[int]]:
+    """Put columns into as few packs as a simple rule finds: widest first, each into the first pack with room."""
+    bins: list[list[int]] = []
+    for column in sorted(range(len(widths)), key=lambda j: (-widths[j], j)):
+        for numbers in bins:
+            if prod(widths[j] for j in numbers) * widths[column] <= PACKED:
+                numbers.append(column)
+                break
+        else:
+            bins.append([column])
+    return bins
+
+
+def _width(column: CodedColumn) -> int:
+    """Count the codes of a column, that of missing values only if it occurs."""
+    return len(column.domain) + int(column.codes.max() == column.domain.missing)
+
+
+def _packed(
+    columns: Sequence[CodedColumn], all_widths: Sequence[int], numbers: Sequence[int], chosen: slice | Ints
+) -> Pack:
+    widths = tuple(all_widths[j] for j in numbers)
+    codes = columns[numbers[0]].codes[chosen].astype(np.uint32)
+    for j, width in zip(numbers[1:], widths[1:], strict=True):
+        codes *= np.uint32(width)
+        codes += columns[j].codes[chosen]
+    small = prod(widths) <= np.iinfo(np.uint16).max
+    return _pack(tuple(numbers), widths, codes.astype(np.uint16) if small else codes)
+
+
+def _pack(columns: tuple[int, ...], widths: tuple[int, ...], codes: npt.NDArray[np.unsignedinteger]) -> Pack:
+    return Pack(columns, widths, codes, np.flatnonzero(np.bincount(codes, minlength=prod(widths))))

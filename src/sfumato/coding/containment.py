@@ -1,0 +1,180 @@
+"""Which published boxes contain a person's values: sums over all of them, without a loop over pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.threads import worker_count
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Tree: TypeAlias = tuple[Ints, Ints, npt.NDArray[np.int32], npt.NDArray[np.int32]]
+PLAIN_PAIRS = 30_000_000  # below this many pairs, matrices are as fast and nothing needs compiling
+PAIRS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Published combinations: per box and axis a range of codes and, where it is a set, a row of `members`.
+
+    `member_rows[box, axis]` is the place in `members` where the box's row of that axis begins (one flag per
+    code), or -1 where the range says it all.
+    """
+
+    low: npt.NDArray[np.int32]
+    high: npt.NDArray[np.int32]
+    member_rows: Ints
+    members: npt.NDArray[np.bool_]
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Ints, npt.NDArray[np.bool_]]:
+        """All of it, as compiled loops take it."""
+        return self.low, self.high, self.member_rows, self.members
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What the boxes hold: their sizes, and how many of their records have which value.
+
+    Values of all attributes share one numbering, called columns. Box b holds `amounts[i]` records of value
+    `columns[i]` for i from `offsets[b]` to `offsets[b + 1]`, columns ascending.
+    """
+
+    sizes: Floats
+    offsets: Ints
+    columns: Ints
+    amounts: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """For every point the records of all boxes that contain it, and how many of them have its own values."""
+
+    records: Floats
+    own: Floats
+
+
+def match(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
+    """Sum over all boxes that contain each point.
+
+    Parameters
+    ----------
+    points : codes, one row per axis, one column per point.
+    own_columns : per attribute the column that stands for each point's own value.
+    boxes, contents : what is published.
+    """
+    if points.shape[1] * len(boxes.low) <= PLAIN_PAIRS:
+        return _match_plainly(points, own_columns, boxes, contents)
+    return _match_in_tree(points, own_columns, boxes, contents)
+
+
+def sum_over_boxes(points: npt.NDArray[np.int32], boxes: Boxes, amounts: Floats) -> Floats:
+    """Sum for every point the amounts of the boxes that contain it."""
+    count = len(boxes.low)
+    contents = Contents(
+        sizes=amounts,
+        offsets=np.zeros(count + 1, dtype=np.int64),
+        columns=np.zeros(0, dtype=np.int64),
+        amounts=np.zeros(0),
+    )
+    return match(points, np.zeros((0, points.shape[1]), dtype=np.int64), boxes, contents).records
+
+
+def _match_plainly(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
+    count = points.shape[1]
+    records, own = np.zeros(count), np.zeros((len(own_columns), count))
+    width = int(max(contents.columns.max(initial=0), own_columns.max(initial=0))) + 1
+    box_of = np.repeat(np.arange(len(boxes.low)), np.diff(contents.offsets))
+    keys = box_of * width + contents.columns
+    step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
+    for start in range(0, count, step):
+        box, point = np.nonzero(_inside(points[:, start : start + step], boxes))
+        point += start
+        records += np.bincount(point, contents.sizes[box], minlength=count)
+        for a, columns in enumerate(own_columns):
+            wanted = box * width + columns[point]
+            place = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+            found = np.flatnonzero(keys[place] == wanted) if len(keys) else np.zeros(0, dtype=np.intp)
+            own[a] += np.bincount(point[found], contents.amounts[place[found]], minlength=count)
+    return Matches(records, own)
+
+
+def _inside(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_]:
+    inside = np.ones((len(boxes.low), points.shape[1]), dtype=np.bool_)
+    for j, codes in enumerate(points):
+        inside &= (boxes.low[:, j, None] <= codes) & (codes <= boxes.high[:, j, None])
+        listed = np.flatnonzero(boxes.member_rows[:, j] >= 0)
+        inside[listed] &= boxes.members[boxes.member_rows[listed, j, None] + codes]
+    return inside
+
+
+def weigh(points: npt.NDArray[np.int32], weights: Ints, values: Floats, boxes: Boxes) -> tuple[Ints, Floats]:
+    """Sum for every box the weights of the points that it contains, and find the highest of their values."""
+    count = points.shape[1]
+    totals, highest = np.zeros(len(boxes.low), dtype=np.int64), np.zeros(len(boxes.low))
+    if count * len(boxes.low) <= PLAIN_PAIRS:
+        step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
+        for start in range(0, count, step):
+            inside = _inside(points[:, start : start + step], boxes)
+            totals += inside @ weights[start : start + step]
+            np.maximum(highest, (inside * values[start : start + step]).max(axis=1), out=highest)
+        return totals, highest
+    from sfumato.coding.kernels import containment as kernel
+
+    order, tree = _grown(points)
+    _over_boxes(
+        len(boxes.low),
+        lambda _, first, last: kernel.weigh_boxes(
+            points, order, tree, boxes.arrays, weights, values, first, last, totals, highest
+        ),
+    )
+    return totals, highest
+
+
+def count_points(points: npt.NDArray[np.int32], weights: Ints, boxes: Boxes) -> Ints:
+    """Sum for every box the weights of the points that it contains."""
+    return weigh(points, weights, np.zeros(len(weights)), boxes)[0]
+
+
+def _match_in_tree(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
+    from sfumato.coding.kernels import containment as kernel
+
+    order, tree = _grown(points)
+    held = (contents.sizes, contents.offsets, contents.columns, contents.amounts)
+    records = np.zeros((worker_count(), points.shape[1]))
+    own = np.zeros((worker_count(), len(own_columns), points.shape[1]))
+    _over_boxes(
+        len(boxes.low),
+        lambda worker, first, last: kernel.add_boxes(
+            points, order, tree, boxes.arrays, held, own_columns, first, last, records[worker], own[worker]
+        ),
+    )
+    return Matches(records.sum(axis=0), own.sum(axis=0))
+
+
+def _grown(points: npt.NDArray[np.int32]) -> tuple[Ints, Tree]:
+    """Order points in a tree of halves whose nodes know the range of their points."""
+    from sfumato.coding.kernels import containment as kernel
+
+    count = points.shape[1]
+    depth = max(1, int(np.ceil(np.log2(max(2, count / kernel.LEAF_POINTS)))) + 1)
+    nodes = 2 ** (depth + 1) - 1
+    order = np.arange(count)
+    starts, stops = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
+    low, high = np.zeros((nodes, len(points)), dtype=np.int32), np.zeros((nodes, len(points)), dtype=np.int32)
+    kernel.grow(points, order, 1.0 / np.maximum(1, points.max(axis=1)), starts, stops, low, high)
+    return order, (starts, stops, low, high)
+
+
+def _over_boxes(boxes: int, work: Callable[[int, int, int], None]) -> None:
+    """Share the boxes among threads: `work(thread, first, last)`."""
+    workers = worker_count()
+    edges = np.linspace(0, boxes, workers + 1).astype(int).tolist()
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers), edges[:-1], edges[1:]))

@@ -1,0 +1,156 @@
+"""A partition of records into segments that are cut in two, level by level, until none can be cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.cutting.axes import Axes
+from sfumato.coding.grouping import COMPILED_ROWS
+
+Ints = npt.NDArray[np.int64]
+NO_CUT = -1
+PARTING, MIXED = 3.0, 2.0  # wider than any range, which is at most 1
+ALL_TIES = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """A proposed cut for each of some segments.
+
+    A record goes left if its code on `axis` is below `code`, or equal to it while fewer than `ties` records
+    with that code went left before it. `left` is the weight that goes left, of `total`. `rank` is the place
+    of this way to cut among the segment's ways, widest first; `axis` is `NO_CUT` where no cut leaves both sides
+    large enough.
+    """
+
+    axis: Ints
+    code: Ints
+    ties: Ints
+    left: Ints
+    total: Ints
+    rank: Ints
+
+    def of(self, chosen: Ints) -> Cuts:
+        """Give the cuts of some of the segments."""
+        return Cuts(*(array[chosen] for array in self._arrays()))
+
+    def replace(self, at: Ints, other: Cuts) -> None:
+        """Put other cuts in the places `at`."""
+        for mine, theirs in zip(self._arrays(), other._arrays(), strict=True):
+            mine[at] = theirs
+
+    def _arrays(self) -> tuple[Ints, ...]:
+        return self.axis, self.code, self.ties, self.left, self.total, self.rank
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """The least and greatest code of every segment on every axis (missing apart), and whether any is missing.
+
+    A segment without any value on an axis has `low` greater than `high`.
+    """
+
+    low: npt.NDArray[np.int32]
+    high: npt.NDArray[np.int32]
+    missing: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How segments may be cut: the least weight of a side, whether equal codes may be parted, and what missing does."""
+
+    smallest: int
+    relaxed: bool
+    missing_rides: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records in the order of their segments: codes per axis, extra code columns, weights, and where they came from."""
+
+    codes: npt.NDArray[np.unsignedinteger]
+    extra: npt.NDArray[np.unsignedinteger]
+    weight: npt.NDArray[np.int32]
+    origin: npt.NDArray[np.int32]
+    offsets: Ints
+
+    @property
+    def segments(self) -> int:
+        """How many segments there are."""
+        return len(self.offsets) - 1
+
+    def rows_of(self, segments: Ints) -> tuple[Ints, Ints]:
+        """Give the records of some segments in order, and for each the place of its segment among those named."""
+        starts = self.offsets[segments]
+        sizes = self.offsets[segments + 1] - starts
+        place = np.repeat(np.arange(len(segments)), sizes)
+        return np.arange(len(place)) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes), place
+
+
+class Cutter(Protocol):
+    """The two implementations, compiled and plain, that find and carry out cuts."""
+
+    def ranges(self, records: Records, axes: Axes) -> Ranges:
+        """Find the ranges of all segments."""
+
+    def propose(
+        self, records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, first_rank: Ints
+    ) -> Cuts:
+        """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
+
+    def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
+        """Tell for every record of the named segments, in order, whether it goes left."""
+
+    def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
+        """Cut the named segments in two; all other segments are dropped."""
+
+    def number(self, records: Records, segments: Ints, first: int, result: npt.NDArray[np.int32]) -> None:
+        """Write at every record's origin the number of its segment, counted from `first` over those named."""
+
+
+def cutter_for(records: int) -> Cutter:
+    """Choose compiled loops for many records, and NumPy where compiling would cost more than it saves."""
+    if records >= COMPILED_ROWS:
+        from sfumato.coding.cutting.compiled_cutter import CompiledCutter
+
+        return CompiledCutter()
+    from sfumato.coding.cutting.plain_cutter import PlainCutter
+
+    return PlainCutter()
+
+
+def widths(ranges: Ranges, axes: Axes, rule: Rule) -> npt.NDArray[np.float64]:
+    """Measure how wide every segment is for every way of cutting it; 0 where it cannot be cut that way.
+
+    There are two ways per axis: first, for all axes, to part missing values from all others, then, for all axes, to
+    cut between values. A segment that mixes missing and other values is published as suppressed, so parting them
+    counts as wider than any cut, and next comes a cut that leaves the missing values in one half.
+    """
+    count = len(axes)
+    result = np.zeros((len(ranges.low), 2 * count))
+    for j in range(count):
+        low, high = ranges.low[:, j].astype(np.int64), ranges.high[:, j].astype(np.int64)
+        spread = np.flatnonzero(high > low)
+        if axes.heights[j] > 0:
+            result[spread, count + j] = _tree_widths(axes, j, low[spread], high[spread])
+        else:
+            place = axes.places[j]
+            result[spread, count + j] = axes.positions[place + high[spread]] - axes.positions[place + low[spread]]
+        if not rule.missing_rides:
+            mixed = ranges.missing[:, j] & (high >= low)
+            result[mixed, j] = PARTING
+            result[mixed & (high > low), count + j] = MIXED
+    return result
+
+
+def _tree_widths(axes: Axes, j: int, low: Ints, high: Ints) -> npt.NDArray[np.float64]:
+    result = np.zeros(len(low))
+    for level in range(int(axes.heights[j]), 0, -1):
+        start = axes.trees[j] + level * axes.leaves[j]
+        same = axes.nodes[start + low] == axes.nodes[start + high]
+        result[same] = axes.shares[start + low[same]]
+    return result

@@ -1,0 +1,173 @@
+"""A domain: the values that one attribute can take, in an order that keeps relatives together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import HierarchyError, SchemaError
+from sfumato.schema.scales import Scale
+from sfumato.table.values import texts
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies.hierarchy import Hierarchy
+    from sfumato.schema.schema import Schema
+
+MOST_NOMINAL_VALUES = 100_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Domain:
+    """The leaves of one attribute; code i stands for leaf i, code `len(domain)` for a missing value.
+
+    `values` are typed (numbers, dates) on the numeric scale and canonical texts on every other scale.
+    """
+
+    name: str
+    scale: Scale
+    values: pa.Array
+    hierarchy: Hierarchy | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Domain({self.name!r}, {self.scale}, {len(self)} values)"
+
+    @property
+    def missing(self) -> int:
+        """The code of a missing value."""
+        return len(self)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The canonical text of every leaf."""
+        return tuple(texts(self.values).to_pylist())
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.float64]:
+        """Where the leaves lie on their axis: numbers and dates by value, others by rank."""
+        if self.scale is Scale.NUMERIC:
+            return axis(self.values)
+        return np.arange(len(self), dtype=np.float64)
+
+    def encode(self, column: pa.ChunkedArray) -> npt.NDArray[np.unsignedinteger]:
+        """Code every cell of a column; refuse values that the domain lacks."""
+        encoded = _encoded(column)
+        if encoded.dictionary.type == self.values.type:
+            found = pc.index_in(encoded.dictionary, value_set=self.values)
+        else:
+            found = pc.index_in(texts(encoded.dictionary), value_set=texts(self.values))
+        if found.null_count:
+            raise SchemaError(
+                f"Column {self.name!r} has {found.null_count} distinct values outside its {self.scale} domain; "
+                "extend its hierarchy or order."
+            )
+        look_up = np.append(found.to_numpy(zero_copy_only=False), self.missing).astype(_code_type(len(self)))
+        indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        return np.asarray(look_up[indices])
+
+
+def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
+    """Find the domain of one column from its values and what the schema says about it."""
+    distinct = _encoded(column).dictionary
+    scale = scale_of(name, distinct.type, schema)
+    if name in schema.orders:
+        _refuse_contradiction(name, scale, schema)
+    if name in schema.hierarchies:
+        return _with_hierarchy(name, distinct, scale, schema)
+    if name in schema.orders:
+        order = pa.array(schema.orders[name], pa.string())
+        _refuse_uncovered(name, distinct, order, "its order")
+        return Domain(name, scale, order)
+    if scale is Scale.NUMERIC:
+        _refuse_text(name, distinct)
+        return Domain(name, scale, _sorted(distinct))
+    if scale is Scale.CATEGORICAL:
+        raise SchemaError(f"Column {name!r} is categorical and has no hierarchy; give it one, or call it nominal.")
+    if scale is Scale.ORDINAL and len(distinct) and not _has_own_order(distinct.type):
+        raise SchemaError(f"Column {name!r} is ordinal; give its order in Schema.orders.")
+    return Domain(name, scale, texts(_sorted(distinct)))
+
+
+def scale_of(name: str, type_: pa.DataType, schema: Schema) -> Scale:
+    """Tell the scale of a column: as stated, or by its order, its hierarchy or its type."""
+    if name in schema.scales:
+        return Scale(schema.scales[name])
+    if name in schema.orders:
+        return Scale.ORDINAL
+    if name in schema.hierarchies:
+        return Scale(schema.hierarchies[name].scale)
+    return Scale.NUMERIC if _has_own_order(type_) else Scale.NOMINAL
+
+
+def axis(values: pa.Array) -> npt.NDArray[np.float64]:
+    """Place numbers and dates on one axis of real numbers (dates in days, timestamps in microseconds)."""
+    if pa.types.is_date32(values.type):
+        values = values.cast(pa.int32())
+    elif pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def _with_hierarchy(name: str, distinct: pa.Array, scale: Scale, schema: Schema) -> Domain:
+    try:
+        hierarchy = schema.hierarchies[name].build(distinct)
+    except HierarchyError as error:
+        raise HierarchyError(f"Column {name!r}: {error}") from None
+    if scale is Scale.NUMERIC:
+        _refuse_text(name, distinct)
+        values = _sorted(distinct)
+        same_order = list(hierarchy.leaves) in (values.to_pylist(), texts(values).to_pylist())
+        return Domain(name, scale, values, hierarchy if same_order else None)
+    leaves = pa.array(hierarchy.labels[0], pa.string())
+    _refuse_uncovered(name, distinct, leaves, "its hierarchy")
+    return Domain(name, scale, leaves, hierarchy)
+
+
+def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    combined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(combined, pa.ChunkedArray):  # a column over 2 GB stays chunked; dictionaries are unified first
+        combined = combined.dictionary_encode().unify_dictionaries().combine_chunks()
+    return combined if pa.types.is_dictionary(combined.type) else combined.dictionary_encode()
+
+
+def _sorted(distinct: pa.Array) -> pa.Array:
+    return distinct.take(pc.array_sort_indices(distinct))
+
+
+def _has_own_order(type_: pa.DataType) -> bool:
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_date, pa.types.is_timestamp)
+    return any(kind(type_) for kind in kinds)
+
+
+def _code_type(leaves: int) -> type[np.unsignedinteger]:
+    if leaves < np.iinfo(np.uint8).max:
+        return np.uint8
+    return np.uint16 if leaves < np.iinfo(np.uint16).max else np.uint32
+
+
+def _refuse_contradiction(name: str, scale: Scale, schema: Schema) -> None:
+    if scale is not Scale.ORDINAL:
+        raise SchemaError(f"Column {name!r} has an order and is called {scale}; call it ordinal, or drop the order.")
+    if name in schema.hierarchies:
+        raise SchemaError(f"Column {name!r} has an order and a hierarchy; keep one (sf.OrderedGroups says both).")
+
+
+def _refuse_text(name: str, distinct: pa.Array) -> None:
+    if len(distinct) and not _has_own_order(distinct.type):
+        raise SchemaError(
+            f"Column {name!r} is to be numeric but holds text in at least one row; clean it, or choose another scale."
+        )
+
+
+def _refuse_uncovered(name: str, distinct: pa.Array, leaves: pa.Array, by: str) -> None:
+    missed = pc.sum(pc.invert(pc.is_in(texts(distinct), value_set=leaves))).as_py() or 0
+    if missed:
+        raise HierarchyError(f"Column {name!r} has {missed} distinct values that {by} misses; add them to it.")

@@ -1,0 +1,26 @@
+"""A fingerprint of a table's content, the same whatever dataframe kind or file it came from."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.table.values import texts
+
+
+def fingerprint(table: pa.Table) -> str:
+    """Hash names, types and cells of a canonical table (SHA-256)."""
+    digest = hashlib.sha256()
+    for name in table.column_names:
+        column = table[name]
+        encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        digest.update(f"{len(name)} {name} {column.type} {len(column)} {len(encoded.dictionary)} ".encode())
+        shown = texts(encoded.dictionary)
+        digest.update(np.ascontiguousarray(pc.binary_length(shown).to_numpy(), dtype="<i4").tobytes())
+        digest.update("".join(shown.to_pylist()).encode())
+        indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        digest.update(np.ascontiguousarray(indices, dtype="<i4").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,102 @@
+"""Group rows by equal codes: pack the codes of a row into one 64-bit key, then group the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.threads import worker_count
+
+Keys = npt.NDArray[np.int64]
+COMPILED_ROWS = 200_000  # below this NumPy is as fast, and nothing needs compiling
+DENSE_RANGE = 1 << 22
+PARTS = 256
+LARGEST_KEY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Distinct keys, how often each occurs, and for every row the number of its key."""
+
+    labels: npt.NDArray[np.int32]
+    keys: Keys
+    counts: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def group_columns(columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> Grouped:
+    """Group rows by several code columns, where column i holds codes below `widths[i]`.
+
+    >>> group_columns([np.array([0, 1, 0]), np.array([2, 0, 2])], [2, 3]).counts
+    array([2, 1])
+    """
+    keys, span = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column, width in zip(columns, widths, strict=True):
+        if span > LARGEST_KEY // width:
+            grouped = group_keys(keys, span)
+            keys, span = grouped.labels.astype(np.int64), len(grouped)
+        keys *= width
+        keys += column
+        span *= width
+    return group_keys(keys, span)
+
+
+def group_keys(keys: Keys, span: int = LARGEST_KEY) -> Grouped:
+    """Group equal keys, all at least 0 and below `span`; keys of small tables and ranges come back ascending."""
+    if span <= min(DENSE_RANGE, 4 * len(keys) + 1024):
+        return _group_dense(keys, span)
+    if len(keys) < COMPILED_ROWS:
+        distinct, labels, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return Grouped(labels.astype(np.int32), distinct, counts.astype(np.int64))
+    return _group_hashed(keys)
+
+
+def first_rows(grouped: Grouped) -> npt.NDArray[np.intp]:
+    """Find one row of every group."""
+    rows = np.empty(len(grouped), dtype=np.intp)
+    rows[grouped.labels[::-1]] = np.arange(len(grouped.labels) - 1, -1, -1)
+    return rows
+
+
+def _group_dense(keys: Keys, span: int) -> Grouped:
+    counts = np.bincount(keys, minlength=span)
+    present = np.flatnonzero(counts)
+    number = np.zeros(span, dtype=np.int32)
+    number[present] = np.arange(len(present), dtype=np.int32)
+    return Grouped(number[keys], present, counts[present].astype(np.int64))
+
+
+def _group_hashed(keys: Keys) -> Grouped:
+    from sfumato.coding.kernels import grouping as kernel
+
+    rows, workers = len(keys), worker_count()
+    edges = np.linspace(0, rows, workers + 1).astype(int)
+    piece_counts = np.zeros((workers, PARTS), dtype=np.int64)
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(kernel.count_parts, [keys] * workers, edges[:-1], edges[1:], piece_counts))
+        bounds = np.concatenate([[0], np.cumsum(piece_counts.sum(axis=0))])
+        places = bounds[:-1] + np.cumsum(piece_counts, axis=0) - piece_counts
+        part_keys, part_rows = np.empty_like(keys), np.empty(rows, dtype=np.int32)
+        repeat = [part_keys] * workers, [part_rows] * workers
+        list(pool.map(kernel.scatter, [keys] * workers, edges[:-1], edges[1:], places, *repeat))
+        labels, found = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64)
+        counts = np.empty(rows, dtype=np.int64)
+        part_edges = np.linspace(0, PARTS, 4 * workers + 1).astype(int)
+        jobs = [
+            pool.submit(kernel.group_parts, part_keys, part_rows, bounds, first, last, labels, found, counts)
+            for first, last in pairwise(part_edges.tolist())
+        ]
+        sizes = np.concatenate([job.result() for job in jobs])
+        del part_keys, part_rows
+        kept = np.concatenate([np.arange(b, b + s) for b, s in zip(bounds[:-1], sizes, strict=True)])
+        final = np.empty(rows, dtype=np.int32)
+        final[kept] = np.arange(len(kept), dtype=np.int32)
+        list(pool.map(kernel.relabel, [labels] * workers, edges[:-1], edges[1:], [final] * workers))
+    return Grouped(labels, found[kept], counts[kept])

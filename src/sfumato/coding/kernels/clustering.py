@@ -1,0 +1,344 @@
+"""Compiled clustering: distances to one point, centers of what is left, and groups of nearest points.
+
+Points lie on line axes (`places`, axis by point) and coded axes (`codes`), whose layout `coded` is described at
+`sfumato.coding.clustering.points.Points`. Free points stand first; a point that joins a group is swapped behind them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.kernels.compiling import Array, compiled
+
+BLOCK = 1024  # points whose sums stay in the nearest cache
+SLACK = 1e-9  # of rounding in bounds that only save work
+
+
+@compiled
+def fill_rows(query: Array, coded: tuple[Array, ...], rows: Array) -> None:
+    """Write for every code of every coded axis its squared distance to the query's code."""
+    leaves, heights, starts, places, weights, nodes, ranks = coded
+    for j in range(len(leaves)):
+        mine, first, width = query[j], places[j], leaves[j]
+        for code in range(width):
+            if heights[j] == 0:
+                apart = ranks[first + code] - ranks[first + mine]
+                rows[first + code] = apart * apart
+                continue
+            unlike = 0
+            for level in range(heights[j]):
+                at = starts[j] + level * width
+                unlike += nodes[at + code] != nodes[at + mine]
+            apart = unlike / heights[j]
+            rows[first + code] = weights[j] * (apart * apart)
+
+
+@compiled
+def measure(
+    points: tuple[Array, Array],
+    coded: tuple[Array, ...],
+    free: int,
+    query: tuple[Array, Array],
+    rows: Array,
+    out: Array,
+) -> None:
+    """Compute the squared distance of every free point to the query."""
+    places, codes = points
+    here, mine = query
+    fill_rows(mine, coded, rows)
+    for start in range(0, free, BLOCK):
+        stop = min(start + BLOCK, free)
+        for i in range(start, stop):
+            out[i] = 0.0
+        for j in range(places.shape[0]):
+            line, at = places[j], here[j]
+            for i in range(start, stop):
+                out[i] += (line[i] - at) * (line[i] - at)
+        for j in range(codes.shape[0]):
+            column, row = codes[j], rows[coded[3][j] :]
+            for i in range(start, stop):
+                out[i] += row[column[i]]
+
+
+@compiled
+def middle_rank(counts: Array, total: int) -> int:
+    """Round the mean rank towards the side where more records lie, or to the nearer rank if neither has more."""
+    ranks, heavier = 0, 0
+    for code in range(len(counts)):
+        ranks += code * counts[code]
+    for code in range(len(counts)):
+        if code * total > ranks:
+            heavier += counts[code]
+        elif code * total < ranks:
+            heavier -= counts[code]
+    if heavier > 0:
+        return -(-ranks // total)
+    return ranks // total if heavier < 0 else (2 * ranks + total) // (2 * total)
+
+
+@compiled
+def medoid(counts: Array, nodes: Array, height: int) -> int:
+    """Find the code that shares most nodes with all that occur; the lowest among equals. It occurs itself."""
+    width = len(counts)
+    under, shared = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    for level in range(height):
+        under[:] = 0
+        for code in range(width):
+            under[nodes[level * width + code]] += counts[code]
+        for code in range(width):
+            shared[code] += under[nodes[level * width + code]]
+    best, most = 0, -1
+    for code in range(width):
+        if shared[code] > most:
+            best, most = code, shared[code]
+    return best
+
+
+@compiled
+def find_centre(sums: Array, counts: Array, free: int, coded: tuple[Array, ...], centre: tuple[Array, Array]) -> None:
+    """Find the center of all free points: means on lines, middle ranks, and medoids on trees."""
+    leaves, heights, starts, places, _, nodes, _ = coded
+    for j in range(len(sums)):
+        centre[0][j] = sums[j] / free
+    for j in range(len(leaves)):
+        mine = counts[places[j] : places[j] + leaves[j]]
+        if heights[j] == 0:
+            centre[1][j] = middle_rank(mine, free)
+        else:
+            centre[1][j] = medoid(mine, nodes[starts[j] :], heights[j])
+
+
+@compiled
+def farthest(distance: Array, origin: Array, free: int) -> int:
+    """Find the place of the farthest point; the lowest number among equals."""
+    best = 0
+    for i in range(1, free):
+        if distance[i] > distance[best] or (distance[i] == distance[best] and origin[i] < origin[best]):
+            best = i
+    return best
+
+
+@compiled
+def find_nearest(distance: Array, origin: Array, free: int, found: Array) -> None:
+    """Find the places of the nearest points, as many as asked for, nearest first; lower numbers among equals."""
+    have, wanted = 0, len(found)
+    for i in range(free):
+        here, number = distance[i], origin[i]
+        if have == wanted:
+            last = found[have - 1]
+            if here > distance[last] or (here == distance[last] and number > origin[last]):
+                continue
+            place = have - 1
+        else:
+            place = have
+            have += 1
+        while place > 0:
+            before = found[place - 1]
+            if distance[before] < here or (distance[before] == here and origin[before] < number):
+                break
+            found[place] = before
+            place -= 1
+        found[place] = i
+
+
+@compiled
+def take(
+    places_taken: Array,
+    group: int,
+    points: tuple[Array, Array],
+    coded: tuple[Array, ...],
+    order: tuple[Array, Array],
+    left: tuple[Array, Array],
+    free: int,
+    distance: Array,
+    label: Array,
+) -> int:
+    """Put points into a group: swap them behind the free ones, and tell how many these are then."""
+    places, codes = points
+    origin, place_of = order
+    sums, counts = left
+    for place in np.sort(places_taken)[::-1]:
+        free -= 1
+        label[origin[place]] = group
+        for j in range(places.shape[0]):
+            sums[j] -= places[j, place]
+            places[j, place], places[j, free] = places[j, free], places[j, place]
+        for j in range(codes.shape[0]):
+            counts[coded[3][j] + codes[j, place]] -= 1
+            codes[j, place], codes[j, free] = codes[j, free], codes[j, place]
+        distance[place], distance[free] = distance[free], distance[place]
+        origin[place], origin[free] = origin[free], origin[place]
+        place_of[origin[place]], place_of[origin[free]] = place, free
+    return free
+
+
+@compiled
+def copy_point(points: tuple[Array, Array], place: int, query: tuple[Array, Array]) -> None:
+    """Make a point the query."""
+    for j in range(points[0].shape[0]):
+        query[0][j] = points[0][j, place]
+    for j in range(points[1].shape[0]):
+        query[1][j] = points[1][j, place]
+
+
+@compiled
+def mdav(
+    points: tuple[Array, Array],
+    coded: tuple[Array, ...],
+    order: tuple[Array, Array],
+    left: tuple[Array, Array],
+    room: tuple[Array, Array, Array, Array],
+    state: Array,
+    least: int,
+    rounds: int,
+    label: Array,
+) -> None:
+    """Form groups around the point farthest from the center and around the point farthest from that one, in turn.
+
+    A seed has the lowest number among points equal to it, so it is always one of its own nearest ones.
+    `state` holds the number of free points and of groups. Nothing is left to do once no point is free.
+    """
+    distance, rows, here, mine = room
+    query, found = (here, mine), np.empty(least, dtype=np.int64)
+    for _ in range(rounds):
+        free, group = state[0], state[1]
+        if free < 2 * least:
+            for place in range(free):
+                label[order[0][place]] = group
+            state[0], state[1] = 0, group + (free > 0)
+            return
+        find_centre(left[0], left[1], free, coded, query)
+        measure(points, coded, free, query, rows, distance)
+        seed = farthest(distance, order[0], free)
+        for turn in range(2 if free >= 3 * least else 1):
+            copy_point(points, seed, query)
+            measure(points, coded, free, query, rows, distance)
+            find_nearest(distance, order[0], free, found)
+            free = take(found, group + turn, points, coded, order, left, free, distance, label)
+            seed = farthest(distance, order[0], free)
+            state[0], state[1] = free, group + turn + 1
+
+
+@compiled
+def between(points: tuple[Array, Array], coded: tuple[Array, ...], one: int, other: int) -> float:
+    """Compute the squared distance of two points, axis by axis as `measure` does."""
+    places, codes = points
+    leaves, heights, starts, first, weights, nodes, ranks = coded
+    total = 0.0
+    for j in range(places.shape[0]):
+        total += (places[j, one] - places[j, other]) * (places[j, one] - places[j, other])
+    for j in range(codes.shape[0]):
+        left, right = codes[j, one], codes[j, other]
+        if heights[j] == 0:
+            apart = ranks[first[j] + left] - ranks[first[j] + right]
+            total += apart * apart
+            continue
+        unlike = 0
+        for level in range(heights[j]):
+            at = starts[j] + level * leaves[j]
+            unlike += nodes[at + left] != nodes[at + right]
+        apart = unlike / heights[j]
+        total += weights[j] * (apart * apart)
+    return total
+
+
+@compiled
+def nearest_to_group(
+    points: tuple[Array, Array],
+    coded: tuple[Array, ...],
+    origin: Array,
+    free: int,
+    size: int,
+    distance: Array,
+) -> tuple[int, float]:
+    """Find the free point nearest to any of the points that were swapped behind the free ones last.
+
+    `distance` is that to one of them. No point of the group is farther from it than `radius`, so most free points
+    are known to be too far without looking.
+    """
+    radius = 0.0
+    for member in range(free, free + size):
+        radius = max(radius, np.sqrt(distance[member]))
+    best, least = -1, np.inf
+    for i in range(free):
+        if np.sqrt(distance[i]) - radius > np.sqrt(least) * (1 + SLACK) + SLACK:
+            continue
+        for member in range(free, free + size):
+            apart = between(points, coded, i, member)
+            if apart < least or (apart == least and origin[i] < origin[best]):
+                best, least = i, apart
+    return best, least
+
+
+@compiled
+def v_mdav(
+    points: tuple[Array, Array],
+    coded: tuple[Array, ...],
+    order: tuple[Array, Array],
+    left: tuple[Array, Array],
+    room: tuple[Array, Array, Array, Array],
+    state: Array,
+    least: int,
+    gamma: float,
+    far_first: Array,
+    rounds: int,
+    label: Array,
+) -> None:
+    """Form groups around the point farthest from the center of all, each extended by points that are near to it.
+
+    `state` holds the number of free points, of groups, and of points of `far_first` that were looked at. What is
+    left when fewer points than a group needs are free has the label -1.
+    """
+    distance, rows, here, mine = room
+    query, found, one = (here, mine), np.empty(least, dtype=np.int64), np.empty(1, dtype=np.int64)
+    around = np.empty_like(distance)
+    for _ in range(rounds):
+        free, group = state[0], state[1]
+        if free < least:
+            return
+        while order[1][far_first[state[2]]] >= free:
+            state[2] += 1
+        seed = order[1][far_first[state[2]]]
+        copy_point(points, seed, query)
+        measure(points, coded, free, query, rows, distance)
+        find_nearest(distance, order[0], free, found)
+        free, size = take(found, group, points, coded, order, left, free, distance, label), least
+        while size < 2 * least - 1 and free > 0:
+            near, inside = nearest_to_group(points, coded, order[0], free, size, distance)
+            copy_point(points, near, query)
+            measure(points, coded, free, query, rows, around)
+            around[near] = np.inf
+            outside = around[:free].min()
+            if not np.sqrt(inside) < gamma * np.sqrt(outside):
+                break
+            one[0] = near
+            free, size = take(one, group, points, coded, order, left, free, distance, label), size + 1
+        state[0], state[1] = free, group + 1
+
+
+@compiled
+def nearest_of(
+    points: tuple[Array, Array],
+    coded: tuple[Array, ...],
+    asked: tuple[Array, Array],
+    skipped: Array,
+    first: int,
+    last: int,
+    found: Array,
+    apart: Array,
+) -> None:
+    """Find the points nearest to each of those asked for from first to last, but never the one that it skips.
+
+    As many are found as `found` has columns, nearest first.
+    """
+    free = points[0].shape[1]
+    distance, rows, origin = np.empty(free), np.empty(coded[0].sum()), np.arange(free)
+    query = np.empty(points[0].shape[0]), np.empty(points[1].shape[0], dtype=np.int32)
+    for i in range(first, last):
+        copy_point(asked, i, query)
+        measure(points, coded, free, query, rows, distance)
+        if skipped[i] >= 0:
+            distance[skipped[i]] = np.inf
+        find_nearest(distance, origin, free, found[i])
+        for place in range(found.shape[1]):
+            apart[i, place] = distance[found[i, place]]

@@ -1,0 +1,308 @@
+"""Compiled cuts: ranges, proposals, sides and splits, each over one run of segments or pieces of segments."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from sfumato.coding.kernels.compiling import Array, compiled
+
+ALL_TIES = np.iinfo(np.int64).max
+SHORT = 128
+PARTING, MIXED = 3.0, 2.0  # as in sfumato.coding.cutting.partition
+
+
+@compiled
+def ranges(
+    codes: Array,
+    leaves: Array,
+    starts: Array,
+    stops: Array,
+    first: int,
+    last: int,
+    low: Array,
+    high: Array,
+    missing: Array,
+) -> None:
+    """Find least and greatest code of the pieces first..last on every axis."""
+    for piece in range(first, last):
+        start, stop = starts[piece], stops[piece]
+        for j in range(codes.shape[0]):
+            column = codes[j]
+            least = column[start]
+            greatest = column[start]
+            if stop - start < SHORT:
+                for i in range(start, stop):
+                    least = min(least, column[i])
+                    greatest = max(greatest, column[i])
+            else:  # vectorized, at a cost that pays only for longer runs
+                least = column[start:stop].min()
+                greatest = column[start:stop].max()
+            low[piece, j] = least
+            missing[piece, j] = greatest == leaves[j]
+            if missing[piece, j]:
+                top = -1
+                for i in range(start, stop):
+                    code = nb.int64(column[i])
+                    if code < leaves[j] and code > top:
+                        top = code
+                high[piece, j] = top
+            else:
+                high[piece, j] = greatest
+
+
+@compiled
+def common_level(nodes: Array, tree: int, leaves: int, height: int, low: int, high: int) -> int:
+    """Find the lowest level at which two leaves of a tree share a node."""
+    level = 0
+    while level < height and nodes[tree + level * leaves + low] != nodes[tree + level * leaves + high]:
+        level += 1
+    return level
+
+
+@compiled
+def order_ways(
+    low: Array, high: Array, missing: Array, axes: tuple[Array, ...], rides: bool, width: Array, order: Array
+) -> None:
+    """Order the ways to cut one segment by width, widest first; see `sfumato.coding.cutting.partition.widths`."""
+    leaves, heights, places, positions, trees, nodes, shares = axes
+    count = len(leaves)
+    for j in range(count):
+        width[j], width[count + j] = 0.0, 0.0
+        if high[j] > low[j]:
+            if heights[j] > 0:
+                level = common_level(nodes, trees[j], leaves[j], heights[j], low[j], high[j])
+                width[count + j] = shares[trees[j] + level * leaves[j] + low[j]]
+            else:
+                width[count + j] = positions[places[j] + high[j]] - positions[places[j] + low[j]]
+        if not rides and missing[j] and high[j] >= low[j]:
+            width[j] = PARTING
+            if high[j] > low[j]:
+                width[count + j] = MIXED
+    for way in range(2 * count):
+        place = way
+        while place > 0 and width[order[place - 1]] < width[way]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = way
+
+
+@compiled
+def count_codes(column: Array, weight: Array, low: int, high: int, scratch: Array, codes: Array, counts: Array) -> int:
+    """Sum the weights of every code from low to high that occurs, ascending; return how many there are."""
+    rows, found = len(column), 0
+    if high - low < 16 * rows + 1024:
+        scratch[low : high + 1] = 0
+        for i in range(rows):
+            scratch[column[i]] += weight[i]
+        for code in range(low, high + 1):
+            if scratch[code] > 0:
+                codes[found], counts[found] = code, scratch[code]
+                found += 1
+        return found
+    for i in np.argsort(column):
+        if column[i] > high:
+            break
+        if found == 0 or codes[found - 1] != column[i]:
+            codes[found], counts[found] = column[i], 0
+            found += 1
+        counts[found - 1] += weight[i]
+    return found
+
+
+@compiled
+def balanced_cut(codes: Array, counts: Array, found: int, total: int, node_of: Array) -> tuple[int, int]:
+    """Find the code after which a cut is most balanced, among cuts between different nodes; and the weight up to it."""
+    best, best_code, best_left, until = -1, codes[0], 0, 0
+    for place in range(found - 1):
+        until += counts[place]
+        lesser = min(until, total - until)
+        if lesser > best and node_of[codes[place]] != node_of[codes[place + 1]]:
+            best, best_code, best_left = lesser, codes[place], until
+    return best_code, best_left
+
+
+@compiled
+def halving_cut(codes: Array, counts: Array, found: int, total: int) -> tuple[int, int]:
+    """Find the code at which half of the weight is reached, and how much of its own weight goes left for that."""
+    until = 0
+    for place in range(found):
+        if until + counts[place] >= total // 2:
+            return codes[place], total // 2 - until
+        until += counts[place]
+    return codes[found - 1], 0
+
+
+@compiled
+def cut_on(
+    column: Array,
+    weight: Array,
+    low: int,
+    high: int,
+    parting: bool,
+    total: int,
+    halve: bool,
+    node_of: Array,
+    room: tuple[Array, ...],
+) -> tuple[int, int, int]:
+    """Find the best cut of one segment on one axis: code, ties, and the weight that goes left."""
+    scratch, codes, counts = room
+    if parting:  # missing values have the greatest code
+        left = 0
+        for i in range(len(column)):
+            if column[i] <= high:
+                left += weight[i]
+        return high, ALL_TIES, left
+    found = count_codes(column, weight, low, high, scratch, codes, counts)
+    if halve:
+        code, ties = halving_cut(codes, counts, found, total)
+        return code, ties, total // 2
+    code, left = balanced_cut(codes, counts, found, total, node_of)
+    return code, ALL_TIES, left
+
+
+@compiled
+def propose(
+    codes: Array,
+    weight: Array,
+    offsets: Array,
+    segments: Array,
+    first_rank: Array,
+    axes: tuple[Array, ...],
+    found: tuple[Array, ...],
+    rule: tuple[int, bool, bool],
+    first: int,
+    last: int,
+    cuts: tuple[Array, ...],
+) -> None:
+    """Propose a cut for the segments first..last of those named."""
+    leaves, heights, trees, nodes = axes[0], axes[1], axes[4], axes[5]
+    low, high, missing = found
+    smallest, relaxed, rides = rule
+    cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
+    ways = 2 * len(leaves)
+    width, order = np.empty(ways), np.empty(ways, dtype=np.int64)
+    most = leaves.max() + 1
+    room = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    apart = np.arange(most, dtype=np.int32)
+    for q in range(first, last):
+        segment = segments[q]
+        start, stop = offsets[segment], offsets[segment + 1]
+        rank, total = first_rank[q], weight[start:stop].sum()
+        cut_axis[q], cut_total[q] = -1, total
+        if total < 2 * smallest:
+            cut_rank[q] = ways
+            continue
+        order_ways(low[segment], high[segment], missing[segment], axes, rides, width, order)
+        while rank < ways and width[order[rank]] > 0:
+            j, parting = order[rank] % len(leaves), order[rank] < len(leaves)
+            bottom, top = low[segment, j], high[segment, j]
+            node_of = apart
+            if heights[j] > 0 and top > bottom:
+                level = common_level(nodes, trees[j], leaves[j], heights[j], bottom, top) - 1
+                node_of = nodes[trees[j] + level * leaves[j] : trees[j] + (level + 1) * leaves[j]]
+            halve = relaxed and heights[j] == 0 and not missing[segment, j]
+            code, ties, left = cut_on(
+                codes[j, start:stop], weight[start:stop], bottom, top, parting, total, halve, node_of, room
+            )
+            if min(left, total - left) >= smallest:
+                cut_axis[q], cut_code[q], cut_ties[q], cut_left[q] = j, code, ties, left
+                break
+            rank += 1
+        cut_rank[q] = rank
+
+
+@compiled
+def count_ties(
+    codes: Array, starts: Array, stops: Array, axis: Array, code: Array, first: int, last: int, ties: Array
+) -> None:
+    """Count the records at the cut in the pieces first..last."""
+    for piece in range(first, last):
+        column, cut = codes[axis[piece]], code[piece]
+        for i in range(starts[piece], stops[piece]):
+            if column[i] == cut:
+                ties[piece] += 1
+
+
+@compiled
+def sides(
+    codes: Array,
+    starts: Array,
+    stops: Array,
+    axis: Array,
+    code: Array,
+    quota: Array,
+    targets: Array,
+    first: int,
+    last: int,
+    left: Array,
+) -> None:
+    """Tell for every record of the pieces first..last whether it goes left."""
+    for piece in range(first, last):
+        column, cut, ties = codes[axis[piece]], code[piece], quota[piece]
+        shift = targets[piece] - starts[piece]
+        if ties == ALL_TIES:
+            for i in range(starts[piece], stops[piece]):
+                left[i + shift] = column[i] <= cut
+        else:
+            for i in range(starts[piece], stops[piece]):
+                value = column[i]
+                left[i + shift] = value < cut or (value == cut and ties > 0)
+                ties -= value == cut
+
+
+@compiled
+def count_left(left: Array, starts: Array, stops: Array, first: int, last: int, counts: Array) -> None:
+    """Count the records of the pieces first..last that go left."""
+    for piece in range(first, last):
+        counts[piece] = left[starts[piece] : stops[piece]].sum()
+
+
+@compiled
+def move(source: Array, target: Array, result: Array) -> None:
+    """Move every element to its target."""
+    for i in range(len(source)):
+        result[target[i]] = source[i]
+
+
+@compiled
+def split(
+    records: tuple[Array, ...],
+    starts: Array,
+    stops: Array,
+    flags: Array,
+    left: Array,
+    places: Array,
+    first: int,
+    last: int,
+    result: tuple[Array, ...],
+) -> None:
+    """Move the records of the pieces first..last to their new places, left sides first, order kept."""
+    codes, extra, weight, origin = records
+    new_codes, new_extra, new_weight, new_origin = result
+    longest = 0
+    for piece in range(first, last):
+        longest = max(longest, stops[piece] - starts[piece])
+    target = np.empty(longest, dtype=np.uint32)  # unsigned: no test for negative places
+    for piece in range(first, last):
+        start, count = starts[piece], stops[piece] - starts[piece]
+        to_left, to_right, shift = places[piece, 0], places[piece, 1], flags[piece]
+        for i in range(count):  # no branch: sides are as good as random
+            goes_left = nb.int64(left[shift + i])
+            target[i] = to_right + goes_left * (to_left - to_right)
+            to_left += goes_left
+            to_right += 1 - goes_left
+        for j in range(codes.shape[0]):
+            move(codes[j, start : start + count], target, new_codes[j])
+        for j in range(extra.shape[0]):
+            move(extra[j, start : start + count], target, new_extra[j])
+        move(weight[start : start + count], target, new_weight)
+        move(origin[start : start + count], target, new_origin)
+
+
+@compiled
+def number(origin: Array, starts: Array, stops: Array, numbers: Array, first: int, last: int, result: Array) -> None:
+    """Write at the origin of every record of the pieces first..last the number of its piece."""
+    for piece in range(first, last):
+        for i in range(starts[piece], stops[piece]):
+            result[origin[i]] = numbers[piece]

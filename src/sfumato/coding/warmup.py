@@ -1,0 +1,193 @@
+"""Compile all loops for the arrays that large tables bring, so that none of them has to wait."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.coding.clustering.growing import Candidates, Trees, k_member_labels
+from sfumato.coding.clustering.points import CodedAxes, Points, mdav_labels, nearest_points, v_mdav_labels
+from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
+from sfumato.coding.cutting.axes import Axes
+from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
+from sfumato.coding.cutting.partition import Records, Rule
+from sfumato.coding.grouping import COMPILED_ROWS, group_keys
+from sfumato.coding.kernels import (
+    class_growing,
+    clustering,
+    condensing,
+    containment,
+    cutting,
+    gathering,
+    grouping,
+    growing,
+    microaggregating,
+    regrouping,
+)
+from sfumato.coding.regrouping.compiled import CompiledRegrouper
+from sfumato.coding.regrouping.rows import Grouping, Visits
+
+CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warmth:
+    """How many loops stand ready, how many variants of them were compiled now, and how long it took."""
+
+    loops: int
+    compiled: int
+    seconds: float
+
+
+def warm_up() -> Warmth:
+    """Run every compiled loop once on each kind of arrays; what is in the cache is only loaded."""
+    begin = time.perf_counter()
+    before = _compiled()
+    group_keys(np.arange(COMPILED_ROWS, dtype=np.int64))
+    for codes, extra in itertools.product(CODE_TYPES, repeat=2):
+        _cut_once(codes, extra)
+    _match_once()
+    _regroup_once()
+    _condense_once()
+    _cluster_once()
+    _grow_once()
+    return Warmth(
+        loops=len(list(_loops())),
+        compiled=_compiled() - before,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _condense_once() -> None:
+    """Let two records join one group."""
+    records, labels = np.array([[0.0], [1.0]]), np.zeros(2, dtype=np.int64)
+    whole = np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1)
+    state = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1, 1))
+    condensing.absorb(records, 0, 1, -1, whole, state, labels)
+
+
+def _cluster_once() -> None:
+    """Cluster four points on a line and on a tree of two leaves in every way."""
+    one, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    leaves, nodes = np.array([2], dtype=np.int64), np.arange(2, dtype=np.int32)
+    places, codes = np.arange(4.0)[None, :], np.array([[0, 0, 1, 1]], dtype=np.int32)
+    points = Points(places, codes, CodedAxes(leaves, one, none, none, np.ones(1), nodes, np.zeros(2)))
+    mdav_labels(points, 2, lambda _done: None)
+    v_mdav_labels(points, 2, 0.2, lambda _done: None)
+    nearest_points(points, points, np.arange(4))
+    trees = Trees(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
+    k_member_labels(Candidates(places, codes, np.ones(4, dtype=np.int64), trees), 2, 0, lambda _done: None)
+
+
+def _grow_once() -> None:
+    """Form a class of two of three records on one axis of numbers, and let the third one join."""
+    none, one, numbers = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.arange(3, dtype=np.int64)
+    axes = (
+        one,
+        one.copy(),
+        np.array([3]),
+        one.copy(),
+        np.arange(3.0),
+        one.copy(),
+        np.zeros(0, dtype=np.int32),
+        np.ones(1),
+    )
+    codes, without = np.arange(3, dtype=np.int32)[:, None].copy(), np.full(3, -1, dtype=np.int32)
+    records = codes, without, without.copy(), np.ones(3, dtype=np.int64), numbers
+    stock = one.copy(), none, np.array([3, 3, 0, 0, 0, 0])
+    bounds = np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1), dtype=np.int32)
+    counted = np.zeros((1, 1), dtype=np.int64), one.copy(), np.zeros((1, 0), dtype=np.int64)
+    classes = (one.copy(), np.array([4]), *counted, *bounds)
+    entries = tuple(np.zeros((1, 20), dtype=np.int64) for _ in range(3))
+    rule, picks = (np.array([0.0, 0.5, 0.5]), np.zeros(0), np.zeros(5)), (numbers.copy(), numbers.copy())
+    shared = axes, records, stock, classes, entries, rule
+    class_growing.form(0, 1, np.array([0, 0, 2]), *shared, np.zeros(1), picks)
+    class_growing.close_ranks(records, stock[2])
+    outlook = np.empty((1, 1)), np.empty((1, 1))
+    class_growing.look_ahead_for_all(1, axes, classes, entries, rule, outlook)
+    class_growing.spread(one.copy(), 1, *shared, outlook, np.array([4]), picks)
+
+
+def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) -> None:
+    """Cut two halves of equal codes apart by force: one segment of several pieces, with ties to share."""
+    rows = 2 * PIECE_ROWS
+    records = Records(
+        codes=np.repeat(np.array([[0, 1]], dtype=codes), rows // 2, axis=1),
+        extra=np.zeros((1, rows), dtype=extra),
+        weight=np.ones(rows, dtype=np.int32),
+        origin=np.arange(rows, dtype=np.int32),
+        offsets=np.array([0, rows], dtype=np.int64),
+    )
+    cutter, axes, whole = CompiledCutter(), _one_axis(), np.zeros(1, dtype=np.int64)
+    ranges = cutter.ranges(records, axes)
+    cuts = cutter.propose(records, axes, Rule(1, relaxed=True, missing_rides=False), ranges, whole, whole)
+    halves = cutter.split(records, whole, cutter.sides(records, whole, cuts))
+    cutter.number(halves, np.arange(halves.segments), 0, np.empty(rows, dtype=np.int32))
+
+
+def _match_once() -> None:
+    """Match so many points with as many boxes, each with its own, that no matrix of pairs is made."""
+    count = math.isqrt(PLAIN_PAIRS) + 1
+    codes = np.arange(count, dtype=np.int32)
+    boxes = Boxes(
+        low=codes[:, None],
+        high=codes[:, None],
+        member_rows=np.full((count, 1), -1, dtype=np.int64),
+        members=np.zeros(0, dtype=np.bool_),
+    )
+    contents = Contents(
+        sizes=np.ones(count),
+        offsets=np.arange(count + 1, dtype=np.int64),
+        columns=np.zeros(count, dtype=np.int64),
+        amounts=np.ones(count),
+    )
+    match(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
+
+
+def _regroup_once() -> None:
+    """Gather four rows under a tree of two leaves, part them badly, and look for better groups."""
+    leaves = np.array([[0], [0], [1], [1]], dtype=np.int32)
+    first, stop = np.array([0, 1, 0], dtype=np.int32), np.array([1, 2, 2], dtype=np.int32)
+    trees = first, stop, np.array([2, 2, -1], dtype=np.int32), np.array([0, 0, 1], dtype=np.int64)
+    nothing = np.zeros(1, dtype=np.int64)
+    marks = np.array([1, 2], dtype=np.uint64)
+    visits = Visits(marks, np.zeros(2, dtype=np.int64), np.zeros((1, 1), dtype=np.int64), nothing, nothing)
+    label = np.full(4, -1, dtype=np.int64)
+    regrouper = CompiledRegrouper()
+    regrouper.gather(np.ascontiguousarray(leaves.T), visits, np.arange(4), label, 2).finish(0)
+    grouping = Grouping.of(leaves, trees, np.array([0, 1, 0, 1]))
+    regrouper.partners(grouping, np.arange(2))
+    regrouper.propose(grouping, np.arange(2), 1)
+
+
+def _one_axis() -> Axes:
+    nothing = np.zeros(1, dtype=np.int64)
+    return Axes(
+        leaves=np.array([2], dtype=np.int64),
+        heights=nothing,
+        places=nothing,
+        positions=np.array([0.0, 1.0]),
+        trees=nothing,
+        nodes=np.zeros(0, dtype=np.int32),
+        shares=np.zeros(0, dtype=np.float64),
+    )
+
+
+def _loops() -> Iterator[Any]:
+    """List every compiled loop once, also those that several modules name."""
+    modules = (
+        *(class_growing, clustering, condensing, containment, cutting),
+        *(gathering, grouping, growing, microaggregating, regrouping),
+    )
+    loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
+    yield from loops.values()
+
+
+def _compiled() -> int:
+    return sum(sum(loop.stats.cache_misses.values()) for loop in _loops())

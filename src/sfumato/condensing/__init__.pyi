@@ -1,0 +1,2 @@
+from .condensation import Condensation as Condensation
+from .stream import CondensationStream as CondensationStream

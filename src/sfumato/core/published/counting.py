@@ -1,0 +1,97 @@
+"""Count the groups of a published table: sizes, and sensitive values in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import lcm
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.coding.domain import Domain
+from sfumato.coding.grouping import group_columns
+from sfumato.coding.histograms import sparse_counts
+from sfumato.core.groups import Groups, Histogram
+from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
+from sfumato.core.published.table import PublishedTable, bucket_numbers
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+from sfumato.table.formats.inference import typed
+from sfumato.table.values import coded
+
+LARGEST_COUNT = 2**62
+ROUNDED_SCALE = 2**31
+
+
+def count_groups(
+    table: PublishedTable, shown: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None
+) -> Groups:
+    """Count the groups of a table; `domains` are those of the original's sensitive attributes, where it is known.
+
+    A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
+    Where an attribute is published in buckets, a group's histogram holds what an adversary expects there: every
+    record of the group has each value of its bucket with the share that the value has in the bucket.
+    """
+    columns, starred = [], False
+    for name in schema.sensitive:
+        column, has_stars = _without_stars(shown[name])
+        known = (domains or {}).get(name)
+        columns.append(code_column(name, column, schema) if known is None else CodedColumn(known, known.encode(column)))
+        starred |= has_stars
+    missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
+    group, groups = table.grouped.labels, len(table.grouped)
+    linked = Groups.from_rows(group, groups, columns, missing)
+    histograms = dict(linked.histograms)
+    for column in columns:
+        buckets = bucket_numbers(shown, column.name)
+        if buckets is not None:
+            expected = expected_counts(group, groups, buckets, column)
+            histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
+    return Groups(linked.sizes, histograms, linked.totals, linked.domains)
+
+
+def expected_counts(
+    group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], column: CodedColumn
+) -> Histogram:
+    """Count expected values per group; a cell outside any bucket is linked to its record.
+
+    Counts are whole multiples of what is expected where these fit. Otherwise they are rounded down, and what is lost
+    goes to the group's most frequent value, the worst case.
+    """
+    alone = bucket == NOT_PUBLISHED
+    bucket = np.where(alone, bucket.max(initial=-1) + 1 + np.cumsum(alone), bucket)
+    buckets = int(bucket.max()) + 1
+    sizes = np.bincount(bucket, minlength=buckets)
+    width = len(column.domain) + 1
+    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width)
+    pairs = group_columns([group, bucket], [groups, buckets])
+    pair_group, pair_bucket = np.divmod(pairs.keys, buckets)
+    spread = np.diff(offsets)[pair_bucket]
+    first = np.repeat(offsets[pair_bucket] - np.cumsum(spread) + spread, spread)
+    entry = first + np.arange(int(spread.sum()))
+    shared, held, size = np.repeat(pairs.counts, spread), counts[entry], np.repeat(sizes[pair_bucket], spread)
+    scale = lcm(*np.unique(sizes[sizes > 0]).tolist())
+    rows, codes = np.repeat(pair_group, spread), codes[entry]
+    if scale * len(group) * int(sizes.max()) < LARGEST_COUNT:
+        return Histogram.of_entries(rows, codes, shared * held * (scale // size), groups=groups, width=width)
+    amounts = np.floor(shared * (held / size) * ROUNDED_SCALE).astype(np.int64)
+    rounded = Histogram.of_entries(rows, codes, amounts, groups=groups, width=width)
+    lost = np.bincount(group, minlength=groups) * ROUNDED_SCALE - rounded.sizes
+    return replace(rounded, missing=np.maximum(lost, 0)).folded
+
+
+def _without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
+    """Take suppressed cells for missing ones; what is left may have been numbers or dates."""
+    if not pa.types.is_string(column.type):
+        return column, False
+    distinct, codes = coded(column)
+    stars = pc.match_substring_regex(distinct, rf"\A\s*[{SUPPRESSED_TEXT}]+\s*\z")
+    if not pc.any(stars).as_py():
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, distinct)]), False
+    known = pc.invert(stars)
+    places = pc.if_else(known, pc.subtract(pc.cumulative_sum(known.cast(pa.int32())), 1), None)
+    return typed(distinct.filter(known), places.take(codes), missing=()), True

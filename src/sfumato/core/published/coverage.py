@@ -1,0 +1,171 @@
+"""Which original values a published cell may stand for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from math import isinf, nan
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.domain import Domain
+from sfumato.core.publication import (
+    SUPPRESSED_TEXT,
+    Centre,
+    Exact,
+    Interval,
+    Label,
+    MissingCell,
+    Node,
+    Suppressed,
+    ValueSet,
+)
+from sfumato.core.published.labels import as_moment, is_mask
+from sfumato.schema.scales import Scale
+
+Ints = npt.NDArray[np.int64]
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - naive, as tables are
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coverage:
+    """For every label the codes that it covers: from `low` to `high`, or exactly `members` where it is listed there.
+
+    `low` above `high` covers no value; `missing` tells whether a missing value is covered.
+    """
+
+    domain: Domain
+    low: Ints
+    high: Ints
+    members: Mapping[int, Ints]
+    missing: npt.NDArray[np.bool_]
+
+    def leaf_counts(self) -> Ints:
+        """Count the leaves that every label covers."""
+        counts: Ints = np.maximum(self.high - self.low + 1, 0)
+        for label, codes in self.members.items():
+            counts[label] = len(codes)
+        return counts
+
+    def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+        """Tell for pairs of label and code whether the label covers the code."""
+        label, code = label.astype(np.int64), code.astype(np.int64)
+        covered = (self.low[label] <= code) & (code <= self.high[label])
+        if self.members:
+            listed = np.isin(label, list(self.members))
+            covered[listed] = np.isin(label[listed] * (len(self.domain) + 1) + code[listed], self._member_keys)
+        return np.asarray(np.where(code == self.domain.missing, self.missing[label], covered))
+
+    @cached_property
+    def _member_keys(self) -> Ints:
+        span = len(self.domain) + 1
+        return np.concatenate([label * span + codes for label, codes in self.members.items()])
+
+
+def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
+    """Work out what labels cover in a domain."""
+    index = {text: code for code, text in enumerate(domain.texts)}
+    spans, masks = _node_spans(domain), _Masks(domain)
+    low, high = np.zeros(len(labels), dtype=np.int64), np.full(len(labels), -1, dtype=np.int64)
+    members: dict[int, Ints] = {}
+    intervals: list[int] = []
+    for number, label in enumerate(labels):
+        match label:
+            case Exact() if label.text in index:
+                low[number] = high[number] = index[label.text]
+            case Interval() | Centre():
+                intervals.append(number)
+            case Suppressed():
+                low[number], high[number] = 0, len(domain) - 1
+            case ValueSet():
+                members[number] = np.array(sorted(index[t] for t in set(label.texts) & index.keys()), dtype=np.int64)
+            case Node() if label.text in spans:
+                low[number], high[number] = spans[label.text]
+            case Node() if is_mask(label.text):
+                members[number] = masks.codes(label.text)
+    _place_intervals(labels, intervals, domain, low, high)
+    missing = np.array([isinstance(label, Suppressed | MissingCell) for label in labels], dtype=np.bool_)
+    return Coverage(domain, low, high, members, missing)
+
+
+def _node_spans(domain: Domain) -> dict[str, tuple[int, int]]:
+    if domain.hierarchy is None:
+        return {}
+    spans: dict[str, tuple[int, int]] = {}
+    for nodes, texts in zip(domain.hierarchy.levels, domain.hierarchy.labels, strict=True):
+        starts = np.searchsorted(nodes, np.arange(len(texts)), side="left")
+        stops = np.searchsorted(nodes, np.arange(len(texts)), side="right") - 1
+        spans.update(zip(texts, zip(starts.tolist(), stops.tolist(), strict=True), strict=True))
+    return spans
+
+
+class _Masks:
+    """Finds the leaves that begin with a prefix and are as long as its mask."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    def codes(self, mask: str) -> Ints:
+        texts, codes = self._by_length.get(len(mask), ([], np.zeros(0, dtype=np.int64)))
+        prefix = mask.rstrip(SUPPRESSED_TEXT)
+        first = bisect_left(texts, prefix)
+        last = bisect_right(texts, prefix, lo=first, key=lambda text: text[: len(prefix)])
+        return np.sort(codes[first:last])
+
+    @cached_property
+    def _by_length(self) -> dict[int, tuple[list[str], Ints]]:
+        found: dict[int, list[tuple[str, int]]] = {}
+        for code, text in enumerate(self._domain.texts):
+            found.setdefault(len(text), []).append((text, code))
+        return {
+            length: ([text for text, _ in sorted(leaves)], np.array([code for _, code in sorted(leaves)]))
+            for length, leaves in found.items()
+        }
+
+
+def _place_intervals(labels: Sequence[Label], at: list[int], domain: Domain, low: Ints, high: Ints) -> None:
+    if not at:
+        return
+    intervals = [_as_interval(labels[number]) for number in at]
+    if domain.scale is Scale.NUMERIC:
+        places = domain.positions
+        bottoms = bounds([i.low for i in intervals], domain)
+        tops = bounds([i.high for i in intervals], domain)
+    else:
+        ranks = {text: rank for rank, text in enumerate(domain.texts)}
+        places = np.arange(len(domain), dtype=np.float64)
+        bottoms = np.array([ranks.get(str(i.low), nan) for i in intervals], dtype=np.float64)
+        tops = np.array([ranks.get(str(i.high), nan) for i in intervals], dtype=np.float64)
+    low_closed = np.array([i.low_closed for i in intervals])
+    high_closed = np.array([i.high_closed for i in intervals])
+    first = np.where(low_closed, np.searchsorted(places, bottoms, "left"), np.searchsorted(places, bottoms, "right"))
+    last = np.where(high_closed, np.searchsorted(places, tops, "right"), np.searchsorted(places, tops, "left")) - 1
+    low[at], high[at] = first, np.where(np.isnan(bottoms) | np.isnan(tops), -1, last)
+
+
+def _as_interval(label: Label) -> Interval:
+    if isinstance(label, Interval):
+        return label
+    assert isinstance(label, Centre)  # noqa: S101 - nothing else has a place on the axis
+    return Interval(label.value, label.value)
+
+
+def bounds(values: Sequence[object], domain: Domain) -> npt.NDArray[np.float64]:
+    """Place interval bounds on the domain's axis; NaN for a bound of another kind (a date among numbers)."""
+    type_ = domain.values.type
+    if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
+        unit = timedelta(days=1) if pa.types.is_date(type_) else timedelta(microseconds=1)
+        return np.array([_moment_place(value, unit) for value in values], dtype=np.float64)
+    return np.array([value if isinstance(value, int | float) else nan for value in values], dtype=np.float64)
+
+
+def _moment_place(value: object, unit: timedelta) -> float:
+    if isinstance(value, float) and isinf(value):
+        return value
+    moment = as_moment(value)
+    return (moment - EPOCH) / unit if isinstance(moment, datetime) else nan

@@ -1,0 +1,183 @@
+"""Read published cells: `[20, 30)`, `20-30`, `>=90`, `537**`, `{flu, cold}`, `*`, taxonomy labels, plain values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
+from math import inf, isfinite
+
+from sfumato.core.publication import (
+    SUPPRESSED_TEXT,
+    Centre,
+    Exact,
+    Interval,
+    Label,
+    MissingCell,
+    Node,
+    Suppressed,
+    ValueSet,
+)
+from sfumato.schema.scales import Scale
+
+_BRACKETED = re.compile(r"([\[(\]])(.+)([\])\[])", re.DOTALL)
+_COMMA = re.compile(r"[,;]\s?")  # between brackets only: elsewhere it may part thousands
+_BETWEEN = re.compile(r"[~\u2013\u2014]|\s+to\s+|\.\.+")
+_HYPHEN = re.compile(r"(?<=[\w\s])-")  # else it is a sign
+_INFINITE = re.compile(r"([+-]?)(?:inf|infinity|\u221e)", re.IGNORECASE)
+_LARGEST_WHOLE = 2**63
+_HALF_OPEN = re.compile(r"(<=|>=|<|>|\u2264|\u2265)\s*(.+)")
+_AND_MORE = re.compile(r"(\S+?)\s*\+")
+_MEMBER = re.compile(r'\s*("(?:[^"]|"")*"|[^,]*)\s*(?:,|$)')
+
+
+def parse_label(  # noqa: PLR0911 - one line per notation
+    text: str | None, scale: Scale, leaves: Mapping[str, object], nodes: frozenset[str] = frozenset()
+) -> Label:
+    """Read one published cell.
+
+    Parameters
+    ----------
+    text : the cell's canonical text; None for an empty cell.
+    scale : the attribute's scale; intervals are read on ordered scales only.
+    leaves : the value that every known leaf's text stands for.
+    nodes : the labels of the attribute's taxonomy.
+
+    Examples
+    --------
+    >>> parse_label("20-30", Scale.NUMERIC, {})
+    Interval(low=20, high=30, low_closed=True, high_closed=True)
+    >>> parse_label("20-30", Scale.NOMINAL, {})
+    Exact(value='20-30')
+    """
+    if text is None:
+        return MissingCell()
+    if text in leaves:
+        return Exact(leaves[text])
+    if text in nodes:
+        return Node(text)
+    stripped = text.strip()
+    if stripped and not stripped.strip(SUPPRESSED_TEXT):
+        return Suppressed()
+    if stripped.startswith("{") and stripped.endswith("}"):
+        return ValueSet(_members(stripped[1:-1]))
+    interval = _interval(stripped, scale, leaves) if scale.ordered else None
+    if interval is not None:
+        return interval
+    number = _bound(stripped) if scale is Scale.NUMERIC else None
+    if number is not None:
+        return Centre(number)
+    return Node(text.rstrip()) if is_mask(stripped) else Exact(text)
+
+
+def is_mask(text: str) -> bool:
+    """Tell whether a text is a prefix followed by stars, as in `537**`."""
+    kept = text.rstrip(SUPPRESSED_TEXT)
+    return bool(kept) and len(kept) < len(text)
+
+
+def _interval(text: str, scale: Scale, leaves: Mapping[str, object]) -> Interval | None:
+    bracketed = _BRACKETED.fullmatch(text)
+    inner = bracketed[2] if bracketed else text
+    patterns = (*([_COMMA] if bracketed else []), _BETWEEN, _HYPHEN)
+    for separator in (found for pattern in patterns for found in pattern.finditer(inner)):
+        ends = inner[: separator.start()], inner[separator.end() :]
+        bounds = _number_bounds(*ends) if scale is Scale.NUMERIC else _leaf_bounds(*ends, leaves)
+        if bounds is not None and bracketed:
+            return Interval(*bounds, low_closed=bracketed[1] == "[", high_closed=bracketed[3] == "]")
+        if bounds is not None:
+            return Interval(*bounds)
+    return _half_open(text) if scale is Scale.NUMERIC else None
+
+
+def _number_bounds(first: str, last: str) -> tuple[object, object] | None:
+    low, high = _end(first), _end(last)
+    if low is None or high is None or (low, high) in {(-inf, -inf), (inf, inf)}:
+        return None
+    return (low, high) if _in_order(low, high) else None
+
+
+def _leaf_bounds(first: str, last: str, leaves: Mapping[str, object]) -> tuple[object, object] | None:
+    low, high = (end if end in leaves else end.strip() for end in (first, last))
+    return (leaves[low], leaves[high]) if low in leaves and high in leaves else None
+
+
+def _half_open(text: str) -> Interval | None:
+    match = _HALF_OPEN.fullmatch(text)
+    bound = _bound(match[2]) if match else None
+    if match and bound is not None:
+        closed = match[1] in {"<=", ">=", "\u2264", "\u2265"}
+        if match[1] in {"<", "<=", "\u2264"}:
+            return Interval(-inf, bound, low_closed=False, high_closed=closed)
+        return Interval(bound, inf, low_closed=closed, high_closed=False)
+    match = _AND_MORE.fullmatch(text)
+    bound = _bound(match[1]) if match else None
+    return None if bound is None else Interval(bound, inf, high_closed=False)
+
+
+def _end(text: str) -> object | None:
+    infinite = _INFINITE.fullmatch(text.strip())
+    return float(f"{infinite[1]}inf") if infinite else _bound(text)
+
+
+def _bound(text: str) -> object | None:
+    text = text.strip()
+    if "_" in text:  # Python would take 20_30 for 2030
+        return None
+    try:
+        number: float = int(text)
+    except ValueError:
+        try:
+            number = float(text)
+        except ValueError:
+            return _moment(text)
+    if abs(number) >= _LARGEST_WHOLE:
+        number = float(text)
+    return number if isfinite(number) else None
+
+
+def _moment(text: str) -> date | datetime | None:
+    try:
+        return date.fromisoformat(text) if len(text) == len("2000-01-01") else _naive(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _in_order(low: object, high: object) -> bool:
+    """Tell whether two bounds are of one kind and the first is not above the second."""
+    match as_moment(low), as_moment(high):
+        case (int() | float()) as least, (int() | float()) as greatest:
+            return least <= greatest
+        case datetime() as least, datetime() as greatest:
+            return least <= greatest
+        case (datetime(), float()):
+            return high == inf
+        case (float(), datetime()):
+            return low == -inf
+    return False
+
+
+def as_moment(bound: object) -> object:
+    """Take a date as its first moment, and anything else as it is."""
+    if isinstance(bound, datetime) or not isinstance(bound, date):
+        return bound
+    return datetime.combine(bound, time())
+
+
+def _members(inner: str) -> tuple[str, ...]:
+    members = []
+    at = 0
+    while at < len(inner):
+        match = _MEMBER.match(inner, at)
+        if match is None:  # an unbalanced quote: take the rest as it is
+            members.append(inner[at:].strip())
+            break
+        member = match[1].strip()
+        quoted = len(member) > 1 and member.startswith('"') and member.endswith('"')
+        members.append(member[1:-1].replace('""', '"') if quoted else member)
+        at = match.end()
+    return tuple(members)

@@ -1,0 +1,217 @@
+"""A published table as its reader sees it: groups of equal cells, and what the cells mean."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.domain import Domain
+from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.histograms import sparse_counts
+from sfumato.core.publication import JOINING, NOT_PUBLISHED, SUPPRESSED_TEXT, Label, ValueSet
+from sfumato.core.published.coverage import Coverage, cover
+from sfumato.core.published.domains import domain_from_labels
+from sfumato.core.published.labels import parse_label
+from sfumato.exceptions import SchemaError
+from sfumato.schema.schema import Schema
+from sfumato.table.values import texts
+from sfumato.validation import did_you_mean
+
+BUCKET_PREFIX = "_bucket_"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedColumn:
+    """One quasi-identifier as published: distinct texts (None for a missing cell) and the text of every record.
+
+    Where cells stand in buckets, every bucket has a text of its own, even if it equals another's: readers who know the
+    values find the bucket. `original` is the domain of the original column where that is known.
+    """
+
+    name: str
+    texts: tuple[str | None, ...]
+    codes: npt.NDArray[np.int32]
+    schema: Schema
+    original: Domain | None
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The values that the attribute can take: the original's, or as far as the texts show them."""
+        if self.original is not None:
+            return self.original
+        return domain_from_labels(self.name, self.texts, self.schema)
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """What the distinct texts mean."""
+        leaves = dict(zip(self.domain.texts, self.domain.values.to_pylist(), strict=True))
+        nodes: frozenset[str] = frozenset()
+        if self.domain.hierarchy is not None:
+            nodes = frozenset(text for level in self.domain.hierarchy.labels for text in level) - {SUPPRESSED_TEXT}
+        found = {text: parse_label(text, self.domain.scale, leaves, nodes) for text in dict.fromkeys(self.texts)}
+        return tuple(found[text] for text in self.texts)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Which values of the domain the distinct texts cover."""
+        return cover(self.labels, self.domain)
+
+    def starred(self) -> npt.NDArray[np.bool_]:
+        """Tell for every record whether its cell is suppressed."""
+        stars = [
+            text is not None and text.strip() != "" and not text.strip().strip(SUPPRESSED_TEXT) for text in self.texts
+        ]
+        return np.array(stars, dtype=np.bool_)[self.codes]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedTable:
+    """A published table: its quasi-identifying columns and the groups of records that are published alike."""
+
+    rows: int
+    columns: tuple[PublishedColumn, ...]
+    grouped: Grouped
+
+    @classmethod
+    def read(cls, table: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None) -> PublishedTable:
+        """Read a table; `domains` are those of the original where it is known."""
+        refuse_unreadable(table, schema)
+        columns = tuple(
+            PublishedColumn(name, *_seen(table, name, schema), schema, (domains or {}).get(name))
+            for name in schema.quasi
+        )
+        return cls(table.num_rows, columns, _grouped(columns, table.num_rows))
+
+    def on(self, names: Collection[str]) -> PublishedTable:
+        """Look at some of the quasi-identifiers only."""
+        columns = tuple(column for column in self.columns if column.name in names)
+        return PublishedTable(self.rows, columns, _grouped(columns, self.rows))
+
+    @cached_property
+    def first_rows(self) -> npt.NDArray[np.intp]:
+        """One record of every group."""
+        return first_rows(self.grouped)
+
+    def by_group(self, column: PublishedColumn) -> npt.NDArray[np.int32]:
+        """Give the number of the text that every group has in a column."""
+        return column.codes[self.first_rows]
+
+
+def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
+    """Refuse a published table that lacks columns, is empty, or holds identifiers."""
+    columns = table.column_names
+    for name in (*schema.quasi, *schema.sensitive):
+        if name not in columns:
+            raise SchemaError(f"The published table lacks column {name!r}{did_you_mean(name, columns) or '.'}")
+    for name in schema.identifier:
+        if name in columns:
+            raise SchemaError(f"The published table still has the identifier {name!r}; drop that column.")
+    if table.num_rows == 0:
+        raise SchemaError("The published table has no rows; there is nothing to judge.")
+
+
+def name_buckets(names: Sequence[str]) -> str:
+    """Name the column that numbers the buckets of attributes that are permuted together.
+
+    >>> name_buckets(["age", "sex"])
+    '_bucket_age+sex'
+    """
+    return BUCKET_PREFIX + JOINING.join(names)
+
+
+def bucketed_attributes(column: str, known: Collection[str]) -> tuple[str, ...]:
+    """List the attributes whose buckets a column numbers: none if it is no such column.
+
+    >>> bucketed_attributes("_bucket_age+sex", ["age", "sex", "zip"])
+    ('age', 'sex')
+    """
+    named = column.removeprefix(BUCKET_PREFIX)
+    if named == column:
+        return ()
+    if named in known:
+        return (named,)
+    parts = tuple(named.split(JOINING))
+    return parts if all(part in known for part in parts) else ()
+
+
+def bucket_column(columns: Collection[str], name: str) -> str | None:
+    """Find the column that numbers the buckets of an attribute: its own, or one that it shares with others."""
+    if BUCKET_PREFIX + name in columns:
+        return BUCKET_PREFIX + name
+    return next((column for column in columns if name in bucketed_attributes(column, columns)), None)
+
+
+def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
+    """Give the bucket of every record's cell of an attribute, `NOT_PUBLISHED` outside any; None without buckets."""
+    column = bucket_column(table.column_names, name)
+    if column is None:
+        return None
+    _, codes = _coded(table[column])
+    lost = table[column].is_null().combine_chunks().to_numpy(zero_copy_only=False)
+    return np.where(lost, NOT_PUBLISHED, codes.astype(np.int64))
+
+
+def _seen(table: pa.Table, name: str, schema: Schema) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+    """Read a column as one sees it who knows which record is whose in all that is not in buckets.
+
+    A cell that stands in a bucket may be another record's. Of flagged cells the adversary knows nothing, so the bucket
+    says nothing about whose record it is. All others she knows, so she knows the bucket: the cell is one of its values.
+    """
+    buckets = bucket_numbers(table, name)
+    if buckets is None:
+        return _coded(table[name])
+    if name in schema.flags:
+        inside = pa.array(buckets != NOT_PUBLISHED)
+        return _coded(pa.chunked_array([pc.if_else(inside, SUPPRESSED_TEXT, texts(table[name]))]))
+    shown, codes = _coded(table[name])
+    inside = buckets != NOT_PUBLISHED
+    found = _texts_of_buckets(shown, codes[inside], buckets[inside])
+    outside = np.unique(codes[~inside])
+    place = np.zeros(len(shown), dtype=np.int64)
+    place[outside] = len(found) + np.arange(len(outside))
+    seen = np.where(inside, buckets, place[codes]).astype(np.int32)
+    return (*found, *(shown[code] for code in outside.tolist())), seen
+
+
+def _texts_of_buckets(
+    shown: Sequence[str | None], codes: npt.NDArray[np.int32], buckets: npt.NDArray[np.int64]
+) -> list[str | None]:
+    """Write the set of the values of every bucket; anything, where missing and other cells mix."""
+    order = sorted(range(len(shown)), key=lambda code: (shown[code] is None, shown[code]))
+    rank = np.empty(len(shown), dtype=np.int64)
+    rank[order] = np.arange(len(shown))
+    ranked = [shown[code] for code in order]
+    number = int(buckets.max(initial=-1)) + 1
+    offsets, ranks, _ = sparse_counts(buckets, number, rank[codes], len(shown))
+    bounds, members = offsets.tolist(), [ranked[each] for each in ranks.tolist()]
+    return [_set_text(members[bounds[at] : bounds[at + 1]]) for at in range(number)]
+
+
+def _set_text(members: Sequence[str | None]) -> str | None:
+    if len(members) == 1:
+        return members[0]
+    known = tuple(member for member in members if member is not None and member.strip(f" {SUPPRESSED_TEXT}"))
+    return SUPPRESSED_TEXT if len(known) < len(members) else ValueSet(known).text
+
+
+def _grouped(columns: Sequence[PublishedColumn], rows: int) -> Grouped:
+    if not columns:
+        return Grouped(np.zeros(rows, dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([rows]))
+    return group_columns([column.codes for column in columns], [len(column.texts) for column in columns])
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    combined = encoded.unify_dictionaries().combine_chunks()
+    shown = texts(combined.dictionary)
+    distinct = shown.unique()
+    indices = combined.indices.fill_null(len(shown)).to_numpy(zero_copy_only=False)
+    place = np.append(pc.index_in(shown, value_set=distinct).to_numpy(zero_copy_only=False), len(distinct))
+    codes = place.astype(np.int32)[indices]
+    return (*distinct.to_pylist(), *([None] if combined.null_count else [])), codes

@@ -1,4 +1,0 @@
-"""READ: tables come in from dataframes, files and databases, and go out again.
-
-Every table inside the library is a `pyarrow.Table` of canonical types; see `sfumato.data.frames.canonical`.
-"""

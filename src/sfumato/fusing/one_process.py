@@ -1,0 +1,54 @@
+"""Fuse several parties' tables in one process, by the very protocol that separate processes run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.exceptions import BrokenPromiseError
+from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.fused import Fused
+from sfumato.fusing.party import Party
+from sfumato.fusing.protocol import take_part
+from sfumato.fusing.requirements import Requirement
+
+if TYPE_CHECKING:
+    from sfumato.fusing.secure.channel import Parties
+
+
+def fuse(
+    parties: Sequence[Party],
+    *,
+    target: str,
+    requirements: Sequence[Requirement],
+    scoring: Literal["sensitive", "plain"] = "sensitive",
+    progress: Progress = silent,
+) -> Fused:
+    """Fuse the tables of several parties into one anonymous table, all in this process.
+
+    For tests, teaching, and owners who may see each other's tables after all. With one party it is plain top-down
+    specialization. `sfumato party` runs the same protocol between separate machines.
+
+    Parameters
+    ----------
+    parties : who brings what.
+    target : the class column, which all of them have.
+    requirements : what every group must keep.
+    scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
+    progress : is told the share of the work that is done.
+    """
+    names = tuple(party.name for party in parties)
+    agreement = Agreement(parties=names, target=target, requirements=tuple(requirements), scoring=scoring)
+    if len(parties) == 1:
+        return take_part(parties[0], agreement, None, progress)
+    from sfumato.fusing.secure.channel import run_parties
+
+    def run(party: Party, connected: Parties) -> Fused:
+        return take_part(party, agreement, connected, progress if party is parties[0] else silent)
+
+    results = list(run_parties({party.name: partial(run, party) for party in parties}).values())
+    if any(not each.published.equals(results[0].published) for each in results):
+        raise BrokenPromiseError("The parties have fused different tables; please report this as a flaw.")
+    return results[0]

@@ -1,0 +1,61 @@
+"""Protocols for parties that compute together and show each other nothing else.
+
+Each module says who learns what, against whom it protects, how many parties it needs and what it costs. All protocols
+assume semi-honest parties: they follow the protocol and try to learn from what they see. They are pure: a protocol
+gets a `Parties`, which names the parties and has a channel to each, and returns the result. The cryptography is
+libsodium's (extra `parties`) and Python's own `hashlib`; randomness comes from the operating system.
+
+>>> from sfumato.fusing import secure
+>>> secure.run_parties({
+...     "clinic": lambda parties: secure.secure_less(parties, 7),
+...     "agency": lambda parties: secure.secure_less(parties, 9),
+... })
+{'clinic': True, 'agency': True}
+"""
+
+from __future__ import annotations
+
+from sfumato.fusing.secure.channel import Channel, Parties, memory_channels, run_parties
+from sfumato.fusing.secure.comparison import secure_less
+from sfumato.fusing.secure.frequent_patterns import frequent_in_columns, frequent_in_rows
+from sfumato.fusing.secure.maximum import MaximumSession, secure_maximum
+from sfumato.fusing.secure.messages import Message, pack, unpack
+from sfumato.fusing.secure.oblivious_transfer import (
+    receive_one_of_two,
+    receive_some_of_many,
+    send_one_of_two,
+    send_some_of_many,
+)
+from sfumato.fusing.secure.scalar_product import ScalarProductSession, scalar_product_share, secure_scalar_product
+from sfumato.fusing.secure.secure_sum import secure_sum, secure_sums
+from sfumato.fusing.secure.set_intersection import secure_intersection
+from sfumato.fusing.secure.set_union import secure_union
+from sfumato.fusing.secure.transfer_extension import TransferReceiver, TransferSender
+
+__all__ = [
+    "Channel",
+    "MaximumSession",
+    "Message",
+    "Parties",
+    "ScalarProductSession",
+    "TransferReceiver",
+    "TransferSender",
+    "frequent_in_columns",
+    "frequent_in_rows",
+    "memory_channels",
+    "pack",
+    "receive_one_of_two",
+    "receive_some_of_many",
+    "run_parties",
+    "scalar_product_share",
+    "secure_intersection",
+    "secure_less",
+    "secure_maximum",
+    "secure_scalar_product",
+    "secure_sum",
+    "secure_sums",
+    "secure_union",
+    "send_one_of_two",
+    "send_some_of_many",
+    "unpack",
+]

@@ -1,0 +1,106 @@
+"""The secure scalar product: two parties learn the scalar product of their vectors, or shares of it.
+
+Two parties, semi-honest. The **first** has whole numbers modulo 2^64, the **second** whole numbers of a stated number
+of bits, with one bit a choice of records. Each ends with a random share; their sum modulo 2^64 is the scalar product,
+and one share alone tells nothing. `secure_scalar_product` opens them: **both** learn the product and nothing else
+about the other's vector, except its length. Beware that a product with a vector chosen for it, such as a single 1,
+tells an entry of the other's vector: limit what may be asked.
+
+For every bit of the second party's numbers the first offers `r` and `r + y` by oblivious transfer, with fresh random
+`r` (Gilboa 1999); see `sfumato.fusing.secure.transfer_extension` for the assumptions. Cost: one extended transfer per
+bit of the second party's vector, some 6 microseconds and 32 bytes, and 128 transfers once per session (some 35 ms).
+"""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.fusing.secure.channel import PAIR, Parties, require_parties, require_same
+from sfumato.fusing.secure.transfer_extension import TransferReceiver, TransferSender
+from sfumato.validation import require
+
+MOST_BITS = 63
+
+_NUMBER = 8  # bytes
+
+Shares = npt.NDArray[np.uint64]
+
+
+class ScalarProductSession:
+    """Compute many scalar products with the same other party."""
+
+    def __init__(self, parties: Parties) -> None:
+        require_parties(parties, "ScalarProductSession", most=PAIR)
+        self._parties = parties
+        self._transfer = TransferReceiver(parties) if parties.index else TransferSender(parties)
+
+    def shares(self, vectors: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> Shares:
+        """Give my shares of the scalar products of our rows: the first party's row with the second's, and so on.
+
+        Parameters
+        ----------
+        vectors
+            An array of two axes, one row per product, of one shape at both parties.
+        bits
+            How many bits the numbers of the second party have; these must not be negative.
+        """
+        mine = np.asarray(vectors)
+        require(mine.ndim == PAIR and mine.dtype.kind in "biu", self, "vectors", "rows of whole numbers", "others")
+        require(1 <= bits <= MOST_BITS, self, "bits", f"from 1 to {MOST_BITS}", bits)
+        within = not mine.size or (int(mine.min()) >= 0 and int(mine.max()) < 2**bits)
+        sends = isinstance(self._transfer, TransferSender)
+        require(sends or within, self, "vectors", f"whole numbers from 0 to 2**{bits} - 1", "others")
+        require_same(self._parties, f"vectors of shape {mine.shape}, bits = {bits}")
+        numbers = mine.astype(np.int64).view(np.uint64)
+        if isinstance(self._transfer, TransferSender):
+            return _sent(self._transfer, numbers, bits)
+        return _received(self._transfer, numbers, bits)
+
+    def products(self, vectors: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> npt.NDArray[np.int64]:
+        """Give the scalar products themselves, to both parties."""
+        mine = self.shares(vectors, bits=bits)
+        self._parties.send(self._parties.peer, "product-share", share=mine)
+        theirs = self._parties.receive(self._parties.peer, "product-share")
+        return (mine + theirs.array("share", dtype="<u8", shape=mine.shape).astype(np.uint64)).view(np.int64)
+
+
+def secure_scalar_product(parties: Parties, vector: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> int:
+    """Give the scalar product of the two parties' vectors, modulo 2^64 as a signed number.
+
+    Parameters
+    ----------
+    parties
+        The two parties; both call this function.
+    vector
+        My whole numbers. Those of the second party must lie between 0 and `2**bits - 1`.
+    bits
+        The same at both parties. The cost grows with it.
+    """
+    return int(ScalarProductSession(parties).products(np.asarray(vector)[None, :], bits=bits)[0])
+
+
+def scalar_product_share(parties: Parties, vector: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> int:
+    """Give my share of the scalar product: the shares of both parties add up to it modulo 2^64."""
+    return int(ScalarProductSession(parties).shares(np.asarray(vector)[None, :], bits=bits)[0])
+
+
+def _sent(transfer: TransferSender, numbers: Shares, bits: int) -> Shares:
+    pads = np.frombuffer(secrets.token_bytes(_NUMBER * numbers.size * bits), np.uint64).reshape(*numbers.shape, bits)
+    shifted = numbers[:, :, None] << np.arange(bits, dtype=np.uint64)
+    transfer.send(_as_bytes(pads), _as_bytes(pads + shifted))
+    mine: Shares = np.zeros(len(numbers), np.uint64) - pads.sum(axis=(1, 2), dtype=np.uint64)
+    return mine
+
+
+def _received(transfer: TransferReceiver, numbers: Shares, bits: int) -> Shares:
+    wanted = (numbers[:, :, None] >> np.arange(bits, dtype=np.uint64)) & np.uint64(1)
+    chosen = transfer.receive(wanted.ravel().astype(np.bool_), _NUMBER)
+    mine: Shares = chosen.view("<u8").astype(np.uint64).reshape(len(numbers), -1).sum(axis=1, dtype=np.uint64)
+    return mine
+
+
+def _as_bytes(numbers: Shares) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(numbers.reshape(-1, 1), "<u8").view(np.uint8)

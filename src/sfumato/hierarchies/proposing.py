@@ -1,0 +1,95 @@
+"""A hierarchy for columns that have none, chosen from type, range and looks of their values."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.hierarchies.dates import UNITS, unit_numbers
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.hierarchies.widths import exact
+from sfumato.table.values import texts
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies.builder import Builder
+
+MOST_INTERVALS = 20
+STEPS = {1: (1, 5, 10), 2: (1, 5, 10), 5: (1, 2, 4, 8)}
+SHORTEST_CODE, LONGEST_CODE = 3, 12
+NARROWEST_SPAN = Fraction(1, 10**290)  # a twentieth of it is still a float of full precision
+WIDEST_SPAN = Fraction(sys.float_info.max)
+
+
+def automatic(values: pa.Array) -> Builder:
+    """Propose a builder for the distinct values of a column, none of them missing.
+
+    Numbers get intervals of round widths, the narrowest at most 20 over the range; dates get the calendar
+    units that tell them apart; texts of equal length without punctuation, with no more letters than digits,
+    get prefixes; all else is one flat group under the root.
+
+    >>> automatic(pa.array([17, 43, 90]))
+    Intervals(5, 10, 20, 40)
+    >>> automatic(pa.array(["53715", "90210"]))
+    Prefixes()
+    """
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        return Intervals(*_widths(values))
+    if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
+        return Intervals(*_units(values))
+    words = texts(values)
+    if not len(words) or _are_codes(words):
+        return Prefixes()
+    return Taxonomy(sorted(words.to_pylist()))
+
+
+def _widths(values: pa.Array) -> list[float]:
+    whole = pa.types.is_integer(values.type)
+    finite = values if whole else values.filter(pc.is_finite(values))
+    if not len(finite):
+        return [1]
+    ends = pc.min_max(finite).as_py()
+    low, high = exact(ends["min"]), exact(ends["max"])
+    span = max(high - low or max(Fraction(1), abs(high)), NARROWEST_SPAN)
+    digit, power = _round_up(span / MOST_INTERVALS)
+    if whole and digit * power <= 1:
+        digit, power = 2, Fraction(1)
+    widths = [step * digit * power for step in STEPS[digit]]
+    return [_plain(width) for width in widths if width < min(span, WIDEST_SPAN) or width == widths[0]]
+
+
+def _round_up(least: Fraction) -> tuple[int, Fraction]:
+    """Find the smallest 1, 2 or 5 times a power of ten that reaches a number."""
+    tens = math.floor(math.log10(least.numerator) - math.log10(least.denominator)) - 1
+    powers = [Fraction(10) ** exponent for exponent in range(tens, tens + 4)]
+    return next((digit, power) for power in powers for digit in STEPS if digit * power >= least)
+
+
+def _plain(width: Fraction) -> float:
+    return int(width) if width.denominator == 1 and width < 2**53 else float(width)
+
+
+def _units(values: pa.Array) -> list[str]:
+    if not len(values):
+        return ["month"]
+    ends = pc.min_max(values)
+    moments = pa.array([ends["min"], ends["max"]]).to_numpy(zero_copy_only=False)
+    kept = [unit for unit in UNITS if unit != "day" or pa.types.is_timestamp(values.type)]
+    return [unit for unit in kept if np.ptp(unit_numbers(moments, unit))] or kept[:1]
+
+
+def _are_codes(words: pa.Array) -> bool:
+    lengths = pc.min_max(pc.utf8_length(words)).as_py()
+    length = lengths["min"]
+    if length != lengths["max"] or not SHORTEST_CODE <= length <= LONGEST_CODE:
+        return False
+    plain = pc.match_substring_regex(words, "^[0-9A-Za-z ]+$")
+    digits, letters = (pc.count_substring_regex(words, kind) for kind in ("[0-9]", "[A-Za-z]"))
+    return bool(pc.all(plain).as_py() and pc.all(pc.greater_equal(digits, letters)).as_py())

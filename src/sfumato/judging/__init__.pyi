@@ -1,0 +1,4 @@
+from .comparing.classification import compare_classifiers as compare_classifiers
+from .comparing.classification import hold_out as hold_out
+from .comparing.moments import compare_moments as compare_moments
+from .comparing.nearest import nearest_originals as nearest_originals

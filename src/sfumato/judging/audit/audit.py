@@ -1,0 +1,320 @@
+"""The audit: recompute groups and levels from a published table, and compare it with the original if given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.codes import code
+from sfumato.core.groups import Groups
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.audit.counts import Counts
+from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike, row_numbers
+from sfumato.judging.audit.verdict import Verdict, judge, plain
+from sfumato.judging.flagged_cells import FlaggedCells
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.t_closeness import TCloseness
+from sfumato.schema.roles import Role
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.validation import did_you_mean, require
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What a published table keeps.
+
+    `verdicts` judge the models that were asked for; `levels` say what the table reaches of every standard
+    model, asked for or not. `set_aside` counts rows whose quasi-identifiers are all suppressed, where the
+    caller said that these are suppressed records. `truth` compares with the original, where it was given.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    levels: tuple[Verdict, ...]
+    records: int
+    sizes: npt.NDArray[np.int64]
+    set_aside: int
+    truth: Truth | None = None
+    counts: Counts = field(repr=False, kw_only=True)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model that was asked for is kept and, with an original given, every cell is true."""
+        return all(verdict.holds for verdict in self.verdicts) and (self.truth is None or self.truth.holds)
+
+    def level(self, model: str, sensitive: str | None = None) -> float | int:
+        """Tell the level that the table reaches of a model, for one sensitive attribute if there are several."""
+        promised, found = (
+            [v for v in verdicts if v.model.name == model and sensitive in {None, *v.model.attributes}]
+            for verdicts in (self.verdicts, (*self.verdicts, *self.levels))
+        )
+        if not found:
+            raise InvalidParameterError(f"The audit did not judge {model!r}{self._hint(model, sensitive)}")
+        if len({verdict.model.attributes for verdict in found}) > 1:
+            raise InvalidParameterError(f"Several attributes were judged by {model!r}; say which with sensitive=.")
+        if len({verdict.level for verdict in promised}) > 1:
+            raise InvalidParameterError(f"Several promises of {model!r} reach different levels; read Audit.verdicts.")
+        number = plain(found[0].level)
+        return float(number) if isinstance(number, str) else number
+
+    @property
+    def groups(self) -> Groups:
+        """The groups that an adversary sees who knows all quasi-identifiers."""
+        return self.counts.of(KAnonymity(k=1))[0]
+
+    def judge(self, model: PrivacyModel) -> Verdict:
+        """Judge one more model on the same table."""
+        check_models([model], self.counts.schema)
+        return judge(model, *self.counts.of(model))
+
+    def per_group(self, model: PrivacyModel) -> pa.Table:
+        """List size, level, margin and verdict of every group, worst first; no cell values."""
+        check_models([model], self.counts.schema)
+        seen, own = self.counts.of(model)
+        level = model.level(seen)
+        margin = model.margin(level)
+        order = np.argsort(margin, kind="stable")
+        return pa.table(
+            {
+                "size": own.sizes[order],
+                "level": level[order],
+                "margin": margin[order],
+                "holds": model.kept_by(seen)[order],
+            }
+        )
+
+    def violating_rows(self, model: PrivacyModel) -> npt.NDArray[np.int64]:
+        """Give the numbers, counted from 0, of the published rows whose groups break a model."""
+        check_models([model], self.counts.schema)
+        broken = ~model.kept_by(self.counts.of(model)[0])
+        return np.flatnonzero(np.append(broken, False)[self.counts.labels_of(model)])
+
+    def _hint(self, model: str, sensitive: str | None) -> str:
+        judged = [verdict.model for verdict in (*self.verdicts, *self.levels)]
+        names = sorted({each.name for each in judged})
+        if sensitive is not None and model in names:
+            attributes = {name for each in judged if each.name == model for name in each.attributes}
+            return f" for {sensitive!r}{did_you_mean(sensitive, attributes) or '.'}"
+        return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
+        return {
+            "holds": self.holds,
+            "records": self.records,
+            "groups": len(self.sizes),
+            "set_aside": self.set_aside,
+            "models": [verdict.to_dict() for verdict in self.verdicts],
+            "levels": [
+                {"model": v.model.name, "sensitive": ", ".join(v.model.attributes), "level": plain(v.level)}
+                for v in self.levels
+            ],
+            **({} if self.truth is None else {"truth": self.truth.to_dict()}),
+        }
+
+    def __repr__(self) -> str:
+        rows = [("promise", "level", "holds", "records violating"), *(_row(verdict) for verdict in self.verdicts)]
+        if not self.verdicts:
+            rows = [("reaches", "level", "", ""), *((*_row(verdict)[:2], "", "") for verdict in self.levels)]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        head = (
+            f"Audit: {'holds' if self.holds else 'DOES NOT HOLD'}, {self.records:,} records, {len(self.sizes):,} groups"
+        )
+        return "\n".join([head, *lines, *([] if self.truth is None else [_truth_line(self.truth)])])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _row(verdict)) + "</tr>"
+            for verdict in self.verdicts
+        )
+        head = "".join(f"<th>{title}</th>" for title in ("promise", "level", "holds", "records violating"))
+        caption = f"{'holds' if self.holds else 'does not hold'}: {self.records:,} records, {len(self.sizes):,} groups"
+        return f"<table><caption>Audit {caption}</caption><tr>{head}</tr>{rows}</table>"
+
+
+def audit(
+    published: object,
+    schema: Schema,
+    models: Sequence[PrivacyModel] = (),
+    *,
+    original: object | None = None,
+    correspondence: Sequence[int] | None = None,
+    population: object | None = None,
+    ignore_suppressed: bool = False,
+    centres: bool = False,
+) -> Audit:
+    """Judge a published table, made by whatever tool.
+
+    Parameters
+    ----------
+    published : the published table (pandas, Polars or Arrow).
+    schema : the roles; hierarchies are needed to read taxonomy labels when an original is given.
+    models : the promises to judge.
+    original : the original table; then every published cell must cover the value it stands for.
+    correspondence : for every published row the number of its original row, counted from 0. Without it the
+        audit checks that one exists.
+    population : the persons that the records are drawn from, with the same quasi-identifiers, for the models
+        that compare with them.
+    ignore_suppressed : count rows whose quasi-identifiers are all `*` apart, as suppressed records. Otherwise
+        they are a group like any other.
+    centres : whether quasi-identifiers are published as centres of groups, such as means: values that stand for
+        all records of the group, among whose original values they must lie, and cover none of them.
+    """
+    shown, _ = to_arrow(published)
+    source = None if original is None else to_arrow(original)[0]
+    rows = None if correspondence is None else row_numbers(correspondence)
+    return audit_tables(
+        shown,
+        schema,
+        models,
+        original=source,
+        correspondence=rows,
+        population=None if population is None else to_arrow(population)[0],
+        ignore_suppressed=ignore_suppressed,
+        centres=centres,
+    )
+
+
+def audit_tables(
+    shown: pa.Table,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    *,
+    original: pa.Table | None = None,
+    correspondence: npt.NDArray[np.int64] | None = None,
+    population: pa.Table | None = None,
+    ignore_suppressed: bool = False,
+    centres: bool = False,
+) -> Audit:
+    """Judge a published Arrow table; see `audit`."""
+    check_models(models, schema)
+    if correspondence is not None and original is None:
+        raise InvalidParameterError("A correspondence says nothing without the original; give original=, too.")
+    aside = _starred_rows(shown, schema) if ignore_suppressed else np.zeros(shown.num_rows, dtype=np.bool_)
+    judged = shown.filter(pa.array(~aside)) if aside.any() else shown
+    coded = None
+    if original is not None:
+        schema.check_columns(original.column_names)
+        coded = code(original, schema)
+    domains = {} if coded is None else {column.name: column.domain for column in coded.quasi}
+    table = PublishedTable.read(judged, schema, domains)
+    counts = _counts(table, judged, schema, population)
+    truth = None
+    if original is not None and coded is not None:
+        refuse_unlike(shown.num_rows, original.num_rows, correspondence)
+        rows = correspondence if correspondence is None or judged is shown else correspondence[~aside]
+        counts = replace(counts, cells=FlaggedCells.of(coded, original, rows))
+        truth = Comparison(table, judged, coded, original, schema, centres).check(rows)
+    return Audit(
+        verdicts=tuple(judge(model, *counts.of(model)) for model in models),
+        levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.column_names)),
+        records=judged.num_rows,
+        sizes=table.grouped.counts,
+        set_aside=shown.num_rows - judged.num_rows,
+        truth=truth,
+        counts=counts,
+    )
+
+
+def _counts(table: PublishedTable, shown: pa.Table, schema: Schema, population: pa.Table | None) -> Counts:
+    """Count the groups of a table, and the persons of a population that they cover."""
+    if population is None:
+        return Counts(table, shown, schema)
+    persons = schema.of_quasi()
+    persons.check_columns(population.column_names)
+    if population.num_rows < shown.num_rows:
+        raise SchemaError(
+            f"The population has {population.num_rows:,} rows and the published table {shown.num_rows:,}; "
+            "give the population that its records are drawn from."
+        )
+    coded = code(population, persons)
+    domains = {column.name: column.domain for column in coded.quasi}
+    return Counts(PublishedTable.read(shown, schema, domains), shown, schema, coded)
+
+
+def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
+    """Refuse what is no model or no schema, and models whose attributes the schema gives another role."""
+    require(isinstance(schema, Schema), "audit", "schema", "an sf.Schema", schema)
+    require(_are_models(models), "audit", "models", "a list of models", models)
+    for model in models:
+        _refuse_other(model, model.attributes, (*schema.sensitive, *schema.flags), Role.SENSITIVE)
+        _refuse_of_cells(model, schema)
+        _refuse_other(model, model.scope, schema.quasi, Role.QUASI)
+
+
+def _are_models(given: object) -> bool:
+    return isinstance(given, Sequence) and all(isinstance(each, PrivacyModel) for each in given)
+
+
+def _refuse_other(model: PrivacyModel, names: Sequence[str], known: Collection[str], role: Role) -> None:
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; give it the role {role}."
+            raise SchemaError(f"{type(model).__name__} names {name!r}, whose role is not {role}{hint}")
+
+
+def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:
+    """Refuse models of flagged cells that ask for more than good buckets."""
+    names = [name for name in model.attributes if name in schema.flags]
+    if names and (len(model.attributes) > 1 or model.scope or not _asks_of_values_only(model)):
+        raise SchemaError(
+            f"{type(model).__name__} names {names[0]!r}, whose flagged cells are judged by themselves, with others or "
+            "with quasi-identifiers; split it, such as into KAnonymity and FrequencyLDiversity."
+        )
+
+
+def _asks_of_values_only(model: PrivacyModel) -> bool:
+    parts = model.parts if isinstance(model, Conjunction) else ()
+    return bool(model.attributes) and all(_asks_of_values_only(part) for part in parts)
+
+
+def _standard(schema: Schema, columns: Collection[str]) -> list[PrivacyModel]:
+    models: list[PrivacyModel] = [KAnonymity(k=1)]
+    whole = [name for name in schema.sensitive if name not in schema.flags]
+    for name in (*whole, *(name for name in schema.flags if bucket_column(columns, name) is not None)):
+        models += [
+            DistinctLDiversity(l=1, sensitive=name),
+            FrequencyLDiversity(l=1, sensitive=name),
+            EntropyLDiversity(l=1, sensitive=name),
+            TCloseness(t=1, sensitive=name),
+        ]
+    return models
+
+
+def _starred_rows(shown: pa.Table, schema: Schema) -> npt.NDArray[np.bool_]:
+    table = PublishedTable.read(shown, schema)
+    stars = np.ones(shown.num_rows, dtype=np.bool_)
+    for column in table.columns:
+        stars &= column.starred()
+        buckets = bucket_numbers(shown, column.name)
+        stars &= True if buckets is None else buckets == NOT_PUBLISHED
+    return stars & bool(table.columns)
+
+
+def _row(verdict: Verdict) -> tuple[str, str, str, str]:
+    return (
+        repr(verdict.model),
+        f"{plain(verdict.level)}",
+        "yes" if verdict.holds else "NO",
+        f"{verdict.records:,}",
+    )
+
+
+def _truth_line(truth: Truth) -> str:
+    how = "by row correspondence" if truth.with_correspondence else "some correspondence exists"
+    if truth.holds:
+        return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed"
+    return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original ({how})"

@@ -1,0 +1,134 @@
+"""The groups of one published table, counted for whatever quasi-identifiers a model looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.codes import CodedTable
+from sfumato.coding.containment import Boxes, count_points, sum_over_boxes, weigh
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.groups import Groups
+from sfumato.core.published.boxes import boxes_for
+from sfumato.core.published.counting import count_groups
+from sfumato.core.published.table import PublishedTable
+from sfumato.exceptions import SchemaError
+from sfumato.judging.audit.matching import matching_groups
+from sfumato.judging.flagged_cells import Buckets, FlaggedCells
+from sfumato.models.base import PrivacyModel
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts:
+    """Counts of a published table's groups, per set of quasi-identifiers, made when first asked for.
+
+    `population` are the coded persons that the records are drawn from, where they are known; the table's domains
+    are then theirs. For a model of an attribute with flagged cells the groups are the buckets of these cells: who knows
+    everybody's quasi-identifiers may find every record. `cells` tells what the original says of them.
+    """
+
+    table: PublishedTable
+    shown: pa.Table
+    schema: Schema
+    population: CodedTable | None = None
+    cells: FlaggedCells = field(default_factory=FlaggedCells)
+    _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
+    _buckets: dict[str, Buckets] = field(default_factory=dict, init=False)
+
+    def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
+        """Give what an adversary sees as groups for a model, and the published groups themselves."""
+        buckets = self._buckets_for(model)
+        if buckets is not None:
+            return buckets.groups, buckets.groups
+        scope = tuple(sorted(model.scope))
+        if scope not in self._known:
+            self._known[scope] = self._count(self.table.on(scope) if scope else self.table)
+        return self._known[scope]
+
+    def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
+        """Give the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""
+        buckets = self._buckets_for(model)
+        if buckets is not None:
+            return buckets.labels
+        return (self.table.on(model.scope) if model.scope else self.table).grouped.labels
+
+    def _buckets_for(self, model: PrivacyModel) -> Buckets | None:
+        for name in model.attributes:
+            if name in self.schema.flags:
+                if name not in self._buckets:
+                    self._buckets[name] = self.cells.buckets(self.shown, name, self.schema)
+                return self._buckets[name]
+        return None
+
+    def _count(self, table: PublishedTable) -> tuple[Groups, Groups]:
+        own = count_groups(table, self.shown, self.schema)
+        loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
+        seen = matching_groups(table, own) if loose else own
+        if self.population is None:
+            return seen, own
+        crowd = _Crowd(table, self.population, loose=loose)
+        persons, uncovered = crowd.persons()
+        _refuse_strangers(persons, own)
+        presence = crowd.presence(own.sizes / persons)
+        return (
+            replace(seen, population=persons, uncovered=uncovered, presence=presence),
+            replace(own, population=persons, uncovered=uncovered, presence=presence),
+        )
+
+
+class _Crowd:
+    """The persons of a population, as points beside the boxes that the groups cover.
+
+    If `loose`, missing cells match everything, of persons and of groups alike.
+    """
+
+    def __init__(self, table: PublishedTable, population: CodedTable, *, loose: bool) -> None:
+        looked_at = {column.name for column in table.columns}
+        columns = [column for column in population.quasi if column.name in looked_at]
+        widths = [len(column.domain) + 1 for column in columns]
+        self.groups = len(table.grouped)
+        self.rows = population.rows
+        self.parts: list[tuple[npt.NDArray[np.int32], Ints, Boxes]] = []
+        if not columns:
+            return
+        distinct = group_columns([column.codes for column in columns], widths)
+        rows = first_rows(distinct)
+        points = np.array([column.codes[rows] for column in columns], dtype=np.int32)
+        for mine, boxes in boxes_for(table, points, loose=loose):
+            self.parts.append((np.ascontiguousarray(points[:, mine]), distinct.counts[mine], boxes))
+
+    def persons(self) -> tuple[Ints, int]:
+        """Count the persons whom every group covers, each once, and those whom none does."""
+        if not self.parts:
+            return np.full(self.groups, self.rows, dtype=np.int64), 0
+        persons, uncovered = np.zeros(self.groups, dtype=np.int64), 0
+        for points, counts, boxes in self.parts:
+            persons += count_points(points, counts, boxes)
+            uncovered += int(counts[sum_over_boxes(points, boxes, np.ones(self.groups)) == 0].sum())
+        return persons, uncovered
+
+    def presence(self, chance: Floats) -> Floats:
+        """Find per group the highest chance of a person to be present, summed over all groups that cover them."""
+        highest = np.zeros(self.groups) if self.parts else chance
+        for points, counts, boxes in self.parts:
+            summed = np.minimum(sum_over_boxes(points, boxes, chance), 1.0)
+            highest = np.maximum(highest, weigh(points, counts, summed, boxes)[1])
+        return highest
+
+
+def _refuse_strangers(persons: Ints, own: Groups) -> None:
+    """Refuse a population that lacks persons of the table."""
+    lacking = int(np.count_nonzero(persons < own.sizes))
+    if lacking:
+        raise SchemaError(
+            f"The population has fewer persons than the published table has records in {lacking:,} of {len(own):,} "
+            "groups; give the population that its records are drawn from, and hierarchies to read its labels."
+        )

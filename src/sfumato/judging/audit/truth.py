@@ -1,0 +1,328 @@
+"""Whether a published table tells the truth about the original: every cell covers the value it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.codes import CodedTable
+from sfumato.coding.grouping import first_rows, group_columns, group_keys
+from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
+from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.audit.centres import stray_centres
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+from sfumato.table.values import texts
+
+Ints = npt.NDArray[np.int64]
+MOST_PAIRS = 400_000_000
+PAIRS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Truth:
+    """How a published table relates to its original.
+
+    `false_cells` counts published cells that do not cover the original value (with a correspondence);
+    `unmatched` counts published records that no original record can stand behind (without one).
+    """
+
+    rows_in: int
+    rows_out: int
+    suppressed: int
+    with_correspondence: bool
+    false_cells: int
+    unmatched: int
+    of_centres: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What is true of every published cell, if it holds."""
+        if self.of_centres:
+            return "Every published centre lies among the original values of its group"
+        return "Every published cell covers its original"
+
+    @property
+    def holds(self) -> bool:
+        """Whether every published cell is true and the numbers of records add up."""
+        return not self.false_cells and not self.unmatched and self.rows_in == self.rows_out + self.suppressed
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the findings as plain numbers."""
+        return {
+            "rows_in": self.rows_in,
+            "rows_out": self.rows_out,
+            "suppressed": self.suppressed,
+            "with_correspondence": self.with_correspondence,
+            "of_centres": self.of_centres,
+            "false_cells": self.false_cells,
+            "unmatched_records": self.unmatched,
+            "holds": self.holds,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """One column that is published as it is, coded alike in the published and the original table."""
+
+    shown: Ints
+    original: Ints
+    width: int
+    star: int | None
+
+    def equal(self, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
+        """Tell for pairs of published and original rows whether the cells are equal or the published one is `*`."""
+        mine = self.shown[here]
+        return np.asarray((mine == self.original[there]) | (mine == self.star))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """A published table beside its original: read and as written, coded and as it was.
+
+    With `centres`, published quasi-identifiers stand for groups: each must lie among its group's original values.
+    """
+
+    published: PublishedTable
+    shown: pa.Table
+    coded: CodedTable
+    original: pa.Table
+    schema: Schema
+    centres: bool = False
+
+    def check(self, correspondence: Ints | None) -> Truth:
+        """Compare by row correspondence, or find out whether one exists."""
+        rows_in, rows_out = self.original.num_rows, self.shown.num_rows
+        published = [
+            name for name in (*self.schema.sensitive, *self.schema.insensitive) if name in self.shown.column_names
+        ]
+        buckets = {name: bucket_numbers(self.shown, name) for name in published}
+        kept = [name for name, bucket in buckets.items() if bucket is None]
+        strange = sum(
+            self._strange_values([name], bucket, correspondence)
+            for name, bucket in buckets.items()
+            if bucket is not None
+        )
+        strange += sum(self._strange_quasi(names, correspondence) for names in self._bucketized_quasi())
+        if self.centres:
+            strange += self._stray_centres(correspondence)
+        return Truth(
+            rows_in=rows_in,
+            rows_out=rows_out,
+            suppressed=rows_in - rows_out,
+            with_correspondence=correspondence is not None,
+            false_cells=strange + (0 if correspondence is None else self._false_cells(kept, correspondence)),
+            unmatched=self._unmatched(kept) if correspondence is None else 0,
+            of_centres=self.centres,
+        )
+
+    def _stray_centres(self, correspondence: Ints | None) -> int:
+        columns = enumerate(self.coded.quasi)
+        return sum(stray_centres(self.published, at, column, correspondence) for at, column in columns)
+
+    def _bucketized_quasi(self) -> list[list[str]]:
+        """List the quasi-identifiers in buckets, those together that are permuted together."""
+        found: dict[str, list[str]] = {}
+        for name in self.schema.quasi:
+            column = bucket_column(self.shown.column_names, name)
+            if column is not None:
+                found.setdefault(column, []).append(name)
+        return list(found.values())
+
+    def _strange_quasi(self, names: Sequence[str], correspondence: Ints | None) -> int:
+        """Count strange values, or combinations of them, among the cells of quasi-identifiers that stand in buckets."""
+        bucket = bucket_numbers(self.shown, names[0])
+        assert bucket is not None  # noqa: S101 - only attributes with buckets come here
+        inside = bucket != NOT_PUBLISHED
+        shown = self.shown.select(names).filter(pa.array(inside))
+        rows = None if correspondence is None else correspondence[inside]
+        return replace(self, shown=shown)._strange_values(names, bucket[inside], rows)  # noqa: SLF001 - its own
+
+    def _strange_values(self, names: Sequence[str], bucket: Ints, correspondence: Ints | None) -> int:
+        """Count values published in buckets that no record of the bucket has or, without knowing it, of the table."""
+        shown, had = self._blocks([_kept(self.shown[name], self.original[name]) for name in names])
+        rows, width = self.shown.num_rows, int(max(shown.max(initial=0), had.max(initial=0))) + 1
+        if correspondence is None:
+            here, there = np.zeros(rows), np.zeros(self.original.num_rows)
+        else:
+            linked = bucket == NOT_PUBLISHED
+            here = there = np.where(linked, bucket.max(initial=0) + 1 + np.arange(rows), bucket)
+            had = had[correspondence]
+        keys = np.concatenate([here * width + shown, there * width + had]).astype(np.int64)
+        pairs = group_keys(keys)
+        more = np.bincount(pairs.labels[:rows], minlength=len(pairs))
+        less = np.bincount(pairs.labels[rows:], minlength=len(pairs))
+        return int(np.maximum(more - less, 0).sum())
+
+    def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
+        """Count published cells that do not cover the original cell, or do not equal it where nothing is recoded."""
+        rows = np.arange(self.shown.num_rows)
+        covered = (self._covers(at, rows, correspondence) for at in range(len(self.published.columns)))
+        false_cells = sum(int(np.count_nonzero(~cells)) for cells in covered)
+        sources = pa.array(correspondence)
+        return false_cells + sum(_differing(self.shown[name], self.original[name].take(sources)) for name in kept)
+
+    def _covers(self, at: int, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
+        """Tell for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
+        if self.centres:
+            return np.ones(len(here), dtype=np.bool_)
+        column = self.published.columns[at]
+        label = column.codes[here]
+        covered = column.coverage.contains(label, self.coded.quasi[at].codes[there])
+        if self.schema.missing is Missing.MATCHES_ALL and None in column.texts:
+            covered |= label == column.texts.index(None)
+        return covered
+
+    def _unmatched(self, kept: Sequence[str]) -> int:
+        """Count published records that are left over when as many as possible are paired with original records."""
+        columns = [_kept(self.shown[name], self.original[name]) for name in kept]
+        loose = [column for column in columns if column.star is not None]
+        shown_block, original_block = self._blocks([column for column in columns if column.star is None])
+        if self.centres and not loose:
+            width = int(max(shown_block.max(), original_block.max())) + 1
+            more = np.bincount(shown_block, minlength=width) - np.bincount(original_block, minlength=width)
+            return int(np.maximum(more, 0).sum())
+        grouped = self.published.grouped
+        out = group_columns(
+            [grouped.labels, shown_block, *(column.shown for column in loose)],
+            [len(grouped), int(shown_block.max()) + 1, *(column.width for column in loose)],
+        )
+        into = group_columns(
+            [*(column.codes for column in self.coded.quasi), original_block, *(column.original for column in loose)],
+            [
+                *(len(column.domain) + 1 for column in self.coded.quasi),
+                int(original_block.max()) + 1,
+                *(column.width for column in loose),
+            ],
+        )
+        out_rows, in_rows = first_rows(out), first_rows(into)
+        found = [
+            self._covering(out_rows, in_rows, here, there, loose)
+            for here, there in _same_block(shown_block[out_rows], original_block[in_rows])
+        ]
+        source, target = (np.concatenate([np.zeros(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))
+        return int(self.shown.num_rows) - _largest_flow(out.counts, into.counts, source, target)
+
+    def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:
+        """Give a number to every combination of cells that are published as they are, the same in both tables."""
+        rows = self.shown.num_rows
+        block = np.zeros(rows + self.original.num_rows, dtype=np.int64)
+        for column in columns:
+            codes = np.concatenate([column.shown, column.original])
+            block = group_keys(block * column.width + codes).labels.astype(np.int64)
+        return block[:rows], block[rows:]
+
+    def _covering(
+        self, out_rows: Ints, in_rows: Ints, here: Ints, there: Ints, loose: Sequence[Kept]
+    ) -> tuple[Ints, Ints]:
+        """Keep the pairs of which the published combination covers the original one."""
+        for at in range(len(self.published.columns)):
+            covered = self._covers(at, out_rows[here], in_rows[there])
+            here, there = here[covered], there[covered]
+        for column in loose:
+            equal = column.equal(out_rows[here], in_rows[there])
+            here, there = here[equal], there[equal]
+        return here, there
+
+
+def row_numbers(correspondence: Sequence[int]) -> Ints:
+    """Take a correspondence as an array, if it is a list of whole numbers."""
+    given = np.asarray(correspondence)
+    try:
+        rows = given.astype(np.int64)
+        whole = rows.ndim == 1 and bool((rows == given).all())
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise InvalidParameterError("The correspondence must be a list with the number of an original row per row.")
+    return rows
+
+
+def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None) -> None:
+    """Refuse an original that is too small, and a correspondence that belongs to other tables."""
+    if rows_out > rows_in:
+        raise SchemaError(
+            f"The published table has {rows_out:,} rows and the original only {rows_in:,}; "
+            "give the original that it was made from."
+        )
+    if correspondence is None:
+        return
+    if len(correspondence) != rows_out:
+        raise SchemaError(
+            f"The correspondence has {len(correspondence):,} rows and the published table {rows_out:,}; "
+            "give the one that was written with this table."
+        )
+    outside = correspondence.min() < 0 or correspondence.max() >= rows_in
+    if outside or np.bincount(correspondence).max() > 1:
+        raise SchemaError("The correspondence must name a different original row for every published row.")
+
+
+def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Give two columns one type: a column that lost some of its rows may have lost its fractions or times."""
+    if pa.types.is_dictionary(shown.type):
+        shown = shown.cast(shown.type.value_type)
+    if shown.type == original.type:
+        return shown, original
+    if {shown.type, original.type} == {pa.date32(), pa.timestamp("us")}:
+        return shown.cast(pa.timestamp("us")), original.cast(pa.timestamp("us"))
+    return pa.chunked_array([texts(shown)]), pa.chunked_array([texts(original)])
+
+
+def _kept(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
+    shown, original = _alike(shown, original)
+    both = pa.chunked_array([*shown.chunks, *original.chunks], shown.type)
+    encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
+    width, star = len(encoded.dictionary) + 1, None
+    codes = encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False).astype(np.int64)
+    if pa.types.is_string(shown.type):
+        place = pc.index(encoded.dictionary, SUPPRESSED_TEXT).as_py()
+        star = place if place in codes[: len(shown)] else None
+    return Kept(codes[: len(shown)], codes[len(shown) :], width, star)
+
+
+def _differing(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> int:
+    shown, original = _alike(shown, original)
+    equal = pc.fill_null(pc.equal(shown, original), fill_value=False)
+    if pa.types.is_string(shown.type):
+        equal = pc.or_(equal, pc.fill_null(pc.equal(shown, SUPPRESSED_TEXT), fill_value=False))
+    both_missing = pc.and_(pc.is_null(shown), pc.is_null(original))
+    return len(shown) - int(pc.sum(pc.or_(equal, both_missing)).as_py() or 0)
+
+
+def _same_block(out_block: Ints, in_block: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield all pairs of published and original combinations of the same block, a bounded number at a time."""
+    order = np.argsort(in_block, kind="stable")
+    first = np.searchsorted(in_block[order], out_block, side="left")
+    count = np.searchsorted(in_block[order], out_block, side="right") - first
+    pairs = int(count.sum())
+    if pairs > MOST_PAIRS:
+        raise SchemaError(
+            f"Finding a correspondence would compare {pairs:,} pairs of records; "
+            "give the correspondence that was kept when the table was made."
+        )
+    edges = np.searchsorted(np.cumsum(count), np.arange(0, max(pairs, 1), PAIRS_AT_ONCE), side="left")
+    for start, stop in pairwise([*edges.tolist(), len(count)]):
+        counts = count[start:stop]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        yield np.repeat(np.arange(start, stop), counts), order[np.repeat(first[start:stop], counts) + within]
+
+
+def _largest_flow(supply: Ints, demand: Ints, source: Ints, target: Ints) -> int:
+    """Send as many records as possible from published to original combinations along the pairs."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    s, t = len(supply), len(demand)
+    start, end = s + t, s + t + 1
+    rows = np.concatenate([np.full(s, start), source, s + np.arange(t)])
+    cols = np.concatenate([np.arange(s), s + target, np.full(t, end)])
+    capacity = np.concatenate([supply, np.minimum(supply[source], demand[target]), demand]).astype(np.int32)
+    graph = csr_array((capacity, (rows, cols)), shape=(s + t + 2, s + t + 2))
+    return int(maximum_flow(graph, start, end).flow_value)

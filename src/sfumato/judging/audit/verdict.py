@@ -1,0 +1,61 @@
+"""One model judged on one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.core.groups import Groups
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a table reaches of one model.
+
+    `margin` is how far the level is on the safe side of the limit (negative: broken). `groups` and
+    `records` count what breaks the promise. `parts` are the verdicts on the models that it is made of, if it is.
+    """
+
+    model: PrivacyModel
+    level: float
+    holds: bool
+    groups: int
+    records: int
+    parts: tuple[Verdict, ...] = ()
+
+    @property
+    def margin(self) -> float:
+        """How far the level is on the safe side of the limit."""
+        return float(self.model.margin(np.asarray(self.level, dtype=np.float64)))
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the verdict as plain numbers and texts."""
+        return {
+            "model": self.model.name,
+            "parameters": self.model.parameters(),
+            "level": plain(self.level),
+            "limit": plain(self.model.limit),
+            "margin": plain(self.margin),
+            "holds": self.holds,
+            "violating_groups": self.groups,
+            "violating_records": self.records,
+            **({"parts": [part.to_dict() for part in self.parts]} if self.parts else {}),
+        }
+
+
+def judge(model: PrivacyModel, groups: Groups, records: Groups) -> Verdict:
+    """Judge a model on what an adversary sees as groups; count the records of the groups that break it."""
+    kept = model.kept_by(groups)
+    level = model.worst(model.level(groups))
+    parts = tuple(judge(part, groups, records) for part in model.parts) if isinstance(model, Conjunction) else ()
+    return Verdict(model, level, bool(kept.all()), int((~kept).sum()), int(records.sizes[~kept].sum()), parts)
+
+
+def plain(number: float) -> float | int | str:
+    """Write whole numbers without a point, and infinity as a text that JSON can hold."""
+    if np.isinf(number):
+        return "infinity" if number > 0 else "-infinity"
+    return int(number) if float(number).is_integer() else float(number)

@@ -1,0 +1,326 @@
+"""Exposure: with what probability an adversary learns each person's record and sensitive values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.codes import CodedColumn, CodedTable, code
+from sfumato.coding.containment import Contents, match
+from sfumato.coding.domain import Domain
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.groups import Groups, Histogram
+from sfumato.core.publication import NOT_PUBLISHED, Centre
+from sfumato.core.published.boxes import boxes_for
+from sfumato.core.published.counting import count_groups, expected_counts
+from sfumato.core.published.table import PublishedTable, bucket_numbers
+from sfumato.exceptions import SchemaError
+from sfumato.judging.audit.matching import matching_groups
+from sfumato.judging.flagged_cells import FlaggedCells
+from sfumato.judging.sliced import sliced_chances
+from sfumato.schema.missing import Missing
+from sfumato.table.frames import to_arrow
+
+if TYPE_CHECKING:
+    from sfumato.schema.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+QUANTILES = (0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True, eq=False)
+class Exposed:
+    """One kind of exposure for every record: 1 means that the adversary is certain.
+
+    `by_record` is NaN for a record that has nothing of the kind to hide, such as a cell that is not flagged.
+    """
+
+    what: str
+    by_record: Floats
+
+    @property
+    def maximum(self) -> float:
+        """The exposure of the most exposed record."""
+        return float(self._hidden.max(initial=0.0))
+
+    @property
+    def mean(self) -> float:
+        """The mean exposure: the share of records that she gets right who guesses by these probabilities."""
+        return float(self._hidden.mean()) if len(self._hidden) else 0.0
+
+    def quantile(self, share: float) -> float:
+        """Give the exposure that this share of the records does not pass."""
+        return float(np.quantile(self._hidden, share, method="inverted_cdf")) if len(self._hidden) else 0.0
+
+    def histogram(self) -> dict[str, int]:
+        """Count records by exposure: 1, at least 1/2, 1/5, 1/10, 1/20 and less."""
+        edges = [1.0, 1 / 2, 1 / 5, 1 / 10, 1 / 20, 0.0]
+        names = ["1", "1/2 to 1", "1/5 to 1/2", "1/10 to 1/5", "1/20 to 1/10", "below 1/20"]
+        counts, above = {}, 0
+        for name, edge in zip(names, edges, strict=True):
+            reached = int(np.count_nonzero(self.by_record >= edge))
+            counts[name] = reached - above
+            above = reached
+        return counts
+
+    def riskiest(self, most: int = 10) -> list[int]:
+        """Give the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
+        return [int(row) for row in np.argsort(-self.by_record, kind="stable")[: min(most, len(self._hidden))]]
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain numbers, and the most exposed rows as row numbers."""
+        return {
+            "what": self.what,
+            "maximum": self.maximum,
+            "mean": self.mean,
+            **{f"quantile_{share:g}": self.quantile(share) for share in QUANTILES},
+            "histogram": self.histogram(),
+            "riskiest": self.riskiest(),
+        }
+
+    @property
+    def _hidden(self) -> Floats:
+        return self.by_record[~np.isnan(self.by_record)]
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """The exposure of every record: of its identity, of each of its sensitive values, and of its flagged cells.
+
+    `adversary` is 1 for one who knows the target's quasi-identifiers, and 2 for one who knows everybody's.
+    """
+
+    adversary: int
+    identity: Exposed
+    values: Mapping[str, Exposed]
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the figures as plain numbers."""
+        return {
+            "adversary": self.adversary,
+            "identity": self.identity.to_dict(),
+            "values": {name: exposed.to_dict() for name, exposed in self.values.items()},
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"Exposure to adversary {self.adversary}, {len(self.identity.by_record):,} records"]
+        width = max(len("exposure of"), *(len(row[0]) for row in self._rows()))
+        lines += [
+            f"{row[0]:<{width}}  {row[1]:>8}  {row[2]:>8}"
+            for row in [("exposure of", "maximum", "mean"), *self._rows()]
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._rows())
+        head = "<tr><th>exposure of</th><th>maximum</th><th>mean</th></tr>"
+        return f"<table><caption>Exposure to adversary {self.adversary}</caption>{head}{rows}</table>"
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        exposed = [self.identity, *self.values.values()]
+        return [(each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}") for each in exposed]
+
+
+def exposure(published: object, schema: Schema, *, original: object | None = None) -> Exposure:
+    """Compute how exposed every record is, from the published table.
+
+    With an original, the adversary knows a target's quasi-identifiers (adversary 1): she finds every published
+    group whose cells contain them, and every record of these groups may be the target's. Row i of the result is
+    row i of the original. Without one, she knows everybody's quasi-identifiers (adversary 2) and is granted to know
+    the group of everybody: the worst case, and exact where groups do not overlap. Row i of the result is row i of
+    the published table. Under the policy matches-all a missing cell matches every value, and the other way round.
+
+    Parameters
+    ----------
+    published : the published table (pandas, Polars or Arrow).
+    schema : the roles, and hierarchies to read taxonomy labels.
+    original : the original table, as the adversary knows its quasi-identifiers.
+    """
+    shown, _ = to_arrow(published)
+    if original is None:
+        table = PublishedTable.read(shown, schema)
+        return _own_groups(table, shown, schema)
+    source, _ = to_arrow(original)
+    schema.check_columns(source.column_names)
+    coded = code(source, schema)
+    domains = {column.name: column.domain for column in (*coded.quasi, *coded.sensitive)}
+    table = PublishedTable.read(shown, schema, domains)
+    _refuse_strange(table)
+    groups = count_groups(table, shown, schema, domains)
+    sliced = sliced_chances(table, shown, schema, groups, coded)
+    if sliced is not None:
+        values = {name: Exposed(name, chances) for name, chances in sliced.values.items()}
+        return Exposure(1, Exposed("identity", sliced.identity), values)
+    cells = _flagged_columns(shown, schema, FlaggedCells.of(coded, source, None))
+    hidden = {}
+    for column in (*coded.quasi, *coded.sensitive):
+        if column.name in cells:
+            counts = _bucket_counts(table, cells[column.name], column.domain)
+            own = np.where(coded.flags[column.name], column.codes, column.domain.missing)
+            hidden[column.name] = Hidden(CodedColumn(column.domain, own), coded.flags[column.name], counts)
+    return _matching_groups(table, groups, coded, hidden, loose=_is_loose(table, schema))
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """The flagged cells of an attribute: whose they are, and what is expected of them in every group."""
+
+    column: CodedColumn
+    flags: npt.NDArray[np.bool_]
+    expected: Histogram
+
+
+def _is_loose(table: PublishedTable, schema: Schema) -> bool:
+    return schema.missing is Missing.MATCHES_ALL and bool(table.columns)
+
+
+def _refuse_strange(table: PublishedTable) -> None:
+    """Refuse numbers that are nobody's, whose persons would seem to be hidden."""
+    for column in table.columns:
+        covered = column.coverage.leaf_counts()
+        strange = sum(
+            isinstance(label, Centre) for label, leaves in zip(column.labels, covered, strict=True) if not leaves
+        )
+        if strange:
+            raise SchemaError(
+                f"Column {column.name!r} shows {strange:,} numbers that nobody has in the original, such as centres of "
+                "groups; leave the original out to measure the exposure to one who knows everybody."
+            )
+
+
+def _flagged_columns(shown: pa.Table, schema: Schema, cells: FlaggedCells) -> dict[str, tuple[Ints, CodedColumn]]:
+    """Give the buckets and the cells of every attribute with flags."""
+    found = {}
+    for name in schema.flags:
+        bucket = cells.buckets(shown, name, schema).labels.astype(np.int64)
+        inside = pa.array(bucket != NOT_PUBLISHED)
+        found[name] = (bucket, cells.column(shown[name].filter(inside), name, schema))
+    return found
+
+
+def _bucket_counts(table: PublishedTable, cells: tuple[Ints, CodedColumn], domain: Domain | None = None) -> Histogram:
+    """Count in every group what is expected of its records' cells that stand in buckets."""
+    bucket, column = cells
+    inside = bucket != NOT_PUBLISHED
+    if domain is not None:
+        place = domain.encode(pa.chunked_array([column.domain.values]))
+        column = CodedColumn(domain, np.append(place, domain.missing)[column.codes])
+    return expected_counts(table.grouped.labels[inside], len(table.grouped), bucket[inside], column)
+
+
+def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Exposure:
+    """Expose every published record to one who knows its group."""
+    groups = count_groups(table, shown, schema)
+    if _is_loose(table, schema):
+        groups = matching_groups(table, groups)
+    group = table.grouped.labels
+    values = {}
+    for name, histogram in _without(schema.flags, groups.histograms).items():
+        if bucket_numbers(shown, name) is None:
+            own = histogram.counts_of(group, groups.domains[name].encode(shown[name]))
+        else:  # the cell shown may be another record's: take the likeliest value
+            own = histogram.reduce(np.maximum, histogram.counts)[group]
+        values[name] = Exposed(name, (own + histogram.missing[group]) / histogram.sizes[group])
+    for name, cells in _flagged_columns(shown, schema, FlaggedCells()).items():
+        expected = _bucket_counts(table, cells)
+        likeliest = expected.reduce(np.maximum, expected.counts)[group] / np.maximum(expected.sizes[group], 1)
+        values[name] = Exposed(name, np.where(cells[0] == NOT_PUBLISHED, np.nan, likeliest))
+    return Exposure(2, Exposed("identity", 1.0 / groups.sizes[group]), values)
+
+
+def _matching_groups(
+    table: PublishedTable, groups: Groups, coded: CodedTable, hidden: Mapping[str, Hidden], *, loose: bool
+) -> Exposure:
+    """Expose every original record to one who knows its quasi-identifiers, but for its flagged cells."""
+    if not (coded.quasi or coded.sensitive):
+        return Exposure(1, Exposed("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
+    known = [
+        np.where(hidden[column.name].flags, column.domain.missing, column.codes)
+        if column.name in hidden
+        else column.codes
+        for column in coded.quasi
+    ]
+    sensitive = [column for column in coded.sensitive if column.name not in hidden]
+    sought = [*sensitive, *(each.column for each in hidden.values())]
+    columns = [*known, *(column.codes for column in sought)]
+    widths = [len(column.domain) + 1 for column in (*coded.quasi, *sought)]
+    distinct = group_columns(columns, widths)
+    rows = first_rows(distinct)
+    points = np.array([codes[rows] for codes in known], dtype=np.int32).reshape(-1, len(rows))
+    histograms = {**_without(hidden, groups.histograms), **{name: each.expected for name, each in hidden.items()}}
+    starts = _starts(histograms)
+    own = [starts[column.name] + column.codes[rows].astype(np.int64) for column in sought]
+    anything = [np.full(len(rows), starts[column.name] + column.domain.missing) for column in sensitive]
+    cells = [np.full(len(rows), starts[name] + each.expected.width) for name, each in hidden.items()]
+    own_columns = np.array([*own, *anything, *cells], dtype=np.int64).reshape(-1, len(rows))
+    contents = _contents(groups.sizes, histograms, starts, hidden)
+    records, met = np.zeros(len(rows)), np.zeros(own_columns.shape)
+    for mine, boxes in boxes_for(table, points, loose=loose):
+        here = np.ascontiguousarray(points[:, mine])
+        found = match(here, np.ascontiguousarray(own_columns[:, mine]), boxes, contents)
+        records[mine], met[:, mine] = found.records, found.own
+    label = distinct.labels
+    identity = Exposed("identity", _quotient(np.ones(len(rows)), records)[label])
+    values = {}
+    for a, column in enumerate(sensitive):
+        unknown = groups.histograms[column.name].missing.any() & (column.codes[rows] != column.domain.missing)
+        amount = met[a] + np.where(unknown, met[len(own) + a], 0.0)
+        values[column.name] = Exposed(column.name, _quotient(amount, records)[label])
+    for a, (name, each) in enumerate(hidden.items()):
+        share = _quotient(met[len(sensitive) + a], met[len(own) + len(anything) + a])
+        values[name] = Exposed(name, np.where(each.flags, share[label], np.nan))
+    return Exposure(1, identity, values)
+
+
+def _without(names: Collection[str], histograms: Mapping[str, Histogram]) -> dict[str, Histogram]:
+    return {name: histogram for name, histogram in histograms.items() if name not in names}
+
+
+def _starts(histograms: Mapping[str, Histogram]) -> dict[str, int]:
+    """Give every value of all attributes a number, and after each attribute's own one that stands for all its cells."""
+    widths = [histogram.width + 1 for histogram in histograms.values()]
+    return dict(zip(histograms, (np.cumsum(widths) - widths).tolist(), strict=True))
+
+
+def _contents(
+    sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[str, int], hidden: Mapping[str, Hidden]
+) -> Contents:
+    """List how many records of each group have which value; what may be any value stands as missing.
+
+    For attributes with flagged cells, the number of these cells is listed, too.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    group: list[npt.NDArray[np.int64]] = [nothing]
+    column: list[npt.NDArray[np.integer]] = [nothing]
+    amount: list[npt.NDArray[np.float64] | Ints] = [nothing]
+    for name, histogram in histograms.items():
+        unknown, totals = np.flatnonzero(histogram.missing), histogram.sizes
+        cells = np.flatnonzero(totals) if name in hidden else nothing
+        group += [histogram.rows, unknown, cells]
+        column += [
+            starts[name] + histogram.codes,
+            np.full(len(unknown), starts[name] + histogram.width - 1),
+            np.full(len(cells), starts[name] + histogram.width),
+        ]
+        scale = np.ones(len(sizes)) if name in hidden else sizes / totals  # counts may be multiples of what is expected
+        amount += [histogram.counts * scale[histogram.rows], histogram.missing[unknown] * scale[unknown], totals[cells]]
+    groups_of, columns = np.concatenate(group), np.concatenate(column)
+    order = np.lexsort((columns, groups_of))
+    return Contents(
+        sizes=sizes.astype(np.float64),
+        offsets=np.searchsorted(groups_of[order], np.arange(len(sizes) + 1)).astype(np.int64),
+        columns=columns[order].astype(np.int64),
+        amounts=np.concatenate(amount)[order].astype(np.float64),
+    )
+
+
+def _quotient(amount: Floats, records: Floats) -> Floats:
+    """Divide; a person whom no published group contains is not exposed."""
+    return np.asarray(np.divide(amount, records, out=np.zeros_like(records), where=records > 0))

@@ -1,0 +1,90 @@
+"""The buckets of flagged cells, as they stand in a published table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.codes import STARS, CodedColumn, CodedTable, code_column
+from sfumato.core.groups import Groups
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import BUCKET_PREFIX, bucket_numbers
+from sfumato.exceptions import SchemaError
+from sfumato.schema.missing import Missing
+from sfumato.schema.scales import Scale
+from sfumato.schema.schema import Schema
+from sfumato.table.formats.inference import typed
+from sfumato.table.values import coded, texts
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """The buckets of one attribute as groups of cells, and the bucket of every published row."""
+
+    groups: Groups
+    labels: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class FlaggedCells:
+    """What an original says about flagged cells.
+
+    `flags` tell for every published row whether its cell is flagged, where it is known whose row it is; `written`
+    are the attributes with flags, if they are known, and whether they hold text.
+    """
+
+    flags: Mapping[str, Mask] = field(default_factory=dict)
+    written: Mapping[str, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: CodedTable, original: pa.Table, rows: Ints | None) -> FlaggedCells:
+        """Look the flags of published rows up in the original."""
+        written = {name: pa.types.is_string(original[name].type) for name in table.flags}
+        flags = {} if rows is None else {name: mask[rows] for name, mask in table.flags.items()}
+        return cls(flags, written)
+
+    def buckets(self, shown: pa.Table, name: str, schema: Schema) -> Buckets:
+        """Count the buckets of an attribute; a flagged cell that is published outside any is a bucket of its own."""
+        labels = bucket_numbers(shown, name)
+        if labels is None:
+            raise SchemaError(
+                f"The published table lacks column {BUCKET_PREFIX + name!r}, so the flagged cells of {name!r} cannot "
+                "be judged; give the table with its buckets, or a schema without flags."
+            )
+        open_cells = self._open_cells(shown[name], name) & (labels == NOT_PUBLISHED)
+        labels[open_cells] = int(labels.max(initial=-1)) + 1 + np.arange(np.count_nonzero(open_cells))
+        inside = labels != NOT_PUBLISHED
+        column = self.column(shown[name].filter(pa.array(inside)), name, schema)
+        number = int(labels.max(initial=-1)) + 1
+        groups = Groups.from_rows(labels[inside], number, [column], Missing(schema.missing))
+        return Buckets(groups, labels.astype(np.int32))
+
+    def _open_cells(self, column: pa.ChunkedArray, name: str) -> Mask:
+        """Tell which cells are flagged and not suppressed, as far as flags are known."""
+        if name not in self.flags:
+            return np.zeros(len(column), dtype=np.bool_)
+        stars = pc.fill_null(pc.match_substring_regex(texts(column), STARS), fill_value=False)
+        return np.asarray(self.flags[name] & ~np.asarray(stars))
+
+    def column(self, cells: pa.ChunkedArray, name: str, schema: Schema) -> CodedColumn:
+        """Code the cells in buckets; numbers and dates that stand among generalized cells are texts there."""
+        if pa.types.is_string(cells.type) and not self._is_text(name, schema):
+            distinct, codes = coded(cells)
+            cells = typed(distinct, codes, missing=())
+        return code_column(name, cells, schema)
+
+    def _is_text(self, name: str, schema: Schema) -> bool:
+        if name in self.written:
+            return self.written[name]
+        if name in schema.scales:
+            return Scale(schema.scales[name]) in {Scale.NOMINAL, Scale.CATEGORICAL}
+        hierarchy = schema.hierarchies.get(name)
+        return name in schema.orders or (hierarchy is not None and hierarchy.scale is not Scale.NUMERIC)

@@ -1,0 +1,18 @@
+"""What a release has lost, measured on the published table."""
+
+from sfumato.judging.measures.average_class_size import AverageClassSize
+from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.discernibility import Discernibility
+from sfumato.judging.measures.loss import Loss
+from sfumato.judging.measures.ncp import NormalizedCertaintyPenalty
+from sfumato.judging.measures.suppressed_share import SuppressedShare
+
+__all__ = [
+    "AverageClassSize",
+    "Discernibility",
+    "Loss",
+    "Measure",
+    "Measured",
+    "NormalizedCertaintyPenalty",
+    "SuppressedShare",
+]

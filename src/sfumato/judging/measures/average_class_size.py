@@ -1,0 +1,25 @@
+"""Average class size: records per group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.judging.measures.base import Measure, Measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageClassSize(Measure):
+    r"""Divide all records by the number of groups, where suppressed records make one group more [1]_.
+
+    References
+    ----------
+    .. [1] LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+       https://doi.org/10.1109/ICDE.2006.101
+    """
+
+    name = "average-class-size"
+    reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
+
+    def compute(self, measured: Measured) -> float:
+        """Divide n by the number of groups."""
+        return measured.records / (len(measured.table.grouped) + (measured.suppressed > 0))

@@ -1,0 +1,26 @@
+"""Discernibility: how many records each record cannot be told from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.judging.measures.base import Measure, Measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discernibility(Measure):
+    r"""Sum for every record the size of its group, and all $n$ for a suppressed record [1]_.
+
+    References
+    ----------
+    .. [1] Bayardo, Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
+       https://doi.org/10.1109/ICDE.2005.42
+    """
+
+    name = "discernibility"
+    reference = "Bayardo, Agrawal 2005, https://doi.org/10.1109/ICDE.2005.42"
+
+    def compute(self, measured: Measured) -> float:
+        """Sum squared group sizes, plus n per suppressed record."""
+        sizes = measured.table.grouped.counts
+        return float((sizes * sizes).sum() + measured.records * measured.suppressed)

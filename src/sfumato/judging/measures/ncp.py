@@ -1,0 +1,67 @@
+"""NCP: the normalized certainty penalty, averaged over all cells (also called GCP)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.publication import Interval
+from sfumato.core.published.coverage import bounds
+from sfumato.core.published.table import PublishedColumn
+from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.loss import mean_or_zero
+from sfumato.schema.scales import Scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalizedCertaintyPenalty(Measure):
+    r"""Average the penalty of all quasi-identifying cells [1]_.
+
+    A cell of numbers costs its width over the domain's range; any other cell costs the share of leaves
+    that it covers, and nothing if it covers one. A suppressed record costs 1 per attribute.
+
+    References
+    ----------
+    .. [1] Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
+       https://doi.org/10.1145/1150402.1150504
+    """
+
+    name = "ncp"
+    reference = "Xu et al. 2006, https://doi.org/10.1145/1150402.1150504"
+    of_covers = True
+
+    def compute(self, measured: Measured) -> float:
+        """Average penalties over records and attributes."""
+        return mean_or_zero([_attribute_penalty(measured, column) for column in measured.table.columns])
+
+
+def _attribute_penalty(measured: Measured, column: PublishedColumn) -> float:
+    penalties = _penalties(column)[measured.table.by_group(column)]
+    return (float((penalties * measured.table.grouped.counts).sum()) + measured.suppressed) / measured.records
+
+
+def _penalties(column: PublishedColumn) -> npt.NDArray[np.float64]:
+    counts, domain = column.coverage.leaf_counts(), column.domain
+    if domain.scale is not Scale.NUMERIC:
+        return np.where(counts > 1, counts / max(1, len(domain)), 0.0)
+    if not len(domain) or domain.positions[0] == domain.positions[-1]:
+        return np.zeros(len(counts))
+    return np.asarray(_widths(column) / (domain.positions[-1] - domain.positions[0]))
+
+
+def _widths(column: PublishedColumn) -> npt.NDArray[np.float64]:
+    """Measure intervals from bound to bound within the domain, other labels from their least to their greatest leaf."""
+    coverage, places, last = column.coverage, column.domain.positions, len(column.domain) - 1
+    least, greatest = places[np.clip(coverage.low, 0, last)], places[np.clip(coverage.high, 0, last)]
+    widths = np.where(coverage.low <= coverage.high, greatest - least, 0.0)
+    for number, codes in coverage.members.items():
+        widths[number] = np.ptp(places[codes]) if len(codes) else 0.0
+    intervals = {number: label for number, label in enumerate(column.labels) if isinstance(label, Interval)}
+    low, high = (
+        np.clip(bounds(ends, column.domain), places[0], places[-1])
+        for ends in ([label.low for label in intervals.values()], [label.high for label in intervals.values()])
+    )
+    widths[list(intervals)] = np.nan_to_num(high - low)
+    return widths

@@ -1,0 +1,19 @@
+"""Suppressed share: how many of the records were left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.judging.measures.base import Measure, Measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppressedShare(Measure):
+    """Divide the records that were left out by all records."""
+
+    name = "suppressed-share"
+    reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
+
+    def compute(self, measured: Measured) -> float:
+        """Divide suppressed records by all records."""
+        return measured.suppressed / measured.records

@@ -1,0 +1,13 @@
+"""Risk: how easily the records of a table, raw or published, are matched with persons, and what rules say to that.
+
+`assess_risk` measures what adversaries achieve, estimates the population, finds special uniques and ranks
+quasi-identifiers; `Risk.judge` compares it with rules. What they say holds column names, counts, chances and row
+numbers, never a cell value.
+"""
+
+from __future__ import annotations
+
+from sfumato.judging.risk.assess import Risk, assess_risk
+from sfumato.judging.risk.findings import Finding, Judgment
+
+__all__ = ["Finding", "Judgment", "Risk", "assess_risk"]

@@ -1,0 +1,317 @@
+"""Assess the risk of a table, raw or published: how easily its records are matched with persons."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from numbers import Integral, Number
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.risk.attackers import (
+    DEFAULT_THRESHOLD,
+    AttackerRisk,
+    Sizes,
+    journalist,
+    least_size,
+    marketer,
+    prosecutor,
+)
+from sfumato.judging.risk.findings import Judgment
+from sfumato.judging.risk.individual import IndividualRisk, check_weights, household_risk, individual_risk
+from sfumato.judging.risk.persons import Persons, count_persons
+from sfumato.judging.risk.population import KMapTest, PopulationUniques, counted_uniques, k_map_test, population_uniques
+from sfumato.judging.risk.record_groups import RecordGroups, check_largest, refuse_columns
+from sfumato.judging.risk.separation import Separation, separations
+from sfumato.judging.risk.suda import SpecialUniques, special_uniques
+from sfumato.judging.risk.summary import html_summary, text_summary
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.validation import require
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+RISKIEST = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiskyRecord:
+    """One of the records at highest risk: its row, how many records it can be taken for, and its SUDA score."""
+
+    row: int
+    candidates: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Assessed:
+    """What was assessed: a table with its schema, and the groups that its records form."""
+
+    groups: RecordGroups
+    table: pa.Table
+    schema: Schema
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Risk:
+    """How easily the records of one table are matched with persons.
+
+    Parameters
+    ----------
+    records, suppressed : how many records there are, and how many more are suppressed, which nobody can match.
+    quasi : the quasi-identifiers that an adversary is taken to know.
+    threshold : the chance that a record should not pass.
+    least_group : the smallest group whose records do not pass it.
+    unique_records : how many records can be taken for no other.
+    basis : what is known of the population: nothing, counted, weights or size.
+    prosecutor, marketer : the risk by these adversaries; without a population, the table is taken for it.
+    journalist : the risk by this adversary; None without a population.
+    population_uniques : how many persons are unique in the population; None without a population.
+    k_map : which groups can be said to have enough persons; None unless the population is known by its size.
+    individual : the risk of single records; without a population, the table is taken for it.
+    special_uniques : records that few attributes single out.
+    separations : how far subsets of the quasi-identifiers tell records apart, the most separating first.
+    riskiest : records at highest risk, as row numbers counted from 0.
+    record_risks : the prosecutor's chance for every row of the table; 0 for a suppressed one.
+    subject : what was assessed.
+    """
+
+    records: int
+    suppressed: int
+    quasi: tuple[str, ...]
+    threshold: float
+    least_group: int
+    unique_records: int
+    basis: str
+    prosecutor: AttackerRisk
+    journalist: AttackerRisk | None
+    marketer: AttackerRisk
+    population_uniques: PopulationUniques | None
+    k_map: KMapTest | None
+    individual: IndividualRisk
+    special_uniques: SpecialUniques
+    separations: tuple[Separation, ...]
+    riskiest: tuple[RiskyRecord, ...]
+    record_risks: Floats
+    subject: Assessed
+
+    @property
+    def holds(self) -> bool:
+        """Whether no record passes the threshold, by the journalist if the population was counted."""
+        judged = self.journalist if self.basis == "counted" else self.prosecutor
+        return judged is not None and judged.records_above == 0
+
+    def judge(self, preset: str) -> Judgment:
+        """Judge the table by a rule: ema, hipaa or wp216."""
+        from sfumato.judging.risk.presets import judge
+
+        return judge(self, preset)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the assessment as plain values: counts, shares, risks, column names and row numbers."""
+        parts = {
+            "prosecutor": self.prosecutor,
+            "journalist": self.journalist,
+            "marketer": self.marketer,
+            "population_uniques": self.population_uniques,
+            "k_map": self.k_map,
+            "individual": self.individual,
+            "special_uniques": self.special_uniques,
+        }
+        return {
+            "holds": self.holds,
+            "records": self.records,
+            "suppressed": self.suppressed,
+            "quasi": list(self.quasi),
+            "threshold": self.threshold,
+            "least_group": self.least_group,
+            "groups": len(self.subject.groups.sizes),
+            "smallest_group": int(self.subject.groups.candidates.min()),
+            "unique_records": self.unique_records,
+            "basis": self.basis,
+            **{name: None if part is None else part.to_dict() for name, part in parts.items()},
+            "separations": [each.to_dict() for each in self.separations],
+            "riskiest": [asdict(each) for each in self.riskiest],
+        }
+
+    def __repr__(self) -> str:
+        return text_summary(self)
+
+    def _repr_html_(self) -> str:
+        return html_summary(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What is known of the population: how many persons, and how many every group of the table has."""
+
+    basis: str
+    size: float
+    sizes: Sizes
+    counted: Persons | None = None
+
+
+def assess_risk(
+    data: object,
+    schema: Schema,
+    *,
+    population: object | None = None,
+    weights: str | None = None,
+    household: str | None = None,
+    threshold: float = DEFAULT_THRESHOLD,
+    max_subset: int = 3,
+) -> Risk:
+    """Assess how easily the records of a table are matched with persons by their quasi-identifiers.
+
+    The table may be raw or published: records with equal cells form a group. A row is taken for a person. Rows whose
+    quasi-identifiers are all `*` are suppressed, and left out. A missing cell is a value of its own or matches all, as
+    the schema says; for estimates and subsets of the quasi-identifiers it is always a value of its own.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; it is not changed.
+    schema : the roles of its columns; only quasi-identifiers are needed.
+    population : the table of the whole population, raw or recoded as `data` is, or how many persons it has.
+    weights : the column that says how many persons of the population each record stands for.
+    household : the column that says which household each record belongs to.
+    threshold : the chance that a record should not pass. The default is 1/11, which EMA and Health Canada write as
+        0.09; 0.09 itself asks for groups of 12.
+    max_subset : how many quasi-identifiers are taken together at most to look for special uniques and separation;
+        time grows with the number of such subsets.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [30, 30, 40], "zip": ["53715", "53715", "53703"]})
+    >>> risk = assess_risk(table, Schema(quasi=["age", "zip"]), population=30)
+    >>> risk.prosecutor.highest, risk.unique_records, [record.row for record in risk.riskiest]
+    (1.0, 1, [2, 0, 1])
+    """
+    least_size(threshold)
+    check_largest(max_subset)
+    table, _ = to_arrow(data)
+    refuse_columns(table, schema.sensitive)
+    groups = RecordGroups.read(table, schema)
+    known = _population(table, groups, schema, population, weights)
+    households = None if household is None else _households(table, household)[groups.rows]
+    return _assessed(Assessed(groups, table, schema), known, households, threshold, max_subset)
+
+
+def _assessed(
+    subject: Assessed,
+    known: Population | None,
+    households: npt.NDArray[np.int64] | None,
+    threshold: float,
+    max_subset: int,
+) -> Risk:
+    groups, sizes, candidates = subject.groups, subject.groups.sizes, subject.groups.candidates
+    fraction = None if known is None else groups.records / known.size
+    special = special_uniques(groups, max_subset, fraction)
+    return Risk(
+        records=groups.records,
+        suppressed=groups.suppressed,
+        quasi=groups.names,
+        threshold=threshold,
+        least_group=least_size(threshold),
+        unique_records=int(np.count_nonzero(candidates == 1)),
+        basis="nothing" if known is None else known.basis,
+        prosecutor=prosecutor(sizes, threshold=threshold, candidates=candidates),
+        journalist=None if known is None else journalist(sizes, known.sizes, threshold=threshold),
+        marketer=marketer(sizes, candidates if known is None else known.sizes, threshold=threshold),
+        population_uniques=None if known is None else _uniques(groups, known),
+        k_map=None
+        if fraction is None or (known and known.counted)
+        else k_map_test(sizes, least_size(threshold), fraction),
+        individual=_individual(groups, known, households, threshold),
+        special_uniques=special,
+        separations=separations(groups, max_subset),
+        riskiest=_riskiest(groups, special),
+        record_risks=_by_row(groups, subject.table.num_rows),
+        subject=subject,
+    )
+
+
+def _population(
+    table: pa.Table, groups: RecordGroups, schema: Schema, population: object | None, weights: str | None
+) -> Population | None:
+    """Find out how many persons of the population have the cells of every group."""
+    if weights is not None and population is not None:
+        raise InvalidParameterError("Give a population or weights, not both: weights tell the population.")
+    if weights is not None:
+        numbers = _numbers(table, weights)[groups.rows]
+        check_weights(weights, numbers)
+        sizes = np.bincount(groups.grouped.labels, weights=numbers)
+        return Population("weights", float(numbers.sum()), sizes)
+    if population is None:
+        return None
+    if isinstance(population, Number):
+        whole = isinstance(population, Integral) and not isinstance(population, bool)
+        require(whole, "assess_risk", "population", "a table or a whole number of persons", population)
+        size = float(population)  # type: ignore[arg-type]  # a whole number
+        if size < groups.records:
+            raise InvalidParameterError(
+                f"The population of {size:,.0f} is smaller than the table, which has {groups.records:,} records."
+            )
+        return Population("size", size, groups.sizes * (size / groups.records))
+    persons = count_persons(groups, to_arrow(population)[0], schema)
+    return Population("counted", float(persons.size), persons.by_group, persons)
+
+
+def _uniques(groups: RecordGroups, known: Population) -> PopulationUniques:
+    if known.counted is not None:
+        return counted_uniques(groups.sizes, known.counted)
+    return population_uniques(groups.sizes, known.size)
+
+
+def _individual(
+    groups: RecordGroups, known: Population | None, households: npt.NDArray[np.int64] | None, threshold: float
+) -> IndividualRisk:
+    if known is None:
+        by_group = 1 / groups.candidates
+    else:
+        by_group = 1 / known.sizes if known.counted else individual_risk(groups.sizes, known.sizes)
+    risks = by_group[groups.grouped.labels]
+    shared = None if households is None else household_risk(risks, households)
+    return IndividualRisk(
+        expected=float(risks.sum()),
+        highest=float(risks.max()),
+        average=float(risks.mean()),
+        records_above=int(np.count_nonzero(risks > threshold)),
+        household_highest=None if shared is None else float(shared.max()),
+        household_average=None if shared is None else float(shared.mean()),
+    )
+
+
+def _numbers(table: pa.Table, name: str) -> Floats:
+    refuse_columns(table, [name])
+    column = table[name]
+    if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
+        raise SchemaError(f"Column {name!r} holds no numbers, so it cannot be the sampling weights.")
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy())
+
+
+def _households(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    refuse_columns(table, [name])
+    column = table[name]
+    if column.null_count:
+        raise SchemaError(f"Column {name!r} lacks a household in {column.null_count:,} rows; give every record one.")
+    return np.asarray(column.dictionary_encode().unify_dictionaries().combine_chunks().indices, dtype=np.int64)
+
+
+def _riskiest(groups: RecordGroups, special: SpecialUniques) -> tuple[RiskyRecord, ...]:
+    """Find the records that can be taken for the fewest, and among these the ones that are most special."""
+    candidates = groups.candidates[groups.grouped.labels]
+    most = min(RISKIEST, len(candidates))
+    near = np.flatnonzero(candidates <= np.partition(candidates, most - 1)[most - 1])
+    order = near[np.lexsort((-special.scores[near], candidates[near]))][:most]
+    return tuple(
+        RiskyRecord(row=int(groups.rows[i]), candidates=int(candidates[i]), score=float(special.scores[i]))
+        for i in order
+    )
+
+
+def _by_row(groups: RecordGroups, rows: int) -> Floats:
+    risks = np.zeros(rows)
+    risks[groups.rows] = (1 / groups.candidates)[groups.grouped.labels]
+    return risks

@@ -1,0 +1,78 @@
+"""The threshold of the European Medicines Agency (Policy 0070) and of Health Canada for clinical reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sfumato.judging.risk.attackers import least_size
+from sfumato.judging.risk.findings import Finding, Judgment
+
+if TYPE_CHECKING:
+    from sfumato.judging.risk.assess import Risk
+
+WRITTEN = 0.09
+LEAST_GROUP = 11
+EXACT = 1 / LEAST_GROUP
+LIMITS = (
+    "The threshold is for public release; text, documents and the context of the release are not judged here, "
+    "nor whether the quasi-identifiers are all that an adversary may know."
+)
+
+
+def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
+    """Judge a table by the threshold 0.09 that EMA and Health Canada recommend [1]_ [2]_.
+
+    0.09 is 1/11 = 0.0909... rounded: groups of at least 11 records are meant. Taken literally, a chance of at most
+    0.09 would ask for 12. Groups of 11 pass here.
+
+    Parameters
+    ----------
+    risk : the assessment of the table.
+    strict : judge the record at highest risk, as for public release; otherwise the average alone.
+
+    References
+    ----------
+    .. [1] European Medicines Agency, "External guidance on the implementation of Policy 0070", 2018.
+    .. [2] Health Canada, "Guidance document: Public release of clinical information", 2019.
+    """
+    return Judgment(
+        preset="ema",
+        title="EMA Policy 0070 and Health Canada",
+        findings=(_highest(risk, strict=strict), _average(risk)),
+        limits=LIMITS,
+    )
+
+
+def _highest(risk: Risk, *, strict: bool) -> Finding:
+    groups = risk.subject.groups
+    smallest = int(groups.candidates.min())
+    small = int(groups.sizes[groups.candidates < LEAST_GROUP].sum())
+    return Finding(
+        name="highest risk",
+        passed=smallest >= LEAST_GROUP if strict else None,
+        sentence=f"{small:,} of {risk.records:,} records are in groups of fewer than {LEAST_GROUP}, the smallest group "
+        f"has {smallest:,}; EMA and Health Canada write {WRITTEN} and mean 1/{LEAST_GROUP}, so groups of at least "
+        f"{LEAST_GROUP}.",
+        figures={
+            "smallest_group": smallest,
+            "least_group": LEAST_GROUP,
+            "least_group_if_taken_literally": least_size(WRITTEN),
+            "highest_risk": 1 / smallest,
+            "threshold_written": WRITTEN,
+            "threshold_exact": EXACT,
+            "records_in_smaller_groups": small,
+            "share_in_smaller_groups": small / risk.records,
+        },
+        columns=risk.quasi,
+    )
+
+
+def _average(risk: Risk) -> Finding:
+    average = risk.prosecutor.average
+    return Finding(
+        name="average risk",
+        passed=average <= EXACT,
+        sentence=f"The average chance to find a record is {average:.4f}; 1/{LEAST_GROUP} is {EXACT:.4f}.",
+        figures={"average_risk": average, "threshold_exact": EXACT},
+        columns=risk.quasi,
+    )

@@ -1,0 +1,94 @@
+"""Findings: what a rule asks for, whether it is met, and the figures that show it; never a single score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TypeAlias
+
+from sfumato.judging.risk.showing import html_table, text_table
+
+Figure: TypeAlias = int | float | str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One question that a rule asks, answered.
+
+    Parameters
+    ----------
+    name : the question, in a few words.
+    passed : whether the table meets it; None where the table alone cannot tell.
+    sentence : what was found.
+    figures : the evidence, by name; counts, shares and risks, never a cell value.
+    columns : the columns concerned.
+    """
+
+    name: str
+    passed: bool | None
+    sentence: str
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Yes, no or open, in a word."""
+        return {True: "passed", False: "NOT PASSED", None: "open"}[self.passed]
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the finding as plain values."""
+        return {**asdict(self), "figures": dict(self.figures), "columns": list(self.columns)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgment:
+    """All findings under one rule.
+
+    Parameters
+    ----------
+    preset : the short name of the rule.
+    title : its name.
+    findings : one per question.
+    limits : what the rule asks for that no program can judge.
+    """
+
+    preset: str
+    title: str
+    findings: tuple[Finding, ...]
+    limits: str
+
+    @property
+    def failed(self) -> tuple[Finding, ...]:
+        """What the table does not meet."""
+        return tuple(finding for finding in self.findings if finding.passed is False)
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """What somebody has to decide who knows more than the table tells."""
+        return tuple(finding for finding in self.findings if finding.passed is None)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the judgment as plain values."""
+        return {
+            "preset": self.preset,
+            "title": self.title,
+            "failed": len(self.failed),
+            "open": len(self.open),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "limits": self.limits,
+        }
+
+    def __repr__(self) -> str:
+        return f"{self._caption}\n{text_table(self._rows)}\n{self.limits}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._caption, self._rows, note=self.limits)
+
+    @property
+    def _caption(self) -> str:
+        return f"{self.title}: {len(self.failed)} of {len(self.findings)} not passed, {len(self.open)} open"
+
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows = [(finding.name, finding.verdict, finding.sentence) for finding in self.findings]
+        return [("question", "verdict", "because"), *rows]

@@ -1,0 +1,200 @@
+"""The safe harbor of the HIPAA privacy rule: 18 identifiers that must not be in a table, and what stands for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.publication import Centre, Interval, Label
+from sfumato.core.published.labels import parse_label
+from sfumato.inspection.names import Meaning, hint
+from sfumato.inspection.patterns import DATES
+from sfumato.inspection.profile import Kind, Profile
+from sfumato.judging.risk.findings import Finding, Judgment
+from sfumato.judging.risk.hipaa_columns import IDENTIFIERS, Evidence, evidence, shown_profiles
+from sfumato.schema.scales import Scale
+from sfumato.table.values import texts
+
+LEAST_PEOPLE = 20_000  # a three-digit ZIP area may be published if more live there
+OLDEST = 89
+YEAR = 365  # days
+AGES = {"age", "alter", "edad", "年龄"}
+BIRTHS = {"birth", "born", "dob", "yob", "geburt", "naissance", "nacimiento", "出生", "生日"}
+DATE_PARTS = {"month", "day"}
+MONTHS = r"^[0-9]{4}-[0-9]{2}$"
+LIMITS = (
+    "The safe harbor also asks that you have no actual knowledge that the rest could identify a person; no program can "
+    "judge that. Columns are judged by name and looks, so one that is named for something else can be missed."
+)
+
+
+def judge_hipaa(
+    table: pa.Table, *, zip3_population: Mapping[str, int] | None = None, as_of: date | None = None
+) -> Judgment:
+    """Look for the 18 identifiers of the safe harbor [1]_, with the columns as evidence.
+
+    Parameters
+    ----------
+    table : the table, canonical, with all its columns.
+    zip3_population : how many people live in the ZIP codes that begin with three digits, by these digits. The rule
+        refers to the current census, so no list is built in; without one, three digits remain an open question.
+    as_of : the day on which ages are told from years of birth; today if not given.
+
+    References
+    ----------
+    .. [1] 45 CFR 164.514(b)(2), "Safe harbor".
+    """
+    profiles = list(shown_profiles(table))
+    found = evidence(profiles)
+    today = as_of or datetime.now(UTC).date()
+    findings: list[Finding] = []
+    for each in IDENTIFIERS:
+        mine = [one for one in found if one.letter == each.letter]
+        if each.letter == "B":
+            findings.append(_places(mine, profiles, zip3_population))
+        elif each.letter == "C":
+            findings += [_dates(profiles), _ages(profiles, today)]
+        else:
+            findings.append(_finding(f"({each.letter}) {each.title}", mine))
+    knowledge = "Whether you know that the rest could identify a person, only you can say."
+    findings.append(Finding(name="no actual knowledge", passed=None, sentence=knowledge))
+    return Judgment(preset="hipaa", title="HIPAA safe harbor", findings=tuple(findings), limits=LIMITS)
+
+
+def _finding(name: str, mine: Iterable[Evidence]) -> Finding:
+    """Sum up what was found of one identifier."""
+    found = sorted(mine, key=lambda one: not one.certain)
+    if not found:
+        return Finding(name=name, passed=True, sentence="No column seems to hold any.", figures={"columns": 0})
+    sentence = "; ".join(f"column {one.column!r}: {one.why}" for one in found)
+    return Finding(
+        name=name,
+        passed=False if found[0].certain else None,
+        sentence=f"{sentence[:1].upper()}{sentence[1:]}.",
+        figures={"columns": len(found)},
+        columns=tuple(dict.fromkeys(one.column for one in found)),
+    )
+
+
+def _places(mine: list[Evidence], profiles: Iterable[Profile], people: Mapping[str, int] | None) -> Finding:
+    for column in profiles:
+        said = hint(column.name)
+        if said is not None and said.meaning is Meaning.POSTCODE:
+            mine = [*mine, *_zip_evidence(column, people)]
+    return _finding("(B) places smaller than a state, ZIP codes of more than 3 digits", mine)
+
+
+def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable[Evidence]:
+    """Judge a column of ZIP codes: three digits may stay where enough people live, otherwise 000."""
+    shown = [text.strip() for text in texts(column.values).to_pylist()]
+    counts = column.counts[:-1]
+    three = np.array([bool(re.fullmatch(r"[0-9]{3}\**", text)) for text in shown])
+    fewer = np.array([bool(re.fullmatch(r"[0-9]{0,2}\*+", text)) for text in shown])
+    finer = int(counts[~three & ~fewer].sum())
+    if finer:
+        yield Evidence("B", column.name, f"{finer:,} rows show more than the first 3 digits", certain=True)
+    asked = np.array([keep and not text.startswith("000") for keep, text in zip(three, shown, strict=True)])
+    if people is None:
+        if asked.any():
+            why = f"3 digits may stay only where more than {LEAST_PEOPLE:,} people live; give zip3_population to check"
+            yield Evidence("B", column.name, why, certain=False)
+        return
+    small = np.array([people.get(text[:3], 0) <= LEAST_PEOPLE for text in shown])
+    rows = int(counts[asked & small].sum())
+    if rows:
+        why = f"{rows:,} rows show 3 digits that at most {LEAST_PEOPLE:,} people share; publish 000"
+        yield Evidence("B", column.name, why, certain=True)
+
+
+def _dates(profiles: Iterable[Profile]) -> Finding:
+    found = []
+    for column in profiles:
+        said = hint(column.name)
+        if column.kind in {Kind.DATE, Kind.MOMENT}:
+            found.append(Evidence("C", column.name, f"it holds {column.kind}", certain=True))
+        elif column.kind is Kind.TEXT and _finer_than_year(column):
+            found.append(Evidence("C", column.name, "it tells more of a date than the year", certain=True))
+        elif said is not None and said.word in DATE_PARTS:
+            found.append(
+                Evidence("C", column.name, f"its name contains {said.word!r}, a part of a date", certain=False)
+            )
+    return _finding("(C) dates finer than a year", found)
+
+
+def _finer_than_year(column: Profile) -> bool:
+    if DATES.share(column.sample) >= DATES.least or pc.any(pc.match_substring_regex(column.sample, MONTHS)).as_py():
+        return True
+    labels = (parse_label(text, Scale.NUMERIC, {}) for text in column.sample.to_pylist())
+    return any(
+        (isinstance(label, Centre) and isinstance(label.value, date))
+        or (isinstance(label, Interval) and _days(label) < YEAR)
+        for label in labels
+    )
+
+
+def _days(interval: Interval) -> float:
+    low, high = interval.low, interval.high
+    return (high - low).days if isinstance(low, date) and isinstance(high, date) else inf
+
+
+def _ages(profiles: Iterable[Profile], today: date) -> Finding:
+    found: list[Evidence] = []
+    for column in profiles:
+        said = hint(column.name)
+        if said is not None and said.word in AGES:
+            found += _age_evidence(column)
+        elif any(word in column.name.casefold() for word in BIRTHS):
+            old = int(column.counts[:-1][_years(column) < today.year - OLDEST].sum())
+            if old:
+                why = f"{old:,} rows tell a year of birth that tells of an age over {OLDEST}"
+                found.append(Evidence("C", column.name, why, certain=True))
+    return _finding(f"(C) ages over {OLDEST}", found)
+
+
+def _age_evidence(column: Profile) -> Iterable[Evidence]:
+    """Judge a column of ages: those over 89 may only be told together, as 90 or older."""
+    tops, spans = _greatest_ages(column)
+    older = (tops > OLDEST) & (tops < inf)
+    top_code = older & ~spans & (tops == OLDEST + 1)
+    rows = int(column.counts[:-1][older].sum())
+    if not rows:
+        return
+    if (older & ~spans & ~top_code).any() or np.count_nonzero(older) > 1:
+        yield Evidence("C", column.name, f"{rows:,} rows tell ages over {OLDEST}", certain=True)
+    else:
+        why = f"{rows:,} rows tell one age or interval over {OLDEST}, which must stand for all who are older"
+        yield Evidence("C", column.name, why, certain=False)
+
+
+def _greatest_ages(column: Profile) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Give the greatest age that every distinct value allows, infinite if open to the top, and which are intervals."""
+    if column.kind in {Kind.WHOLE, Kind.REAL}:
+        ages = np.asarray(column.values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        return ages, np.zeros(len(ages), dtype=np.bool_)
+    labels = [parse_label(text, Scale.NUMERIC, {}) for text in texts(column.values).to_pylist()]
+    tops = np.array([_top(label) for label in labels])
+    return tops, np.array([isinstance(label, Interval) for label in labels])
+
+
+def _top(label: Label) -> float:
+    top = label.high if isinstance(label, Interval) else label.value if isinstance(label, Centre) else None
+    if not isinstance(top, int | float):
+        return -inf
+    return top - 1 if isinstance(label, Interval) and not label.high_closed else top
+
+
+def _years(column: Profile) -> npt.NDArray[np.float64]:
+    """Give the year that every distinct value tells; infinite where it tells none."""
+    if column.kind in {Kind.DATE, Kind.MOMENT}:
+        return np.asarray(pc.year(column.values).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if column.kind is Kind.WHOLE:
+        years = np.asarray(column.values.to_numpy(zero_copy_only=False), dtype=np.float64)
+        return np.where((years >= 1800) & (years <= 9999), years, inf)  # noqa: PLR2004 - four-digit years
+    return np.full(column.distinct, inf)

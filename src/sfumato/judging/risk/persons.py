@@ -1,0 +1,59 @@
+"""How many persons of a known population have the cells of every group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.coding.codes import code
+from sfumato.coding.containment import count_points
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.published.boxes import boxes_of
+from sfumato.core.published.table import PublishedTable
+from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.risk.attackers import refuse_small_population
+from sfumato.judging.risk.record_groups import Counts, RecordGroups
+from sfumato.schema.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """A known population: how many persons it has, how many have the cells of every group, how many are unique."""
+
+    size: int
+    by_group: Counts
+    uniques: int
+
+
+def count_persons(groups: RecordGroups, population: pa.Table, schema: Schema) -> Persons:
+    """Count the persons of every group: those with equal cells, or else those whom the cells cover.
+
+    Cells are equal where the population is recoded as the table is. Where it is not, a generalized cell stands for
+    all values that it covers, and a person is unique who is the only one whom a group covers.
+    """
+    everybody = RecordGroups.read(population, schema, what="population")
+    if everybody.records < groups.records:
+        raise InvalidParameterError(
+            f"The population has {everybody.records:,} records, fewer than the table's {groups.records:,}; "
+            "it must hold the table's own persons."
+        )
+    equal = groups.counted_in(everybody)
+    if (equal >= groups.sizes).all():
+        return Persons(everybody.records, equal, int(np.count_nonzero(everybody.candidates == 1)))
+    covered = _covered(groups, population, schema)
+    refuse_small_population(groups.sizes, covered)
+    return Persons(everybody.records, covered, int(np.count_nonzero(covered == 1)))
+
+
+def _covered(groups: RecordGroups, population: pa.Table, schema: Schema) -> Counts:
+    coded = code(population, schema.of_quasi())
+    distinct = group_columns([c.codes for c in coded.quasi], [len(c.domain) + 1 for c in coded.quasi])
+    rows = first_rows(distinct)
+    points = np.array([column.codes[rows] for column in coded.quasi], dtype=np.int32)
+    columns = tuple(
+        replace(shown, schema=schema, original=known.domain)
+        for shown, known in zip(groups.columns, coded.quasi, strict=True)
+    )
+    return count_points(points, distinct.counts, boxes_of(PublishedTable(groups.records, columns, groups.grouped)))

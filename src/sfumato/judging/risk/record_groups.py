@@ -1,0 +1,197 @@
+"""Groups of records with equal quasi-identifying cells, in a raw or a published table, as an adversary sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column
+from sfumato.exceptions import SchemaError
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+from sfumato.validation import did_you_mean, is_whole, require
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Cells(NamedTuple):
+    """The codes of some groups in every column, and which of these cells are missing ones that may be anything."""
+
+    codes: Sequence[npt.NDArray[np.integer]]
+    lost: Sequence[Flags]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordGroups:
+    """The records of one table in groups of equal cells.
+
+    `rows` are the numbers of the records in the table, counted from 0. Records whose quasi-identifiers are all
+    `*` are suppressed: they are counted, and belong to no group.
+    """
+
+    columns: tuple[PublishedColumn, ...]
+    grouped: Grouped
+    rows: npt.NDArray[np.intp]
+    suppressed: int
+    missing: Missing
+
+    @classmethod
+    def read(cls, table: pa.Table, schema: Schema, *, what: str = "table") -> RecordGroups:
+        """Form the groups of a canonical table.
+
+        Parameters
+        ----------
+        table : the table, raw or published.
+        schema : says which columns are quasi-identifiers, and what a missing cell means.
+        what : what a refusal calls the table.
+        """
+        refuse_columns(table, schema.quasi, what=what)
+        if not schema.quasi:
+            raise SchemaError("The schema names no quasi-identifier; risk is measured by what an adversary may know.")
+        if not table.num_rows:
+            raise SchemaError(f"The {what} has no rows; there is nobody at risk.")
+        found = (bucket_column(table.column_names, name) for name in schema.quasi)
+        buckets = dict.fromkeys(column for column in found if column is not None)
+        chosen = Schema(
+            quasi=schema.quasi, flags={name: schema.flags[name] for name in schema.quasi if name in schema.flags}
+        )
+        shown = PublishedTable.read(table.select([*schema.quasi, *buckets]), chosen)
+        stars = np.logical_and.reduce([column.starred() for column in shown.columns])
+        rows = np.flatnonzero(~stars)
+        if not len(rows):
+            raise SchemaError(f"All {table.num_rows:,} rows of the {what} are suppressed; there is nobody at risk.")
+        if len(rows) == table.num_rows:
+            return cls(shown.columns, shown.grouped, rows, 0, Missing(schema.missing))
+        columns = tuple(replace(column, codes=column.codes[rows]) for column in shown.columns)
+        grouped = group_columns([c.codes for c in columns], [len(c.texts) for c in columns])
+        return cls(columns, grouped, rows, table.num_rows - len(rows), Missing(schema.missing))
+
+    @property
+    def records(self) -> int:
+        """How many records there are, suppressed ones not counted."""
+        return len(self.rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def sizes(self) -> Counts:
+        """How many records every group has."""
+        return self.grouped.counts
+
+    @cached_property
+    def first_rows(self) -> npt.NDArray[np.intp]:
+        """One record of every group."""
+        return first_rows(self.grouped)
+
+    @cached_property
+    def cells(self) -> list[npt.NDArray[np.int32]]:
+        """The code of every group in every column."""
+        return [column.codes[self.first_rows] for column in self.columns]
+
+    @property
+    def widths(self) -> list[int]:
+        """How many codes every column has."""
+        return [len(column.texts) for column in self.columns]
+
+    @cached_property
+    def lost(self) -> list[Flags]:
+        """Tell for every column which groups miss their cell."""
+        found = zip(self.columns, self.cells, strict=True)
+        return [np.array([text is None for text in column.texts])[cells] for column, cells in found]
+
+    @cached_property
+    def candidates(self) -> Counts:
+        """How many records every group's records can be taken for.
+
+        Under the policy own-value it is the size of the group. Under matches-all a missing cell may be
+        anything, so records of other groups can be meant, too.
+        """
+        if self.missing is Missing.OWN_VALUE or not any(flags.any() for flags in self.lost):
+            return self.sizes
+        mine = Cells(self.cells, self.lost)
+        return _matching(mine, mine, self.sizes, self.widths)
+
+    def united(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
+        """Unite groups that agree on some columns; give every group's union, and how many records each union has."""
+        grouped = group_columns([self.cells[j] for j in columns], [self.widths[j] for j in columns])
+        if len(self.sizes) == self.records:
+            return grouped.labels, grouped.counts
+        sizes = np.bincount(grouped.labels, weights=self.sizes, minlength=len(grouped))
+        return grouped.labels, sizes.astype(np.int64)
+
+    def counted_in(self, population: RecordGroups) -> Counts:
+        """Count the records of a population that have, or under matches-all may have, the cells of every group.
+
+        The population must be recoded as this table is: cells are compared as texts.
+        """
+        cells, lost, widths = [], [], []
+        for column, codes in zip(population.columns, population.cells, strict=True):
+            known = self.columns[self.names.index(column.name)].texts
+            place = {text: code for code, text in enumerate(known)}
+            missing = place.setdefault(None, len(known))
+            elsewhere = len(place)
+            codes_of = np.array([place.get(text, elsewhere) for text in column.texts])
+            cells.append(codes_of[codes])
+            lost.append(cells[-1] == missing)
+            widths.append(elsewhere + 1)
+        mine, others = Cells(self.cells, self.lost), Cells(cells, lost)
+        if self.missing is Missing.OWN_VALUE:
+            mine, others = _told_apart(mine), _told_apart(others)
+        return _matching(mine, others, population.sizes, widths)
+
+
+def refuse_columns(table: pa.Table, names: Sequence[str], *, what: str = "table") -> None:
+    """Refuse names of columns that a table lacks."""
+    for name in names:
+        if name not in table.column_names:
+            raise SchemaError(f"The {what} lacks column {name!r}{did_you_mean(name, table.column_names) or '.'}")
+
+
+def check_largest(largest: int) -> None:
+    """Refuse a largest number of columns to take together that is none."""
+    require(is_whole(largest) and largest >= 1, "assess_risk", "max_subset", "a whole number of at least 1", largest)
+
+
+def _told_apart(cells: Cells) -> Cells:
+    return Cells(cells.codes, [np.zeros_like(flags) for flags in cells.lost])
+
+
+def _matching(mine: Cells, others: Cells, weights: Counts, widths: Sequence[int]) -> Counts:
+    """Sum the weights of all others that agree with each of mine wherever neither misses a cell.
+
+    Both are taken by their pattern of missing cells, so there are as many groupings as pairs of patterns.
+    """
+    totals = np.zeros(len(mine.codes[0]), dtype=np.int64)
+    sources = patterns_of(others.lost)
+    for here, mine_misses in patterns_of(mine.lost):
+        for there, others_miss in sources:
+            shared: list[int] = np.flatnonzero(~mine_misses & ~others_miss).tolist()
+            if not shared:
+                totals[here] += weights[there].sum()
+                continue
+            both = [np.concatenate([mine.codes[j][here], others.codes[j][there]]) for j in shared]
+            labels = group_columns(both, [widths[j] for j in shared]).labels
+            summed = np.bincount(labels[len(here) :], weights=weights[there], minlength=int(labels.max()) + 1)
+            totals[here] += summed[labels[: len(here)]].astype(np.int64)
+    return totals
+
+
+def patterns_of(lost: Sequence[Flags]) -> list[tuple[npt.NDArray[np.intp], Flags]]:
+    """Give the rows of every pattern of missing cells, with the pattern."""
+    if not any(flags.any() for flags in lost):
+        return [(np.arange(len(lost[0])), np.zeros(len(lost), dtype=np.bool_))]
+    grouped = group_columns([flags.view(np.uint8) for flags in lost], [2] * len(lost))
+    found = np.column_stack([flags[first_rows(grouped)] for flags in lost])
+    rows = np.split(np.argsort(grouped.labels, kind="stable"), np.cumsum(grouped.counts)[:-1])
+    return list(zip(rows, found, strict=True))

@@ -1,0 +1,122 @@
+"""An assessment as a table to read: as text, and as HTML in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from sfumato.judging.risk.showing import html_table, share, text_table
+
+if TYPE_CHECKING:
+    from sfumato.judging.risk.assess import Risk
+    from sfumato.judging.risk.population import PopulationUniques
+
+Rows: TypeAlias = list[tuple[str, ...]]
+MOST_SUBSETS = 5
+
+
+def text_summary(risk: Risk) -> str:
+    """Write the assessment as plain text."""
+    parts = [_caption(risk)]
+    parts += [f"{title}\n{text_table(rows)}" for title, rows in _sections(risk)]
+    return "\n".join(parts)
+
+
+def html_summary(risk: Risk) -> str:
+    """Write the assessment as HTML tables."""
+    return f"<p>{_caption(risk)}</p>" + "".join(html_table(title, rows) for title, rows in _sections(risk))
+
+
+def _caption(risk: Risk) -> str:
+    aside = f", {risk.suppressed:,} suppressed" if risk.suppressed else ""
+    quasi = "1 quasi-identifier" if len(risk.quasi) == 1 else f"{len(risk.quasi)} quasi-identifiers"
+    return f"Risk of {risk.records:,} records by {quasi}{aside}"
+
+
+def _sections(risk: Risk) -> Iterator[tuple[str, Rows]]:
+    yield "Groups of equal records", _groups(risk)
+    yield f"Adversaries, threshold {share(risk.threshold)} (groups of {risk.least_group})", _attackers(risk)
+    if risk.population_uniques is not None:
+        yield "Population", _population(risk, risk.population_uniques)
+    if risk.population_uniques is not None or risk.individual.household_highest is not None:
+        yield "Single records", _individual(risk)
+    yield f"Special uniques of up to {risk.special_uniques.largest} quasi-identifiers", _special(risk)
+    yield "Quasi-identifiers that separate records most", _separations(risk)
+    yield "Records at highest risk, by row number from 0", _riskiest(risk)
+
+
+def _groups(risk: Risk) -> Rows:
+    return [
+        ("figure", "value"),
+        ("groups", f"{len(risk.subject.groups.sizes):,}"),
+        ("smallest group", f"{int(risk.subject.groups.candidates.min()):,}"),
+        ("unique records", f"{risk.unique_records:,} ({share(risk.unique_records / risk.records)})"),
+    ]
+
+
+def _attackers(risk: Risk) -> Rows:
+    estimated = risk.basis in {"weights", "size"}
+    rows: Rows = [("adversary", "highest risk", "average risk", "records above")]
+    for each in (risk.prosecutor, risk.journalist, risk.marketer):
+        if each is not None:
+            above = "" if each.records_above is None else f"{each.records_above:,} ({share(each.share_above)})"
+            name = f"{each.attacker}, estimated" if estimated and each is not risk.prosecutor else each.attacker
+            rows.append((name, share(each.highest), share(each.average), above))
+    return rows
+
+
+def _population(risk: Risk, found: PopulationUniques) -> Rows:
+    how = f"estimated by {found.method}: {found.reason}" if found.estimated else found.reason
+    how += ", brought to what is possible" if found.capped else ""
+    rows: Rows = [
+        ("figure", "value"),
+        ("persons", f"{found.population:,.0f}, of whom {share(found.fraction)} are in the table"),
+        ("unique persons", f"{found.uniques:,.1f} ({share(found.share)}), {how}"),
+        ("unique records that are so in the population", share(found.true_uniques)),
+    ]
+    if risk.k_map is not None:
+        said = f"{risk.k_map.records_below:,}, in groups of fewer than {risk.k_map.least_size}"
+        rows.append((f"records not shown to have {risk.k_map.k} persons each", said))
+    return rows
+
+
+def _individual(risk: Risk) -> Rows:
+    found = risk.individual
+    rows: Rows = [
+        ("figure", "value"),
+        ("records expected to be matched", f"{found.expected:,.1f}"),
+        ("highest risk of a record", share(found.highest)),
+        ("records above the threshold", f"{found.records_above:,} ({share(found.records_above / risk.records)})"),
+    ]
+    if found.household_highest is not None:
+        rows.append(("highest risk of a household", share(found.household_highest)))
+        rows.append(("average risk of a household's member", share(found.household_average)))
+    return rows
+
+
+def _special(risk: Risk) -> Rows:
+    found = risk.special_uniques
+    rows: Rows = [
+        ("figure", "value"),
+        ("records that have any", f"{found.records:,} ({share(found.records / risk.records)})"),
+    ]
+    rows += [(f"minimal sample uniques of size {size}", f"{count:,}") for size, count in found.by_size.items()]
+    if found.dis is not None:
+        rows.append(("chance that a unique match is right (DIS)", share(found.dis)))
+        rows.append(("greatest chance of a record (DIS-SUDA)", share(found.highest_dis)))
+    return rows
+
+
+def _separations(risk: Risk) -> Rows:
+    rows: Rows = [("quasi-identifiers", "separation", "distinction", "unique records")]
+    for each in risk.separations[:MOST_SUBSETS]:
+        rows.append(
+            (", ".join(each.quasi), share(each.separation), share(each.distinction), f"{each.unique_records:,}")
+        )
+    return rows
+
+
+def _riskiest(risk: Risk) -> Rows:
+    rows: Rows = [("row", "can be taken for", "SUDA score")]
+    rows += [(f"{each.row}", f"{each.candidates:,}", f"{each.score:g}") for each in risk.riskiest]
+    return rows

@@ -1,0 +1,10 @@
+from .growing import KAnonymousTree as KAnonymousTree
+from .hiding import Hiding as Hiding
+from .hiding import hide_patterns as hide_patterns
+from .patterns import Rule as Rule
+from .patterns import mine_item_sets as mine_item_sets
+from .patterns import mine_rules as mine_rules
+from .spans import SpanAudit as SpanAudit
+from .spans import audit_tree as audit_tree
+from .transactions import Transactions as Transactions
+from .trees import PublishedTree as PublishedTree

@@ -1,0 +1,111 @@
+"""How far the distribution of a sensitive attribute in a group is from its distribution in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.groups import Groups
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.distances.divergence import divergence
+from sfumato.models.distances.earth_mover import over_line, over_tree
+from sfumato.models.distances.transport import Costs, over_matrix
+from sfumato.validation import is_number, require
+
+Distance = Literal["equal", "variational", "ordered", "hierarchical", "kl", "matrix"]
+DISTANCES = ("equal", "variational", "ordered", "hierarchical", "kl", "matrix")
+UNBOUNDED = {"kl", "matrix"}
+
+
+def require_distance(owner: PrivacyModel, t: float, distance: str, costs: object) -> None:
+    """Refuse an unknown distance, a limit outside its range, and a matrix that is no distance."""
+    require(distance in DISTANCES, owner, "distance", f"one of {', '.join(DISTANCES)}", distance)
+    unbounded = distance in UNBOUNDED
+    expected = "a number of at least 0" if unbounded else "a number from 0 to 1"
+    require(is_number(t) and t >= 0 and (unbounded or t <= 1), owner, "t", expected, t)
+    if (distance == "matrix") != (costs is not None):
+        raise InvalidParameterError(
+            f"{type(owner).__name__}.costs must be given with the distance 'matrix', and only with it."
+        )
+    if costs is not None:
+        fault = _fault(_plain(costs))
+        if fault:
+            raise InvalidParameterError(f"{type(owner).__name__}.costs {fault}.")
+
+
+def as_rows(costs: Costs | None) -> tuple[tuple[float, ...], ...] | None:
+    """Freeze a matrix, which may be an array."""
+    return None if costs is None else tuple(tuple(row) for row in _plain(costs))
+
+
+def _plain(costs: Any) -> Any:
+    return costs.tolist() if isinstance(costs, np.ndarray) else costs
+
+
+def distances_to_table(
+    owner: PrivacyModel, groups: Groups, sensitive: str, distance: Distance, costs: Costs | None
+) -> Levels:
+    """Compute the distance of every group from the table."""
+    histogram, totals = groups.histograms[sensitive], groups.totals[sensitive]
+    match distance:
+        case "ordered":
+            return over_line(histogram, totals, _ranks(owner, groups, sensitive))
+        case "hierarchical":
+            return over_tree(histogram, totals, _nodes(owner, groups, sensitive))
+        case "kl":
+            return divergence(histogram, totals)
+        case "matrix":
+            return over_matrix(histogram, totals, _fitting(owner, groups, sensitive, costs or ()))
+    return over_tree(histogram, totals, [np.arange(histogram.width)])
+
+
+def _fault(costs: object) -> str | None:
+    """Say what keeps a matrix from being a distance between values."""
+    rows = [row for row in costs if isinstance(row, Sequence)] if isinstance(costs, Sequence) else []
+    if not rows or any(len(row) != len(costs) for row in rows) or len(rows) != len(costs):  # type: ignore[arg-type]  # a sequence
+        return "must be a square matrix, with one row and one column per value"
+    if not all(is_number(cost) and cost >= 0 for row in rows for cost in row):
+        return "must hold numbers of at least 0 only"
+    if any(row[i] != 0 for i, row in enumerate(rows)):
+        return "must have zeros on its diagonal, because a value is at no distance from itself"
+    if any(rows[i][j] != rows[j][i] for i in range(len(rows)) for j in range(i)):
+        return "must be symmetric, with the same distance both ways"
+    return None
+
+
+def _fitting(owner: PrivacyModel, groups: Groups, sensitive: str, costs: Costs) -> Costs:
+    domain = groups.domains.get(sensitive)
+    values = groups.histograms[sensitive].width if domain is None else len(domain)
+    if len(costs) != values:
+        raise SchemaError(
+            f"{type(owner).__name__}.costs has {len(costs)} rows for the {values} values of column {sensitive!r}; "
+            "give one row and one column per value, in the order of the domain."
+        )
+    return costs
+
+
+def _ranks(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
+    domain = groups.domains.get(sensitive)
+    if domain is None:
+        return groups.histograms[sensitive].width
+    if not domain.scale.ordered:
+        raise SchemaError(
+            f"Column {sensitive!r} is {domain.scale} and has no order for {type(owner).__name__}; give one in "
+            "Schema.orders, or use another distance."
+        )
+    return len(domain)
+
+
+def _nodes(owner: PrivacyModel, groups: Groups, sensitive: str) -> list[npt.NDArray[np.integer]]:
+    domain, width = groups.domains.get(sensitive), groups.histograms[sensitive].width
+    if domain is None or domain.hierarchy is None:
+        raise SchemaError(
+            f"Column {sensitive!r} has no hierarchy for {type(owner).__name__}; give one in Schema.hierarchies, "
+            "or use another distance."
+        )
+    below_root = domain.hierarchy.levels[:-1]
+    return [np.append(nodes, nodes.max(initial=-1) + 1)[:width] for nodes in below_root]

@@ -1,0 +1,22 @@
+"""How much more, or less, frequent values are in groups than in their table."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.groups import Counts
+from sfumato.models.base import Levels
+from sfumato.models.distances.earth_mover import LARGEST_WHOLE, quotient
+
+
+def relative_gains(counts: Counts, sizes: Counts, expected: npt.NDArray[np.int64], table: int) -> Levels:
+    r"""Compute $(q - p) / p$ with one rounding, for shares $q$ of counts in sizes and $p$ of expected in table.
+
+    Infinite where nothing was expected.
+    """
+    exact = np.int64 if int(sizes.max(initial=0)) * table <= LARGEST_WHOLE else object
+    denominator = sizes.astype(exact) * expected
+    gains = quotient(counts.astype(exact) * table - denominator, denominator)
+    gains[expected == 0] = np.inf
+    return gains

@@ -1,0 +1,5 @@
+"""Answers to questions: estimated from a release, with differential privacy, or exact under an audit."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

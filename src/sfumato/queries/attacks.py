@@ -1,0 +1,115 @@
+"""Attacks on answers to questions: what they find where nothing protects them, and what they miss where something does.
+
+Each attack takes a function that answers, so that it can be tried on any answerer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.queries.estimates.rows import natural_column, satisfying
+from sfumato.queries.query import Query
+from sfumato.table.frames import to_arrow
+from sfumato.validation import is_number, is_whole, require
+
+Where = Mapping[str, object]
+Ask = Callable[[Where], float]
+Bits = npt.NDArray[np.bool_]
+HALF = 0.5
+
+
+class UnprotectedTable:
+    """Answer counts and sums as careless systems do, to see attacks succeed. Never use it to protect anybody.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table.
+    smallest : refuse sets of fewer rows, and sets that lack fewer rows; this is no protection.
+    noise : the scale of fresh Laplace noise on every answer, without any budget; this is no protection either.
+    seed : another seed gives other noise.
+    """
+
+    def __init__(self, data: Any, *, smallest: int = 0, noise: float = 0.0, seed: int = 0) -> None:
+        require(is_whole(smallest) and smallest >= 0, self, "smallest", "a whole number of at least 0", smallest)
+        require(is_number(noise) and noise >= 0, self, "noise", "a number of at least 0", noise)
+        table, _ = to_arrow(data)
+        self._columns = {name: natural_column(name, table[name]) for name in table.column_names}
+        self._rows = table.num_rows
+        self._table = table
+        self._smallest, self._noise = smallest, noise
+        self._generator = np.random.default_rng(seed)
+
+    def count(self, where: Where) -> float:
+        """Count rows."""
+        return float(self._chosen(where).sum()) + self._off()
+
+    def sum(self, column: str, where: Where) -> float:
+        """Sum a column."""
+        values = self._table[column].to_numpy()
+        return float(np.nansum(values[self._chosen(where)])) + self._off()
+
+    def _chosen(self, where: Where) -> Bits:
+        chosen = satisfying(Query(where=where).conditions, self._columns, self._rows)
+        if not self._smallest <= chosen.sum() <= self._rows - self._smallest:
+            raise InfeasibleError("The set of rows is too small or too large; it is not answered.")
+        return chosen
+
+    def _off(self) -> float:
+        return float(self._generator.laplace(scale=self._noise)) if self._noise else 0.0
+
+
+def by_difference(ask: Ask, larger: Where, smaller: Where) -> float:
+    """Find what belongs to the rows that one set has and another lacks: the difference of two answers."""
+    return ask(larger) - ask(smaller)
+
+
+def by_tracker(ask: Ask, wide: Where, column: str, value: object) -> float:
+    """Find what belongs to a set that is too small to be answered (an individual tracker; Schlörer, 1975).
+
+    The set is `wide` with one more condition, `column` = `value`; instead of it, `wide` and `wide` without the set
+    are asked, which are both large enough.
+    """
+    if column in wide:
+        raise InvalidParameterError(f"The wide set must not name {column!r}, which tells the small set from it.")
+    return by_difference(ask, wide, {**wide, column: ("!=", value)})
+
+
+def by_averaging(ask: Ask, where: Where, times: int) -> float:
+    """Ask the same again and again, and average the noise away."""
+    require(is_whole(times) and times > 0, "by_averaging", "times", "a whole number of at least 1", times)
+    return sum(ask(where) for _ in range(times)) / times
+
+
+def random_subsets(rows: int, questions: int, *, seed: int = 0) -> Bits:
+    """Draw subsets of rows to ask about, one per question; each row is in half of them."""
+    return np.random.default_rng(seed).random((questions, rows)) < HALF
+
+
+def by_reconstruction(subsets: Bits, answers: Sequence[float]) -> Bits:
+    """Find a secret yes or no of every row from counts of many subsets (Dinur and Nissim, 2003).
+
+    The table is sought whose counts are nearest to the answers in total, by a linear program, and rounded.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, eye_array, hstack, vstack
+
+    questions, rows = subsets.shape
+    require(len(answers) == questions, "by_reconstruction", "answers", "one number per subset", len(answers))
+    asked, off = csr_array(subsets.astype(np.float64)), eye_array(questions, format="csr")
+    limits: Any = vstack([hstack([asked, -off]), hstack([-asked, -off])], format="csr")
+    given = np.asarray(answers, dtype=np.float64)
+    goal = np.concatenate([np.zeros(rows), np.ones(questions)])
+    between = [(0.0, 1.0)] * rows + [(0.0, float("inf"))] * questions
+    found: Any = linprog(goal, A_ub=limits, b_ub=np.concatenate([given, -given]), bounds=between, method="highs")
+    return np.asarray(found.x[:rows] > HALF)
+
+
+def share_found(guessed: Iterable[bool], true: Iterable[bool]) -> float:
+    """Tell which share of guesses is right; guessing the more frequent answer is right for its share anyway."""
+    pairs = list(zip(guessed, true, strict=True))
+    return sum(bool(guess) == bool(truth) for guess, truth in pairs) / max(len(pairs), 1)

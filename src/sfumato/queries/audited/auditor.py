@@ -1,0 +1,252 @@
+"""The auditor: answers exactly, unless the answer together with earlier ones would tell somebody's value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.fingerprint import fingerprint
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.queries.audited.extremes import UNBOUNDED, Maxima
+from sfumato.queries.audited.history import Asked, History
+from sfumato.queries.audited.narrowing import Answered, Tolerance, class_sizes, maximum_narrows, sum_narrows
+from sfumato.queries.audited.partition import Truths
+from sfumato.queries.audited.sums import Sums, Verdict
+from sfumato.queries.estimates.rows import RowColumn, natural_column, refuse_unknown, satisfying
+from sfumato.queries.query import Query
+from sfumato.table.frames import to_arrow
+from sfumato.validation import is_number, require
+
+KINDS = ("count", "sum", "avg", "max", "min")
+FAMILIES = {"sum": 1, "avg": 1, "max": 2, "min": 3}
+PAIR = 2
+FEWEST_VALUES = 3
+DISCLOSES = "The answer could, together with earlier ones, tell somebody's value."
+NARROWS = "The answer could, together with earlier ones, tell somebody's value too closely."
+MIXES = "Some of these rows were asked about by another kind of question; sums, maxima and minima do not share rows."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactAnswer:
+    """An exact answer."""
+
+    question: str
+    value: float
+
+    @property
+    def denied(self) -> bool:
+        """No."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Denied:
+    """A question that is not answered. Whether and why follows from earlier questions and answers alone."""
+
+    question: str
+    reason: str
+
+    @property
+    def denied(self) -> bool:
+        """Yes."""
+        return True
+
+
+class QueryAuditor:
+    """Answer sums, counts, averages, maxima and minima of one column exactly, as long as they disclose nothing.
+
+    Before each answer the auditor decides by what was asked and answered before, never by the answer itself, so that a
+    denial tells nothing either. The history is one file for everyone who asks, so that people who share answers learn
+    no more than one of them may.
+
+    What must hold: everybody may know who is in which row, who has a value, and the `public` columns (so counts are
+    always answered); values of the column are numbers without known bounds or with the stated ones. A column with few
+    possible values is not safe here, use `PrivateTable`.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; one row per person.
+    column : the column of numbers that is protected. Rows without a value are left out.
+    path : the file of the history, made if it is not there. Deleting it forgets what was answered.
+    public : the columns that conditions may name.
+    tolerance : answers that leave somebody's value in an interval narrower than this are denied, too; needs `bounds`.
+    bounds : the lowest and the highest value that anyone can have, as everybody knows.
+    risk : with a tolerance, how likely it may be that an answer narrows an interval too much.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        column: str,
+        path: str | Path,
+        *,
+        public: Sequence[str],
+        tolerance: float | None = None,
+        bounds: tuple[float, float] | None = None,
+        risk: float = 0.01,
+    ) -> None:
+        table, _ = to_arrow(data)
+        refuse_unknown(column, table)
+        listed = not isinstance(public, str) and column not in public
+        require(listed, self, "public", "a list of columns, without the protected one", public)
+        self.column = column
+        self.tolerance = _tolerance(tolerance, bounds, risk)
+        marked = fingerprint(table)
+        table = table.filter(pa.compute.is_valid(table[column]))
+        self._values = _numbers(table[column], column, self.tolerance)
+        self._ranks: npt.NDArray[np.int64]
+        self._distinct, self._ranks = np.unique(self._values, return_inverse=True)
+        self._public: dict[str, RowColumn] = {}
+        for name in public:
+            refuse_unknown(name, table)
+            self._public[name] = natural_column(name, table[name])
+        rows = len(self._values)
+        rule = "exact disclosure" if self.tolerance is None else repr(self.tolerance)
+        self._history = History.open(Path(path), rows, {"table": marked, "column": column, "rule": rule})
+        self._lock = Lock()
+        self._seen = 0
+        self._family = np.zeros(rows, dtype=np.int8)
+        self._sums = Sums(rows)
+        self._totals: list[float] = []
+        self._maxima = {"max": Maxima(rows), "min": Maxima(rows)}
+
+    def __repr__(self) -> str:
+        return f"QueryAuditor({self.column!r}, {len(self._values)} rows)"
+
+    @property
+    def history(self) -> tuple[Asked, ...]:
+        """All questions, answered and denied, of everyone."""
+        return self._history.all()
+
+    def ask(self, kind: str, where: Mapping[str, object] | None = None, *, user: str = "") -> ExactAnswer | Denied:
+        """Ask one question, in turn with everyone else who asks.
+
+        Parameters
+        ----------
+        kind : `"count"`, `"sum"`, `"avg"`, `"max"` or `"min"` of the protected column.
+        where : conditions on public columns, as in `Query`.
+        user : who asks, for the history.
+        """
+        require(kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", kind)
+        query = Query(where=where or {})
+        for name in query.conditions:
+            if name not in self._public:
+                raise SchemaError(f"Conditions may name {', '.join(self._public) or 'no column'}, not {name!r}.")
+        rows = satisfying(query.conditions, self._public, len(self._values))
+        question = f"{kind} of {self.column}{repr(query).removeprefix('Query(count').removesuffix(')')}"
+        if kind == "count":
+            with self._history.turn() as store:
+                History.add(store, Asked(user, kind, question, denied=False), rows)
+            return ExactAnswer(question=question, value=int(rows.sum()))
+        if not rows.any():
+            raise InvalidParameterError("No row satisfies the conditions; ask about others.")
+        with self._lock:
+            return self._audited(kind, rows, question, user)
+
+    def _audited(self, kind: str, rows: Truths, question: str, user: str) -> ExactAnswer | Denied:
+        """Catch up with the history, decide, note the question, and only then answer."""
+        with self._history.turn() as store:
+            for entry in self._history.answered_after(store, self._seen):
+                self._note(entry.kind, entry.rows)
+                self._seen = entry.number
+            reason, verdict = self._judge(kind, rows)
+            entered = History.add(store, Asked(user, kind, question, denied=bool(reason)), rows)
+        if reason:
+            return Denied(question=question, reason=reason)
+        self._note(kind, rows, verdict)
+        self._seen = entered
+        return ExactAnswer(question=question, value=self._answer(kind, rows))
+
+    def _judge(self, kind: str, rows: Truths) -> tuple[str, Verdict | None]:
+        """Say why a question must be denied, or nothing; no value of these rows is looked at."""
+        if not np.isin(self._family[rows], (0, FAMILIES[kind])).all():
+            return MIXES, None
+        if FAMILIES[kind] == FAMILIES["sum"]:
+            verdict = self._sums.judge(rows)
+            if verdict.discloses:
+                return DISCLOSES, None
+            wide = self.tolerance is None or verdict.known or not self._sum_narrows(verdict, self.tolerance)
+            return "" if wide else NARROWS, verdict
+        if self._maxima[kind].discloses(rows):
+            return DISCLOSES, None
+        wide = self.tolerance is None or not maximum_narrows(self._room(kind, rows, self.tolerance), self.tolerance)
+        return "" if wide else NARROWS, None
+
+    def _sum_narrows(self, verdict: Verdict, tolerance: Tolerance) -> bool:
+        cover, asked = verdict.cover, self._sums.asked.astype(np.float64)
+        past = Answered(
+            asked=np.concatenate([asked, asked[:, cover.split]], axis=1),
+            sums=np.array(self._totals),
+            sizes=class_sizes(cover.sizes_after),
+        )
+        return sum_narrows(past, cover.members.astype(np.float64), tolerance)
+
+    def _room(self, kind: str, rows: Truths, tolerance: Tolerance) -> npt.NDArray[np.float64]:
+        """Give how far values may lie from the bound that maxima (or minima) push them to, as is known so far."""
+        upper = self._maxima[kind].upper_bounds(rows)
+        known = upper < UNBOUNDED
+        room = np.full(len(upper), tolerance.high - tolerance.low)
+        if kind == "max":
+            room[known] = self._distinct[upper[known]] - tolerance.low
+        else:
+            room[known] = tolerance.high - self._distinct[len(self._distinct) - 1 - upper[known]]
+        return room
+
+    def _note(self, kind: str, rows: Truths, verdict: Verdict | None = None) -> None:
+        """Take an answered question into account."""
+        self._family[rows] = FAMILIES[kind]
+        if FAMILIES[kind] == FAMILIES["sum"]:
+            found = verdict or self._sums.judge(rows)
+            if not found.known:
+                self._totals.append(float(self._answer("sum", rows)))
+            self._sums.accept(found)
+            return
+        ranks = self._ranks[rows]
+        best = int(ranks.max()) if kind == "max" else len(self._distinct) - 1 - int(ranks.min())
+        self._maxima[kind].accept(rows, best)
+
+    def _answer(self, kind: str, rows: Truths) -> float:
+        chosen = self._values[rows]
+        if kind in {"max", "min"}:
+            extreme = chosen.max() if kind == "max" else chosen.min()
+            return extreme.item()  # type: ignore[no-any-return]  # a number of Python's
+        total = sum(chosen.tolist()) if chosen.dtype == np.int64 else fsum(chosen.tolist())
+        return total if kind == "sum" else total / len(chosen)
+
+
+def _numbers(column: pa.ChunkedArray, name: str, tolerance: Tolerance | None) -> npt.NDArray[Any]:
+    """Give the values of the protected column; refuse one that an auditor cannot protect."""
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise SchemaError(f"Column {name!r} holds no numbers; a QueryAuditor protects numbers.")
+    values = np.asarray(column.to_numpy())
+    if len(np.unique(values)) < FEWEST_VALUES:
+        raise SchemaError(
+            f"Column {name!r} has fewer than {FEWEST_VALUES} different values, which exact answers would soon tell; "
+            "use PrivateTable."
+        )
+    if tolerance is not None:
+        outside = int(((values < tolerance.low) | (values > tolerance.high)).sum())
+        if outside:
+            raise SchemaError(f"{outside} values of column {name!r} lie outside the stated bounds.")
+    return values
+
+
+def _tolerance(width: float | None, bounds: tuple[float, float] | None, risk: float) -> Tolerance | None:
+    require(is_number(risk) and 0 < risk < 1, "QueryAuditor", "risk", "between 0 and 1", risk)
+    together = (width is None) == (bounds is None)
+    require(together, "QueryAuditor", "bounds", "given together with tolerance", bounds)
+    if width is None or bounds is None:
+        return None
+    rising = len(bounds) == PAIR and all(map(is_number, bounds)) and bounds[0] < bounds[1]
+    require(rising, "QueryAuditor", "bounds", "two numbers, the lower first", bounds)
+    fine = is_number(width) and 0 < width < bounds[1] - bounds[0]
+    require(fine, "QueryAuditor", "tolerance", "above 0 and narrower than the bounds", width)
+    return Tolerance(low=float(bounds[0]), high=float(bounds[1]), width=float(width), risk=float(risk))

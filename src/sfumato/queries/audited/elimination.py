@@ -1,0 +1,59 @@
+"""Compiled steps of elimination modulo a Mersenne prime: products fit into 64 bits, and remainders need no division."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.kernels.compiling import Array, compiled
+
+BITS = 31
+PRIME = 2**31 - 1
+ENOUGH = 2
+
+
+@compiled
+def remainder(number: int) -> int:
+    """Give the remainder of a number from 0 to 2**63 - 1: its digits to the base 2**31 add up to it."""
+    number = (number & PRIME) + (number >> BITS)
+    number = (number & PRIME) + (number >> BITS)
+    return number - PRIME if number >= PRIME else number
+
+
+@compiled
+def add_rows(matrix: Array, chosen: Array, width: int, total: Array) -> None:
+    """Add chosen rows to a total."""
+    for row in chosen:
+        for column in range(width):
+            total[column] += np.int64(matrix[row, column])
+    for column in range(width):
+        total[column] = remainder(total[column])
+
+
+@compiled
+def leaves_one_person(matrix: Array, factors: Array, reduced: Array, sizes: Array) -> bool:
+    """Tell whether any row, once `factor * reduced` is taken away, has a single person left."""
+    width = len(reduced)
+    for row in range(len(factors)):
+        if factors[row] == 0:
+            continue
+        factor = PRIME - factors[row]
+        persons = 0
+        for column in range(width):
+            if remainder(np.int64(matrix[row, column]) + factor * reduced[column]) != 0:
+                persons += sizes[column]
+                if persons >= ENOUGH:
+                    break
+        if persons == 1:
+            return True
+    return False
+
+
+@compiled
+def take_away(matrix: Array, factors: Array, reduced: Array) -> None:
+    """Take `factor * reduced` away from every row, each with its own factor."""
+    for row in range(len(factors)):
+        if factors[row] == 0:
+            continue
+        factor = PRIME - factors[row]
+        for column in range(len(reduced)):
+            matrix[row, column] = remainder(np.int64(matrix[row, column]) + factor * reduced[column])

@@ -1,0 +1,108 @@
+"""The history of a column's questions, in a file that all askers share."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.queries.audited.partition import Truths
+from sfumato.table.held_file import create, damaged, facts, held
+
+WHAT = "query history"
+FORMAT = "sfumato query history 1"
+SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE questions (
+    entry INTEGER PRIMARY KEY AUTOINCREMENT,
+    user TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    question TEXT NOT NULL,
+    denied INTEGER NOT NULL CHECK (denied IN (0, 1)),
+    rows BLOB
+);
+"""
+
+
+class Asked(NamedTuple):
+    """A question of the history."""
+
+    user: str
+    kind: str
+    question: str
+    denied: bool
+
+
+class Entry(NamedTuple):
+    """An answered question, with the rows that it is about."""
+
+    number: int
+    kind: str
+    rows: Truths
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """The questions of one column of one table."""
+
+    path: Path
+    rows: int
+
+    @classmethod
+    def open(cls, path: Path, rows: int, said: dict[str, str]) -> History:
+        """Open a history, or make one; refuse that of another table, column or rule."""
+        create(path, WHAT, SCHEMA, {"format": FORMAT, **said})
+        with held(path, WHAT) as store:
+            sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            known = facts(store)
+            counted = store.execute("SELECT count(*), coalesce(max(entry), 0) FROM questions").fetchone()
+        if not sound or known.get("format") != FORMAT or counted[0] != counted[1]:
+            raise damaged(path, WHAT)
+        for name, value in said.items():
+            if known.get(name) != value:
+                raise InvalidParameterError(f"The history {path} was begun with another {name}; name another file.")
+        return cls(path=path, rows=rows)
+
+    @contextmanager
+    def turn(self) -> Iterator[Connection]:
+        """Hold the history for one question."""
+        with held(self.path, WHAT) as store:
+            yield store
+
+    def answered_after(self, store: Connection, number: int) -> Iterator[Entry]:
+        """Give answered questions that came after an entry; counts tell nothing and are left out."""
+        found = store.execute(
+            "SELECT entry, kind, rows FROM questions WHERE entry > ? AND rows IS NOT NULL ORDER BY entry", (number,)
+        )
+        for entry, kind, packed in found:
+            try:
+                bits = np.frombuffer(zlib.decompress(packed), dtype=np.uint8)
+            except (zlib.error, TypeError):
+                raise damaged(self.path, WHAT) from None
+            if len(bits) != -(-self.rows // 8):
+                raise damaged(self.path, WHAT)
+            yield Entry(entry, kind, np.unpackbits(bits, count=self.rows).astype(np.bool_))
+
+    @staticmethod
+    def add(store: Connection, asked: Asked, rows: Truths) -> int:
+        """Note a question before it is answered or denied."""
+        packed = None if asked.denied or asked.kind == "count" else zlib.compress(np.packbits(rows).tobytes(), 1)
+        done = store.execute(
+            "INSERT INTO questions (user, kind, question, denied, rows) VALUES (?, ?, ?, ?, ?)",
+            (asked.user, asked.kind, asked.question, int(asked.denied), packed),
+        )
+        assert done.lastrowid is not None  # noqa: S101 - SQLite numbers every row that it inserts
+        return done.lastrowid
+
+    def all(self) -> tuple[Asked, ...]:
+        """Give all questions, in order."""
+        with held(self.path, WHAT) as store:
+            found = store.execute("SELECT user, kind, question, denied FROM questions ORDER BY entry").fetchall()
+        return tuple(Asked(user, kind, question, bool(denied)) for user, kind, question, denied in found)

@@ -1,0 +1,174 @@
+"""How narrow an answer may make the interval of a value, between bounds that everybody knows.
+
+Whether a sum narrows an interval too much depends on the sum, and the auditor must decide without it. So tables are
+drawn that agree with all earlier answers, their values thought evenly spread between the bounds. The share `risk`
+of most extreme sums is set aside, half on each side. The sum is denied if the lowest or the highest of the others would
+make any interval narrower than the tolerance; as the width of an interval is a concave function of the sum, all sums
+between them are then safe, too. Intervals are found by linear programs over classes of rows.
+
+A maximum is denied if the chance that all its values lie within the tolerance of the lower bound exceeds the risk.
+Earlier maxima only make values larger than this supposes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.queries.audited.partition import Integers
+
+Floats = npt.NDArray[np.float64]
+DRAWS = 200
+WARM_UP = 100
+APART = 3  # steps between two tables that are kept
+GRID = 64
+FLAT, TRIANGLE = 1, 2  # one value is evenly spread, the sum of two has a triangle's density, of more nearly a bell's
+SLACK = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerance:
+    """Between which bounds values lie, how narrow an interval may get, and how often it may get narrower."""
+
+    low: float
+    high: float
+    width: float
+    risk: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answered:
+    """Sums that were answered, by classes: which classes each covers, the sums, and how many rows a class has."""
+
+    asked: Floats
+    sums: Floats
+    sizes: Floats
+
+    def with_sum(self, members: Floats, total: float) -> Answered:
+        """Give these sums and one more."""
+        return Answered(asked=np.vstack([self.asked, members]), sums=np.append(self.sums, total), sizes=self.sizes)
+
+    def near(self, members: Floats) -> npt.NDArray[np.bool_]:
+        """Tell which classes are linked to these by answered sums."""
+        linked = members > 0
+        while True:
+            sums = (self.asked[:, linked] > 0).any(axis=1)
+            further = linked | (self.asked[sums] > 0).any(axis=0)
+            if (further == linked).all():
+                return linked
+            linked = further
+
+
+def sum_narrows(past: Answered, members: Floats, tolerance: Tolerance) -> bool:
+    """Tell whether the sum over classes would make an interval too narrow, more often than the risk allows."""
+    linked = past.near(members)
+    sums = (past.asked[:, linked] > 0).any(axis=1)
+    here = Answered(asked=past.asked[sums][:, linked], sums=past.sums[sums], sizes=past.sizes[linked])
+    wanted = members[linked]
+    totals = _drawn_totals(here, wanted, tolerance)
+    ends = np.quantile(totals, [tolerance.risk / 2, 1 - tolerance.risk / 2])
+    return any(_narrowest(here.with_sum(wanted, float(end)), tolerance) < tolerance.width for end in ends)
+
+
+def maximum_narrows(room: Floats, tolerance: Tolerance) -> bool:
+    """Tell whether a maximum is too likely to leave no room; `room` is what each value has above the lower bound."""
+    shares = np.minimum(1.0, tolerance.width / np.maximum(room, SLACK))
+    return float(np.log(shares).sum()) > log(tolerance.risk)
+
+
+def _narrowest(known: Answered, tolerance: Tolerance) -> float:
+    """Find the width of the narrowest interval of a value."""
+    from scipy.optimize import linprog
+
+    low, high, sizes = tolerance.low, tolerance.high, known.sizes
+    limits = [(size * low, size * high) for size in sizes.tolist()]
+    narrowest = np.inf
+    for place, size in enumerate(sizes.tolist()):
+        ends = []
+        for sign in (1.0, -1.0):
+            goal = np.zeros(len(sizes))
+            goal[place] = sign
+            found: Any = linprog(goal, A_eq=known.asked, b_eq=known.sums, bounds=limits, method="highs")
+            if not found.success:
+                return 0.0
+            ends.append(sign * found.fun)
+        least = max(low, ends[0] - (size - 1) * high)
+        most = min(high, ends[1] - (size - 1) * low)
+        narrowest = min(narrowest, most - least)
+    return narrowest
+
+
+def _drawn_totals(known: Answered, members: Floats, tolerance: Tolerance) -> Floats:
+    """Draw tables that agree with the answers (hit and run over sums of classes), and sum the members of each."""
+    from scipy.linalg import null_space
+
+    low, high, sizes = tolerance.low, tolerance.high, known.sizes
+    at = _inner_point(known, tolerance)
+    free = null_space(known.asked) if len(known.sums) else np.eye(len(sizes))
+    totals: list[float] = []
+    if not free.shape[1]:
+        return np.array([members @ at])
+    generator = np.random.default_rng(0)
+    for step in range(WARM_UP + DRAWS * APART):
+        direction = free @ generator.standard_normal(free.shape[1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.sort(np.array([(sizes * low - at) / direction, (sizes * high - at) / direction]), axis=0)
+        moving = np.abs(direction) > SLACK
+        first, last = ends[0][moving].max(initial=-np.inf), ends[1][moving].min(initial=np.inf)
+        if not first < last or not np.isfinite(last - first):
+            continue
+        at = at + direction * _along(
+            at, direction, ends=(first, last), sizes=sizes, tolerance=tolerance, generator=generator
+        )
+        if step >= WARM_UP and step % APART == 0:
+            totals.append(float(members @ at))
+    return np.array(totals or [float(members @ at)])
+
+
+def _along(
+    at: Floats,
+    direction: Floats,
+    *,
+    ends: tuple[float, float],
+    sizes: Floats,
+    tolerance: Tolerance,
+    generator: np.random.Generator,
+) -> float:
+    """Draw a point of a line, as likely as the sums of classes are there."""
+    cells = (np.arange(GRID) + 0.5) / GRID * (ends[1] - ends[0]) + ends[0]
+    mean = (at[:, None] + direction[:, None] * cells) / sizes[:, None]
+    unit = np.clip((mean - tolerance.low) / (tolerance.high - tolerance.low), SLACK, 1 - SLACK)
+    bell = -6.0 * sizes[:, None] * (unit - 0.5) ** 2
+    triangle = np.log(np.minimum(unit, 1 - unit))
+    density = np.where(sizes[:, None] == FLAT, 0.0, np.where(sizes[:, None] == TRIANGLE, triangle, bell)).sum(axis=0)
+    weights = np.exp(density - density.max())
+    reached = np.cumsum(weights)
+    place = int(np.searchsorted(reached, generator.random() * reached[-1]))
+    return float(cells[place] + (generator.random() - 0.5) / GRID * (ends[1] - ends[0]))
+
+
+def _inner_point(known: Answered, tolerance: Tolerance) -> Floats:
+    """Find sums of classes that agree with the answers and are as far from the bounds as they can be."""
+    from scipy.optimize import linprog
+
+    low, high, sizes = tolerance.low, tolerance.high, known.sizes
+    if not len(known.sums):
+        return np.asarray(sizes * (low + high) / 2)
+    count = len(sizes)
+    goal = np.append(np.zeros(count), -1.0)
+    inward = np.vstack([np.column_stack([-np.eye(count), sizes]), np.column_stack([np.eye(count), sizes])])
+    limits = np.concatenate([-sizes * low, sizes * high])
+    equal = np.column_stack([known.asked, np.zeros(len(known.sums))])
+    found: Any = linprog(
+        goal, A_ub=inward, b_ub=limits, A_eq=equal, b_eq=known.sums, bounds=[(None, None)] * (count + 1), method="highs"
+    )
+    return np.asarray(found.x[:count] if found.success else sizes * (low + high) / 2)
+
+
+def class_sizes(sizes: Integers) -> Floats:
+    """Give sizes as the programs take them."""
+    return sizes.astype(np.float64)

@@ -1,0 +1,97 @@
+"""The least and the greatest sum or average that some records can have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, nan
+
+import numpy as np
+
+from sfumato.queries.estimates.buckets import Packed
+from sfumato.queries.estimates.columns import AnsweredColumn
+from sfumato.queries.estimates.pieces import Floats
+from sfumato.queries.query import Condition
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chosen:
+    """Numbers of which some are chosen so that the sum or average is the least.
+
+    Parameters
+    ----------
+    loose : numbers that stand for themselves.
+    must, may : how many times each of them must and may be chosen.
+    packed : the numbers in buckets.
+    least, most : how many numbers of every bucket must and may be chosen.
+    """
+
+    loose: Floats
+    must: Floats
+    may: Floats
+    packed: Packed
+    least: Floats
+    most: Floats
+
+    def below(self, limit: float) -> tuple[float, float]:
+        """Choose what must be, and all below a limit that may be; give sum and number of what is chosen.
+
+        Of a bucket the smallest numbers are chosen, as many as must be or as lie below the limit.
+        """
+        times = np.where(self.loose < limit, self.may, self.must)
+        used = times > 0
+        total, number = float((times[used] * self.loose[used]).sum()), float(times.sum())
+        taken = np.clip(self.packed.count_below(limit), self.least, self.most)
+        return total + self.packed.sum_of_smallest(taken.astype(np.int64)), number + float(taken.sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """Records to sum: how many of every cell surely and possibly satisfy the conditions on other attributes."""
+
+    column: AnsweredColumn
+    condition: Condition | None
+    surely: Floats
+    perhaps: Floats
+
+    def least(self) -> Chosen:
+        """Say from which numbers a least sum or average is chosen."""
+        sums = self.column.sums(self.condition)
+        return self._chosen(sums.numbers.least, sums.ascending)
+
+    def greatest(self) -> Chosen:
+        """Say the same for the greatest, with all numbers negated."""
+        sums = self.column.sums(self.condition)
+        return self._chosen(-sums.numbers.greatest, sums.descending)
+
+    def _chosen(self, values: Floats, packed: Packed) -> Chosen:
+        labels, buckets = self.column.labels, self.column.buckets
+        judged, _ = self.column.judge(self.condition)
+        loose = np.where(judged.possible, values, 0.0)
+        must, may = self.surely[:labels] * judged.sure, self.perhaps[:labels] * judged.possible
+        most = np.minimum(self.perhaps[labels:], packed.sizes)
+        others = buckets.sizes - buckets.count(judged.sure)
+        least = np.minimum(np.maximum(self.surely[labels:] - others, 0.0), most)
+        return Chosen(loose, must, may, packed, least, most)
+
+
+def sum_bounds(selection: Selection) -> tuple[float, float]:
+    """Find the least and the greatest sum."""
+    return selection.least().below(0.0)[0], -selection.greatest().below(0.0)[0] + 0.0
+
+
+def average_bounds(selection: Selection) -> tuple[float, float]:
+    """Find the least and the greatest average; NaN if no record can be chosen."""
+    return _least_average(selection.least()), -_least_average(selection.greatest())
+
+
+def _least_average(chosen: Chosen) -> float:
+    """Lower the average step by step: choose only what lies below it, until nothing is left to drop."""
+    total, number = chosen.below(inf)
+    if number == 0:
+        return nan
+    average = total / number
+    while True:
+        total, number = chosen.below(average)
+        if number == 0 or total / number >= average:
+            return average
+        average = total / number

@@ -1,0 +1,167 @@
+"""The published columns that queries name: what every record shows, and in which bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.coding.domain import Domain, describe
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import bucket_numbers
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.queries.estimates.buckets import Buckets, Packed
+from sfumato.queries.estimates.pieces import Floats, Ints, Judged, Numbers, Pieces
+from sfumato.queries.estimates.reading import read_pieces
+from sfumato.queries.query import Condition, Query
+from sfumato.schema.schema import Schema
+from sfumato.table.columns import canonical_column, column_of
+from sfumato.table.values import coded, distinct_texts
+from sfumato.validation import did_you_mean, require
+
+Known = Mapping[str, tuple[Domain, bool]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sums:
+    """What a column adds to sums where a condition holds: the numbers of every label, and the mean of every cell.
+
+    `ascending` are the numbers in buckets, and `descending` the same negated.
+    """
+
+    numbers: Numbers
+    mean: Floats
+    ascending: Packed
+    descending: Packed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnsweredColumn:
+    """One attribute as its readers see it.
+
+    What a record shows is a *cell*: the label that is published for it or, where its value stands in a bucket, that
+    bucket. Cells are numbered: first the labels, then the buckets.
+    """
+
+    pieces: Pieces
+    cells: Ints
+    buckets: Buckets
+
+    @property
+    def labels(self) -> int:
+        """How many labels there are."""
+        return len(self.pieces.cover)
+
+    @property
+    def width(self) -> int:
+        """How many cells there are."""
+        return self.labels + len(self.buckets)
+
+    def judge(self, condition: Condition | None) -> tuple[Judged, Judged]:
+        """Judge a condition for every label, and for every cell."""
+        known = self._judged
+        if condition not in known:
+            known.clear()
+            by_label = self.pieces.judge(self.pieces.match(condition))
+            if not len(self.buckets):
+                known[condition] = by_label, by_label
+            else:
+                sizes = self.buckets.sizes
+                by_cell = Judged(
+                    np.append(by_label.share, self.buckets.mean(by_label.share)),
+                    np.append(by_label.sure, self.buckets.count(by_label.sure) == sizes),
+                    np.append(by_label.possible, self.buckets.count(by_label.possible) > 0),
+                )
+                known[condition] = by_label, by_cell
+        return known[condition]
+
+    def sums(self, condition: Condition | None) -> Sums:
+        """Give what the column adds to a sum where a condition holds."""
+        known = self._sums
+        if condition not in known:
+            known.clear()
+            numbers, possible = self.pieces.numbers(self.pieces.match(condition)), self.judge(condition)[0].possible
+            known[condition] = Sums(
+                numbers,
+                np.append(numbers.expected, self.buckets.mean(numbers.expected)),
+                self.buckets.packed(numbers.least, possible),
+                self.buckets.packed(-numbers.greatest, possible),
+            )
+        return known[condition]
+
+    @cached_property
+    def _judged(self) -> dict[Condition | None, tuple[Judged, Judged]]:
+        return {}
+
+    @cached_property
+    def _sums(self) -> dict[Condition | None, Sums]:
+        return {}
+
+
+def read_columns(table: pa.Table, schema: Schema, queries: Sequence[Query], known: Known) -> dict[str, AnsweredColumn]:
+    """Read every column that some query names."""
+    columns = {}
+    for name in dict.fromkeys(name for query in queries for name in query.attributes):
+        refuse_unpublished(name, table, schema)
+        conditions = dict.fromkeys(query.conditions[name] for query in queries if name in query.conditions)
+        columns[name] = read_column(table, name, schema, tuple(conditions), known.get(name))
+    return columns
+
+
+def read_column(
+    table: pa.Table, name: str, schema: Schema, conditions: Sequence[Condition], known: tuple[Domain, bool] | None
+) -> AnsweredColumn:
+    """Read one column; see `read_pieces`."""
+    distinct, indices = coded(table[name])
+    texts = distinct_texts(distinct).to_pylist()
+    label = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+    pieces = read_pieces(name, [*texts, None], schema, conditions, known)
+    bucket = bucket_numbers(table, name)
+    if bucket is None:
+        nothing = np.zeros(0, dtype=np.int64)
+        return AnsweredColumn(pieces, label, Buckets(nothing, nothing, nothing))
+    places = np.flatnonzero(bucket != NOT_PUBLISHED)
+    numbers, mine = np.unique(bucket[places], return_inverse=True)
+    cells = label.copy()
+    cells[places] = len(texts) + 1 + mine
+    order = np.argsort(mine, kind="stable")
+    sizes = np.bincount(mine, minlength=len(numbers)).astype(np.int64)
+    return AnsweredColumn(pieces, cells, Buckets(label[places][order], mine[order].astype(np.int64), sizes))
+
+
+def refuse_unpublished(name: str, table: pa.Table, schema: Schema) -> None:
+    """Refuse an attribute without a role, and one that the table lacks."""
+    shown = [each for each in schema.attributes if each in table.column_names]
+    if name not in shown:
+        hint = did_you_mean(name, shown) or f"; it shows {', '.join(map(repr, shown))}."
+        raise SchemaError(f"The query names {name!r}, which the published table does not show{hint}")
+
+
+def known_domains(stated: Mapping[str, Iterable[object]] | None, schema: Schema) -> Known:
+    """Read the values that attributes are stated to take; None among them says that a cell can be missing."""
+    require(stated is None or isinstance(stated, Mapping), "estimate", "domains", "a mapping from attributes", stated)
+    known = {}
+    for name, values in (stated or {}).items():
+        if name not in schema.attributes:
+            raise InvalidParameterError(
+                f"domains names {name!r}, which has no role{did_you_mean(name, schema.attributes) or '.'}"
+            )
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidParameterError(f"domains[{name!r}] must list all values that the attribute can take.")
+        listed = list(values)
+        column = canonical_column(name, pa.chunked_array([column_of(name, listed)]))
+        known[name] = (describe(name, column, schema), None in listed)
+    return known
+
+
+def original_domains(original: pa.Table, schema: Schema) -> Known:
+    """Take all values that an original table has, for its attributes with a role that may be asked for."""
+    names = (*schema.quasi, *schema.sensitive, *schema.insensitive)
+    return {
+        name: (describe(name, original[name], schema), original[name].null_count > 0)
+        for name in names
+        if name in original.column_names
+    }

@@ -1,0 +1,226 @@
+"""Answer COUNT, SUM and AVG from a published table: what to expect, and between which bounds the truth lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.published.table import refuse_unreadable
+from sfumato.queries.estimates.bounds import Selection, average_bounds, sum_bounds
+from sfumato.queries.estimates.columns import AnsweredColumn, Known, known_domains, read_columns
+from sfumato.queries.estimates.pieces import Floats, Ints, sum_by
+from sfumato.queries.query import Query
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.validation import require
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An answer from a published table: the truth lies from `lower` to `upper`, and `expected` is the best guess.
+
+    An average of which nothing is known, because no record can satisfy the query, is NaN.
+    """
+
+    expected: float
+    lower: float
+    upper: float
+
+    def __repr__(self) -> str:
+        return f"Estimate({self.expected:.6g}, from {self.lower:.6g} to {self.upper:.6g})"
+
+
+def estimate(
+    published: object, schema: Schema, query: Query, *, domains: Mapping[str, Iterable[object]] | None = None
+) -> Estimate:
+    """Answer one query from a published table.
+
+    Every cell that a published label covers is held for equally likely, and so is every assignment of a bucket's
+    values to its records. The truth is that of the records that are published; suppressed ones are not guessed.
+
+    Parameters
+    ----------
+    published : the published table (pandas, Polars or Arrow).
+    schema : the roles, and hierarchies to read taxonomy labels.
+    query : what to ask.
+    domains : all values that an attribute can take, where you know them, e.g. `{"age": range(121)}`; with None among
+        them if a cell can be missing. Without, the published table and the schema's hierarchies say what they can.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "salary": [10, 30, 20]})
+    >>> schema = Schema(quasi=["age"], sensitive=["salary"])
+    >>> estimate(table, schema, Query(kind="sum", over="salary", where={"age": ("<", 25)}))
+    Estimate(20, from 0 to 40)
+    """
+    require(isinstance(query, Query), "estimate", "query", "an sf.queries.Query", query)
+    (answer,) = Answers.read(published, schema, [query], known_domains(domains, schema)).certain()
+    return answer
+
+
+def estimate_all(
+    published: object,
+    schema: Schema,
+    queries: Sequence[Query],
+    *,
+    domains: Mapping[str, Iterable[object]] | None = None,
+) -> Any:
+    """Answer many queries at once; give a dataframe of the published table's kind with one row per query.
+
+    The columns are `expected`, `lower` and `upper`; see `estimate`.
+    """
+    asked = list(queries)
+    require(
+        all(isinstance(query, Query) for query in asked), "estimate_all", "queries", "a list of sf.queries.Query", asked
+    )
+    answers = Answers.read(published, schema, asked, known_domains(domains, schema)).certain()
+    names = ("expected", "lower", "upper")
+    table = pa.table({name: pa.array([getattr(each, name) for each in answers], pa.float64()) for name in names})
+    return to_arrow(published)[1].restore(table)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answers:
+    """A published table ready to answer some queries: records that show the same are one unit."""
+
+    queries: tuple[Query, ...]
+    columns: Mapping[str, AnsweredColumn]
+    counts: Floats
+    cells: Mapping[str, Ints]
+
+    @classmethod
+    def read(cls, published: object, schema: Schema, queries: Sequence[Query], known: Known) -> Answers:
+        """Read what the queries need of a published table."""
+        require(isinstance(schema, Schema), "estimate", "schema", "an sf.Schema", schema)
+        table, _ = to_arrow(published)
+        refuse_unreadable(table, schema)
+        columns = read_columns(table, schema, queries, known)
+        if not columns:
+            return cls(tuple(queries), {}, np.array([float(table.num_rows)]), {})
+        grouped = group_columns([c.cells for c in columns.values()], [c.width for c in columns.values()])
+        rows = first_rows(grouped)
+        cells = {name: column.cells[rows] for name, column in columns.items()}
+        return cls(tuple(queries), columns, grouped.counts.astype(np.float64), cells)
+
+    def certain(self) -> list[Estimate]:
+        """Answer every query with bounds that hold whatever the truth is."""
+        return [self._certain(query) for query in self.queries]
+
+    def rounded(self) -> list[Estimate]:
+        """Answer every query with the bounds of thesis 4.15-4.19: matching records per bucket as expected, rounded."""
+        return [self._rounded(query) for query in self.queries]
+
+    def _certain(self, query: Query) -> Estimate:
+        share, sure, possible = self._combined(query)
+        expected = self._expected(query, share)
+        if query.over is None:
+            return Estimate(expected, *self._count_bounds(query, sure, possible))
+        selection = self._selection(query, self.counts * sure, self.counts * possible)
+        bounds = sum_bounds if query.kind == "sum" else average_bounds
+        return Estimate(expected, *bounds(selection))
+
+    def _rounded(self, query: Query) -> Estimate:
+        share, sure, possible = self._combined(query, likely=True)
+        least, most = self.counts * sure, self.counts * possible
+        expected = self._expected(query, share)
+        if query.over is None:
+            return Estimate(expected, float(_down(least.sum())), float(_up(most.sum())))
+        return Estimate(expected, *sum_bounds(self._selection(query, least, most, whole=True)))
+
+    def _expected(self, query: Query, share: Floats) -> float:
+        """Expect a count, a sum, or their quotient, from the share of every unit in the other conditions."""
+        if query.over is None:
+            return _summed(self.counts, share)
+        column, condition = self.columns[query.over], query.conditions.get(query.over)
+        cells, records = self.cells[query.over], self.counts * share
+        total = _summed(records, column.sums(condition).mean[cells])
+        if query.kind == "sum":
+            return total
+        number = _summed(records, column.judge(condition)[1].share[cells])
+        return total / number if number > 0 else nan
+
+    def _combined(self, query: Query, *, likely: bool = False) -> tuple[Floats, Floats, Floats]:
+        """Multiply the conditions for every unit: probability, whether they surely hold, whether possibly.
+
+        A condition on the attribute that is summed is left out. With `likely`, a cell in a bucket counts by its
+        probability in all three.
+        """
+        share, sure, possible = np.ones((3, len(self.counts)))
+        for name, condition in query.conditions.items():
+            if name == query.over:
+                continue
+            column = self.columns[name]
+            _, judged = column.judge(condition)
+            cells = self.cells[name]
+            least, most = judged.sure.astype(np.float64), judged.possible.astype(np.float64)
+            if likely:
+                least[column.labels :] = most[column.labels :] = judged.share[column.labels :]
+            share *= judged.share[cells]
+            sure *= least[cells]
+            possible *= most[cells]
+        return share, sure, possible
+
+    def _count_bounds(self, query: Query, sure: Floats, possible: Floats) -> tuple[float, float]:
+        """Bound a count.
+
+        No more records of a bucket can satisfy its condition than it has matching values, and no more can fail it
+        than it has others.
+        """
+        bucketed = [name for name in query.conditions if len(self.columns[name].buckets)]
+        lower, upper = _summed(self.counts, sure), _summed(self.counts, possible)
+        if not bucketed:
+            return lower, upper
+        hopeful = self.counts * possible * self._sure_if_linked(query)
+        failing = 0.0
+        for name in bucketed:
+            column, cells = self.columns[name], self.cells[name]
+            by_label, _ = column.judge(query.conditions[name])
+            buckets, start, width = column.buckets, column.labels, column.width
+            held = sum_by(cells, hopeful, width)[start:]
+            failing += float(np.minimum(held, buckets.sizes - buckets.count(by_label.sure)).sum())
+            reached = sum_by(cells, self.counts * possible, width)
+            met = np.minimum(reached[start:], buckets.count(by_label.possible))
+            upper = min(upper, float(reached[:start].sum() + met.sum()))
+        return max(lower, float(hopeful.sum()) - failing), upper
+
+    def _sure_if_linked(self, query: Query) -> Floats:
+        """Tell for every unit whether all conditions on cells outside buckets surely hold."""
+        sure = np.ones(len(self.counts))
+        for name, condition in query.conditions.items():
+            column = self.columns[name]
+            _, judged = column.judge(condition)
+            holds = judged.sure.copy()
+            holds[column.labels :] = True
+            sure *= holds[self.cells[name]]
+        return sure
+
+    def _selection(self, query: Query, least: Floats, most: Floats, *, whole: bool = False) -> Selection:
+        """Say which records are summed: how many surely and possibly satisfy all other conditions, per cell."""
+        column, cells = self.columns[str(query.over)], self.cells[str(query.over)]
+        surely = sum_by(cells, least, column.width)
+        perhaps = sum_by(cells, most, column.width)
+        if whole:
+            surely[column.labels :] = _down(surely[column.labels :])
+            perhaps[column.labels :] = _up(perhaps[column.labels :])
+        return Selection(column, query.conditions.get(str(query.over)), surely, perhaps)
+
+
+def _summed(times: Floats, amounts: Floats) -> float:
+    """Sum products in pairs: exact for whole numbers, and not slowed by threads that a dot product would start."""
+    return float((times * amounts).sum())
+
+
+def _down(numbers: Floats) -> Floats:
+    return np.floor(numbers + ROUNDING)
+
+
+def _up(numbers: Floats) -> Floats:
+    return np.ceil(numbers - ROUNDING)

@@ -1,0 +1,160 @@
+"""The probabilistic long form: every record with each value that it may have, and the probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.applying import column_ranks
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import bucket_column, bucket_numbers, bucketed_attributes, refuse_unreadable
+from sfumato.exceptions import SchemaError
+from sfumato.queries.estimates.pieces import Floats, Ints
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.validation import did_you_mean
+
+RECORD = "_record"
+PROBABILITY = "_probability"
+MOST_ROWS = 50_000_000
+
+
+def long_form(published: object, schema: Schema, attributes: Sequence[str] | None = None) -> Any:
+    """Spell out a bucketized table: one row for every record and every value of its bucket.
+
+    The column `_record` counts the published records from 0, and `_probability` is the share that the value has in
+    the bucket; the probabilities of a record add up to 1. A record in buckets of several attributes has a row for
+    every combination or, where these were permuted together, for every one that occurs in the bucket. Cells outside
+    buckets, and generalized ones, stay as they are published.
+
+    Parameters
+    ----------
+    published : the published table (pandas, Polars or Arrow).
+    schema : the roles.
+    attributes : the attributes to spell out; all that have buckets unless given. Of others, the cells in
+        buckets are left empty.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [22, 24], "disease": ["flu", "cold"], "_bucket_disease": [0, 0]})
+    >>> spelled = long_form(table, Schema(quasi=["age"], sensitive=["disease"]))
+    >>> [list(row.values()) for row in spelled.to_pylist()]
+    [[0, 22, 'cold', 0.5], [0, 22, 'flu', 0.5], [1, 24, 'cold', 0.5], [1, 24, 'flu', 0.5]]
+    """
+    table, kind = to_arrow(published)
+    return kind.restore(spelled_out(table, schema, attributes))
+
+
+def spelled_out(table: pa.Table, schema: Schema, attributes: Sequence[str] | None = None) -> pa.Table:
+    """Spell out an Arrow table; see `long_form`."""
+    refuse_unreadable(table, schema)
+    refuse_taken(table.column_names)
+    chosen = bucketized(table, schema, attributes)
+    row, probability = np.arange(table.num_rows), np.ones(table.num_rows)
+    spelled: dict[str, pa.Array] = {}
+    for names in slices_of(table, chosen).values():
+        contents = _contents(table, names)
+        source, entry = contents.spread(row)
+        spelled = {other: column.take(pa.array(source)) for other, column in spelled.items()}
+        for name, values in contents.values.items():
+            spelled[name] = values.take(pa.array(contents.value[entry]))
+        row, probability = row[source], probability[source] * contents.share[entry]
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {RECORD: pa.array(row)}
+    for name in table.column_names:
+        if name in spelled:
+            columns[name] = spelled[name]
+        elif not is_spelled_out(name, table, chosen):
+            columns[name] = _linked(table, name).take(pa.array(row))
+    return pa.table({**columns, PROBABILITY: pa.array(probability)})
+
+
+def refuse_taken(names: Sequence[str]) -> None:
+    """Refuse a table that already has columns of the names that the long form adds."""
+    for name in (RECORD, PROBABILITY):
+        if name in names:
+            raise SchemaError(f"The published table has a column {name!r} already; rename it first.")
+
+
+def bucketized(table: pa.Table, schema: Schema, attributes: Sequence[str] | None) -> list[str]:
+    """List the attributes to spell out; refuse one without buckets."""
+    known = [name for name in schema.attributes if bucket_column(table.column_names, name) is not None]
+    if attributes is None:
+        return known
+    for name in attributes:
+        if name not in known:
+            hint = did_you_mean(name, known) or (f"; these have: {', '.join(map(repr, known))}." if known else ".")
+            raise SchemaError(f"No column gives buckets of {name!r}{hint}")
+    return list(dict.fromkeys(attributes))
+
+
+def slices_of(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
+    """Put attributes in buckets together that were permuted together, by the column of their buckets."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(bucket_column(table.column_names, name) or name, []).append(name)
+    return found
+
+
+def is_spelled_out(column: str, table: pa.Table, chosen: Sequence[str]) -> bool:
+    """Tell whether a column numbers buckets of nothing but attributes that are spelled out."""
+    named = bucketed_attributes(column, table.column_names)
+    return bool(named) and set(named) <= set(chosen)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Contents:
+    """What buckets hold: for every record its bucket, for every bucket its values, or combinations, with shares.
+
+    A record whose cell is in no bucket has one of its own. `value` is a place among the distinct `values`.
+    """
+
+    values: dict[str, pa.Array]
+    bucket: Ints
+    start: Ints
+    value: Ints
+    share: Floats
+
+    def spread(self, row: Ints) -> tuple[Ints, Ints]:
+        """Repeat records once for every value that they may have; give the place in `row`, and the entry."""
+        bucket = self.bucket[row]
+        many = self.start[bucket + 1] - self.start[bucket]
+        total = int(many.sum())
+        if total > MOST_ROWS:
+            raise SchemaError(f"The long form would have {total:,} rows; spell out fewer attributes at a time.")
+        source = np.repeat(np.arange(len(row)), many)
+        first = np.repeat(self.start[bucket] - np.cumsum(many) + many, many)
+        return source, first + np.arange(total)
+
+
+def _contents(table: pa.Table, names: Sequence[str]) -> _Contents:
+    bucket = bucket_numbers(table, names[0])
+    assert bucket is not None  # noqa: S101 - only attributes with buckets come here
+    alone = bucket == NOT_PUBLISHED
+    bucket = np.where(alone, bucket.max(initial=-1) + np.cumsum(alone), bucket)
+    ranked = [column_ranks(table[name]) for name in names]
+    joint = group_columns([ranks for ranks, _ in ranked], [width for _, width in ranked])
+    order = np.argsort(joint.keys)
+    rank = np.empty(len(joint), dtype=np.int64)
+    rank[order] = np.arange(len(joint))
+    some = pa.array(first_rows(joint)[order])
+    width, buckets = len(joint), int(bucket.max()) + 1
+    pairs = group_columns([bucket, rank[joint.labels]], [buckets, width])
+    order = np.argsort(pairs.keys)
+    owner, value = np.divmod(pairs.keys[order], width)
+    share = pairs.counts[order] / np.bincount(bucket, minlength=buckets)[owner]
+    values = {name: table[name].take(some).combine_chunks() for name in names}
+    return _Contents(values, bucket, np.searchsorted(owner, np.arange(buckets + 1)), value, share)
+
+
+def _linked(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Give a column without the cells that stand in buckets."""
+    bucket = bucket_numbers(table, name)
+    if bucket is None:
+        return table[name]
+    return pc.if_else(pa.array(bucket == NOT_PUBLISHED), table[name], None)

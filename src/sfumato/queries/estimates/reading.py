@@ -1,0 +1,160 @@
+"""Read what published cells mean for answers, with the original's values at hand, a taxonomy, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, nan
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.coding.domain import Domain
+from sfumato.core.publication import Centre, Interval, Label, MissingCell, Node, Suppressed, ValueSet
+from sfumato.core.published.coverage import bounds
+from sfumato.core.published.labels import parse_label
+from sfumato.core.published.table import PublishedColumn
+from sfumato.exceptions import SchemaError
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.queries.estimates.pieces import Cover, Floats, Ints, Pieces, is_numeric
+from sfumato.queries.query import Condition, places
+from sfumato.schema.missing import Missing
+from sfumato.schema.scales import Scale
+from sfumato.schema.schema import Schema
+from sfumato.table.values import text as value_text
+
+
+def read_pieces(
+    name: str,
+    texts: Sequence[str | None],
+    schema: Schema,
+    conditions: Sequence[Condition],
+    known: tuple[Domain, bool] | None,
+) -> Pieces:
+    """Cut an attribute into pieces.
+
+    Parameters
+    ----------
+    name : the attribute.
+    texts : the distinct published texts.
+    schema : roles, scales and hierarchies.
+    conditions : all conditions on the attribute that will be asked for.
+    known : all values that the attribute can take and whether one can be missing, where that is known.
+    """
+    column = PublishedColumn(name, tuple(texts), np.zeros(0, dtype=np.int32), schema, known[0] if known else None)
+    if known is not None:
+        return _of_leaves(column, column.domain, np.ones(len(column.domain)), maybe_missing=known[1], others=False)
+    domain = column.domain
+    if name in schema.orders or isinstance(schema.hierarchies.get(name), Taxonomy | OrderedGroups):
+        return _of_leaves(column, domain, np.ones(len(domain)), maybe_missing=True, others=False)
+    if domain.scale.ordered:
+        return _of_axis(column, conditions)
+    asked = {value_text(value) for condition in conditions for value in condition.values} - set(domain.texts)
+    leaves = pa.concat_arrays([domain.values, pa.array(sorted(asked), pa.string())])
+    weight = np.append(np.ones(len(domain)), np.zeros(len(asked)))
+    return _of_leaves(column, Domain(name, domain.scale, leaves), weight, maybe_missing=True, others=True)
+
+
+def _of_leaves(column: PublishedColumn, domain: Domain, weight: Floats, *, maybe_missing: bool, others: bool) -> Pieces:
+    """Take every leaf as a piece; with `others`, stars and masks may stand for values that are not shown, too."""
+    seen = PublishedColumn(column.name, column.texts, column.codes, column.schema, domain)
+    labels, found = seen.labels, seen.coverage
+    empty = sum(not isinstance(label, MissingCell) for label in np.array(labels, object)[found.leaf_counts() == 0])
+    if empty and not others:
+        raise SchemaError(
+            f"Column {column.name!r} is published with {empty} cells that none of its known values fits; "
+            "give the values, hierarchy and original that belong to this table."
+        )
+    first, last, members = found.low.copy(), found.high.copy(), dict(found.members)
+    for at, label in enumerate(labels):
+        if isinstance(label, MissingCell) and column.schema.missing is Missing.MATCHES_ALL:
+            first[at], last[at] = 0, len(domain) - 1 + others
+        elif others and isinstance(label, Suppressed):
+            last[at] = len(domain)
+        elif others and isinstance(label, Node):
+            members[at] = np.append(members.get(at, np.zeros(0, dtype=np.int64)), len(domain))
+    missing = found.missing & (maybe_missing or column.schema.missing is Missing.MATCHES_ALL)
+    place = domain.positions if is_numeric(domain) else np.zeros(len(domain))
+    place, weight = np.append(place, [0.0] * others), np.append(weight, [0.0] * others)
+    return Pieces(domain, place, place, place, place, weight, weight, Cover(first, last, members, missing), listed=True)
+
+
+def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> Pieces:
+    """Cut the axis of numbers at every one that is shown or asked for: points, and the gaps between them.
+
+    Where all shown numbers are whole, a gap weighs as many whole numbers as it holds; otherwise, its width. Beyond
+    the least and the greatest number shown nothing is expected, but possible.
+    """
+    shown = column.domain
+    domain = Domain(shown.name, Scale.NUMERIC, shown.values) if shown.scale is Scale.NUMERIC else _numeric(column)
+    asked = [place for condition in conditions for place in places(column.name, condition, domain)]
+    own = domain.positions
+    points = np.unique(np.append(own, asked))
+    ends = np.concatenate([[-inf], points, [inf]])
+    low, high = _interleaved(ends[:-1], points), _interleaved(ends[1:], points)
+    inside = (low >= own.min(initial=inf)) & (high <= own.max(initial=-inf))
+    weight, mean = np.zeros(len(low)), np.zeros(len(low))
+    gap = np.arange(len(low)) % 2 == 0
+    if pa.types.is_integer(domain.values.type) or pa.types.is_date32(domain.values.type):
+        least = np.where(gap, np.floor(low) + 1, np.ceil(low))
+        greatest = np.where(gap, np.ceil(high) - 1, np.floor(high))
+        weight[inside] = np.maximum(greatest - least + 1, 0)[inside]
+        mean[inside] = (least[inside] + greatest[inside]) / 2
+    else:
+        weight[inside] = (high - low)[inside]
+        mean[inside] = (low[inside] + high[inside]) / 2
+    with np.errstate(invalid="ignore"):  # an axis without any point has no middle
+        middle = low / 2 + high / 2
+    positions = np.where(np.isinf(low), low, np.where(np.isinf(high), high, middle))
+    listed = (~gap & np.isin(low, own)).astype(np.float64)
+    return Pieces(domain, positions, low, high, mean, weight, listed, _place(column, domain, points), listed=False)
+
+
+def _numeric(column: PublishedColumn) -> Domain:
+    """Read ordinal numbers as numbers."""
+    labels = [parse_label(text, Scale.NUMERIC, {}) for text in column.domain.texts]
+    return Domain(column.name, Scale.NUMERIC, pa.array([label.value for label in labels if isinstance(label, Centre)]))
+
+
+def _interleaved(gaps: Floats, points: Floats) -> Floats:
+    pieces = np.empty(len(gaps) + len(points))
+    pieces[::2], pieces[1::2] = gaps, points
+    return pieces
+
+
+def _place(column: PublishedColumn, domain: Domain, points: Floats) -> Cover:
+    """Find the pieces of the axis that every label covers."""
+    labels = [parse_label(text, Scale.NUMERIC, {}) for text in column.texts]
+    ends = [(label.low, label.high) if isinstance(label, Interval) else _ends(label) for label in labels]
+    lows, highs = bounds([low for low, _ in ends], domain), bounds([high for _, high in ends], domain)
+    low_open = np.array([isinstance(label, Interval) and not label.low_closed for label in labels], dtype=np.int64)
+    high_open = np.array([isinstance(label, Interval) and not label.high_closed for label in labels], dtype=np.int64)
+    first = np.where(np.isneginf(lows), 0, 2 * np.searchsorted(points, lows) + 1 + low_open)
+    last = np.where(np.isposinf(highs), 2 * len(points), 2 * np.searchsorted(points, highs) + 1 - high_open)
+    members: dict[int, Ints] = {}
+    for at, label in enumerate(labels):
+        lost = isinstance(label, MissingCell)
+        if isinstance(label, ValueSet):
+            numbers = [_ends(parse_label(text, Scale.NUMERIC, {}))[0] for text in label.texts]
+            own = bounds(numbers, domain)
+            lows[at] = own.sum()
+            members[at] = np.unique(2 * np.searchsorted(points, own) + 1)
+        elif lost:
+            anything = column.schema.missing is Missing.MATCHES_ALL
+            first[at], last[at], lows[at], highs[at] = 0, 2 * len(points) if anything else -1, 0.0, 0.0
+    unread = np.isnan(lows) | (np.isnan(highs) & ~np.isin(np.arange(len(labels)), list(members)))
+    if unread.any():
+        raise SchemaError(
+            f"Column {column.name!r} is read as numbers and shows {np.count_nonzero(unread)} cells that are none; "
+            "name its scale or hierarchy in the schema."
+        )
+    missing = np.array([isinstance(label, Suppressed | MissingCell) for label in labels], dtype=np.bool_)
+    return Cover(first.astype(np.int64), last.astype(np.int64), members, missing)
+
+
+def _ends(label: Label) -> tuple[object, object]:
+    if isinstance(label, Centre):
+        return label.value, label.value
+    if isinstance(label, Suppressed | Node):
+        return -inf, inf
+    return nan, nan

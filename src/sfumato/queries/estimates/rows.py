@@ -1,0 +1,132 @@
+"""Which rows of an original table satisfy conditions; every row is judged by its own cells alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.queries.query import SIGNS, Between, Compared, Condition, OneOf
+from sfumato.table.values import coded, distinct_texts, text
+from sfumato.validation import did_you_mean
+
+Truths = npt.NDArray[np.bool_]
+NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+MIDNIGHT = "T00:00:00"  # moments that are all at midnight are kept as dates, so a single one is told as a date, too
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberColumn:
+    """A column read as numbers; what is no number is missing, written as NaN."""
+
+    name: str
+    values: npt.NDArray[np.float64]
+
+    def satisfying(self, condition: Condition) -> Truths:
+        """Tell which rows satisfy a condition."""
+        given = tuple(_number(self.name, value) for value in condition.values)
+        if isinstance(condition, OneOf):
+            return np.isin(self.values, given)
+        if isinstance(condition, Between):
+            return np.asarray((self.values >= given[0]) & (self.values <= given[1]))
+        return np.asarray(SIGNS[condition.sign](self.values, given[0]) & ~np.isnan(self.values))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TextColumn:
+    """A column read as texts: code i stands for text i, -1 for a missing value."""
+
+    name: str
+    texts: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+    ordered: bool = False
+
+    def satisfying(self, condition: Condition) -> Truths:
+        """Tell which rows satisfy a condition; dates are ordered as they are written, other texts are not."""
+        given = tuple(_written(value) for value in condition.values)
+        if isinstance(condition, OneOf):
+            met = [each in given for each in self.texts]
+        elif isinstance(condition, Compared) and condition.sign == "!=":
+            met = [each != given[0] for each in self.texts]
+        elif not self.ordered:
+            raise InvalidParameterError(
+                f"The condition on {self.name!r} needs an order, which texts lack; give a value or a set of values."
+            )
+        elif isinstance(condition, Between):
+            met = [given[0] <= each <= given[1] for each in self.texts]
+        else:
+            met = [bool(SIGNS[condition.sign](each, given[0])) for each in self.texts]
+        return np.array([*met, False], dtype=np.bool_)[self.codes]
+
+
+RowColumn = NumberColumn | TextColumn
+
+
+def number_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
+    """Read a column as numbers, cell by cell: a text that writes a number is one, anything else is missing."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return NumberColumn(name, np.where(np.isfinite(values), values, np.nan))
+    if not pa.types.is_string(kind):
+        raise SchemaError(f"Column {name!r} holds no numbers; state its categories instead of bounds.")
+    distinct, codes = coded(column)
+    read = [float(each) if NUMBER.fullmatch(each) else np.nan for each in distinct.to_pylist()]
+    finite = [each if isfinite(each) else np.nan for each in read]
+    return NumberColumn(name, np.array([*finite, np.nan])[_codes(codes)])
+
+
+def text_column(name: str, column: pa.ChunkedArray) -> TextColumn:
+    """Read a column as texts, cell by cell."""
+    distinct, codes = coded(column)
+    ordered = bool(pa.types.is_date(distinct.type) or pa.types.is_timestamp(distinct.type))
+    written = [each.removesuffix(MIDNIGHT) if ordered else each for each in distinct_texts(distinct).to_pylist()]
+    return TextColumn(name, tuple(written), _codes(codes), ordered)
+
+
+def natural_column(name: str, column: pa.ChunkedArray) -> RowColumn:
+    """Read numbers as numbers, and anything else as texts."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return number_column(name, column)
+    return text_column(name, column)
+
+
+def satisfying(conditions: Mapping[str, Condition], columns: Mapping[str, RowColumn], rows: int) -> Truths:
+    """Tell which rows satisfy every condition; a missing value satisfies none."""
+    found = np.ones(rows, dtype=np.bool_)
+    for name, condition in conditions.items():
+        found &= columns[name].satisfying(condition)
+    return found
+
+
+def refuse_unknown(name: str, table: pa.Table) -> None:
+    """Refuse a column that the table lacks."""
+    if name not in table.column_names:
+        hint = did_you_mean(name, table.column_names) or "."
+        raise SchemaError(f"The table has no column {name!r}{hint}")
+
+
+def _codes(codes: pa.Array) -> npt.NDArray[np.int64]:
+    return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _written(value: object) -> str:
+    return text(value).removesuffix(MIDNIGHT) if isinstance(value, date | np.datetime64) else text(value)
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise InvalidParameterError(f"The condition on {name!r} must name numbers, as the column holds them.")
+    return float(value)

@@ -1,0 +1,190 @@
+"""The long form as views in DuckDB, so that plain SQL gives expected counts and sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.coding.domain import Domain
+from sfumato.core.published.table import refuse_unreadable
+from sfumato.exceptions import WriteError
+from sfumato.queries.estimates.columns import known_domains, read_column
+from sfumato.queries.estimates.long_form import PROBABILITY, RECORD, bucketized, is_spelled_out, refuse_taken, slices_of
+from sfumato.queries.estimates.pieces import Pieces, sum_by
+from sfumato.schema.schema import Schema
+from sfumato.table.extras import optional_library
+from sfumato.table.formats.identifiers import quoted
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import coded
+from sfumato.validation import require
+
+MOST_VALUES = 5_000_000
+MOST_NUMBERS = 100_000
+
+
+def long_form_views(
+    database: Any,
+    published: object,
+    schema: Schema,
+    *,
+    name: str = "published",
+    domains: Mapping[str, Iterable[object]] | None = None,
+    replace: bool = False,
+) -> list[str]:
+    """Put a published table into DuckDB with views that spell out what its cells may mean; give their names.
+
+    - `NAME` is the published table itself, with the number of the record in `_record`;
+    - `NAME_long` is its long form: a row for every record and every value of its buckets, with `_probability`;
+    - `NAME_values_of_A`, for every quasi-identifier A whose values can be listed, gives for every published cell
+      (`shown`) the values that it may stand for (`value`) and their `_probability`.
+
+    Parameters
+    ----------
+    database : a DuckDB connection, or the path of a database file, which is made if it is not there.
+    published : the published table (pandas, Polars or Arrow).
+    schema : the roles, and hierarchies to read taxonomy labels.
+    name : the name of the table, with which the names of the views begin.
+    domains : all values that an attribute can take, where you know them; see `estimate`.
+    replace : whether a table and views of these names may be replaced.
+    """
+    require(bool(name), "long_form_views", "name", "a name for the table", name)
+    table, _ = to_arrow(published)
+    refuse_unreadable(table, schema)
+    refuse_taken(table.column_names)
+    _refuse_equal_names(table.column_names)
+    duckdb = optional_library("duckdb", extra="duckdb", error=WriteError)
+    known = known_domains(domains, schema)
+    values = {f"{name}_values_of_{each}": _values(table, each, schema, known.get(each)) for each in schema.quasi}
+    numbered = table.append_column(RECORD, pa.array(np.arange(table.num_rows)))
+    tables = {name: numbered, **{each: found for each, found in values.items() if found is not None}}
+    view = _long_view(table, schema, name)
+    names = [name, f"{name}_long", *(each for each in tables if each != name)]
+    try:
+        with _connected(duckdb, database) as connection:
+            if not replace:
+                _refuse_present(connection, names)
+            _create(connection, tables, f"{name}_long", view, replace=replace)
+    except duckdb.Error:
+        raise WriteError(
+            f"DuckDB cannot make the table {name!r} and its views; its file may be locked, damaged or full, or a "
+            "transaction be open."
+        ) from None
+    return names
+
+
+@contextmanager
+def _connected(duckdb: Any, database: Any) -> Iterator[Any]:
+    if isinstance(database, duckdb.DuckDBPyConnection):
+        yield database
+        return
+    require(
+        isinstance(database, str | PathLike), "long_form_views", "database", "a DuckDB connection or a path", database
+    )
+    with closing(duckdb.connect(fspath(database))) as connection:
+        yield connection
+
+
+def _refuse_equal_names(names: Sequence[str]) -> None:
+    first: dict[str, str] = {}
+    for each in names:
+        other = first.setdefault(each.casefold(), each)
+        if other != each:
+            raise WriteError(f"DuckDB takes the columns {other!r} and {each!r} for one; rename one of them.")
+
+
+def _refuse_present(connection: Any, names: Iterable[str]) -> None:
+    listed = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
+    present = {row[0].casefold() for row in connection.execute(listed).fetchall()}
+    for each in names:
+        if each.casefold() in present:
+            raise WriteError(f"The database already has a table {each!r}; give another name or ask to replace it.")
+
+
+def _create(connection: Any, tables: Mapping[str, pa.Table], long: str, view: str, *, replace: bool) -> None:
+    """Make all tables and the view in one transaction."""
+    word = "CREATE OR REPLACE" if replace else "CREATE"
+    connection.execute("BEGIN")
+    try:
+        for each, table in tables.items():
+            connection.register("sfumato_table", table)
+            connection.execute(f"{word} TABLE {quoted(each)} AS SELECT * FROM sfumato_table")  # noqa: S608 - quoted
+            connection.unregister("sfumato_table")
+        connection.execute(f"{word} VIEW {quoted(long)} AS {view}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _long_view(table: pa.Table, schema: Schema, name: str) -> str:
+    """Write the query that spells out all buckets of a table."""
+    spelled = bucketized(table, schema, None)
+    shares, joins, columns = [], [], [f"r.{quoted(RECORD)}"]
+    slices = slices_of(table, spelled)
+    place = {each: (at, column) for at, (column, names) in enumerate(slices.items()) for each in names}
+    for at, (column, names) in enumerate(slices.items()):
+        value, bucket = ", ".join(map(quoted, names)), quoted(column)
+        shares.append(
+            f"s{at} AS (SELECT {bucket}, {value}, count(*) / sum(count(*)) OVER (PARTITION BY {bucket}) AS share "  # noqa: S608 - quoted
+            f"FROM {quoted(name)} WHERE {bucket} IS NOT NULL GROUP BY {bucket}, {value})"
+        )
+        joins.append(f"LEFT JOIN s{at} ON r.{bucket} = s{at}.{bucket}")
+    for each in table.column_names:
+        if each in place:
+            at, column = place[each]
+            linked = f"r.{quoted(column)} IS NULL"
+            columns.append(f"CASE WHEN {linked} THEN r.{quoted(each)} ELSE s{at}.{quoted(each)} END AS {quoted(each)}")
+        elif not is_spelled_out(each, table, spelled):
+            columns.append(f"r.{quoted(each)}")
+    product = " * ".join(["1.0", *(f"coalesce(s{at}.share, 1.0)" for at in range(len(slices)))])
+    head = f"WITH {', '.join(shares)} " if shares else ""
+    shown = ", ".join([*columns, f"{product} AS {quoted(PROBABILITY)}"])
+    return f"{head}SELECT {shown} FROM {quoted(name)} r {' '.join(joins)}"  # noqa: S608 - all names are quoted
+
+
+def _values(table: pa.Table, name: str, schema: Schema, known: tuple[Domain, bool] | None) -> pa.Table | None:
+    """List the values that every published cell of an attribute may stand for; None where they cannot be listed."""
+    distinct, _ = coded(table[name])
+    pieces = read_column(table, name, schema, (), known).pieces
+    if not pieces.listed:
+        domain = _countable(pieces)
+        if domain is None:
+            return None
+        pieces = read_column(table, name, schema, (), (domain, True)).pieces
+    label, piece = pieces.cover.pairs()
+    weight = pieces.weight[piece]
+    total = sum_by(label, weight, len(pieces.cover))
+    kept = weight > 0
+    if len(label) > MOST_VALUES or (total[np.unique(label)] == 0).any():
+        return None
+    label, piece = label[kept], piece[kept]
+    kept = label < len(distinct)
+    label, piece = label[kept], piece[kept]
+    return pa.table(
+        {
+            "shown": distinct.take(pa.array(label)),
+            "value": pieces.domain.values.take(pa.array(piece)),
+            PROBABILITY: pa.array(pieces.weight[piece] / total[label]),
+        }
+    )
+
+
+def _countable(pieces: Pieces) -> Domain | None:
+    """List the values of an axis: the numbers shown if all cells are single ones, or all whole ones between them."""
+    domain, cover = pieces.domain, pieces.cover
+    covers = cover.first <= cover.last
+    if (cover.first == cover.last)[covers].all():
+        return domain
+    kind = domain.values.type
+    if not pa.types.is_integer(kind) and not pa.types.is_date32(kind):
+        return None
+    first, last = (int(domain.positions[at]) for at in (0, -1))
+    if last - first >= MOST_NUMBERS:
+        return None
+    numbers = pa.array(np.arange(first, last + 1), pa.int32() if pa.types.is_date32(kind) else pa.int64())
+    return Domain(domain.name, domain.scale, numbers.cast(kind))

@@ -1,0 +1,90 @@
+"""Noise and private selection, all of it OpenDP's: whole numbers in, whole numbers out, exact samplers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import ceil, exp, inf, log, nextafter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.table.extras import optional_library
+
+LAPLACE = "discrete Laplace"
+SELECTION = "permute and flip"
+LARGEST_SCALE = 2.0**60  # noise beyond it would not fit into 64 bits
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Noisy:
+    """Whole numbers with noise, and the noise's scale."""
+
+    numbers: Integers
+    scale: float
+
+
+def noisy(values: Integers, *, sensitivity: int, epsilon: Fraction) -> Noisy:
+    """Add noise to numbers that change by at most `sensitivity` in total when a person comes or goes."""
+    library = opendp()
+    space = library.vector_domain(library.atom_domain(T="i64")), library.l1_distance(T="i64")
+    scale, measure = _calibrated(lambda scale: library.m.make_laplace(*space, scale), sensitivity, epsilon)
+    return Noisy(numbers=np.array(measure(values.tolist()), dtype=np.int64), scale=scale)
+
+
+def least(scores: Integers, *, sensitivity: int, epsilon: Fraction) -> tuple[int, float]:
+    """Choose one of the least scores; each changes by at most `sensitivity` when a person comes or goes."""
+    library = opendp()
+    space = library.vector_domain(library.atom_domain(T="i64")), library.linf_distance(T="i64")
+    measure = library.max_divergence()
+
+    def selection(scale: float) -> Any:
+        return library.m.make_noisy_max(*space, measure, scale, negate=True)
+
+    scale, measurement = _calibrated(selection, sensitivity, epsilon)
+    return int(measurement(scores.tolist())), scale
+
+
+def selection_scale(*, sensitivity: int, epsilon: Fraction) -> float:
+    """Tell the scale of a selection before it is made."""
+    return float(2 * sensitivity / epsilon)
+
+
+def margin(scale: float, confidence: float) -> int:
+    """Tell by how much noise of this scale is off at most, with this confidence."""
+    beyond = (1.0 - confidence) * (1.0 + exp(-1.0 / scale)) / 2
+    return max(0, ceil(-scale * log(beyond)) - 1)
+
+
+def selection_margin(scale: float, candidates: int, error: float) -> float:
+    """Tell by how much a selected score is above the least at most, but for this chance of error."""
+    return scale * log(candidates / error)
+
+
+@cache
+def opendp() -> Any:
+    """Give OpenDP, whose proven samplers are in its part `contrib`."""
+    library = optional_library("opendp.prelude", extra="dp", error=InvalidParameterError)
+    library.enable_features("contrib")
+    return library
+
+
+def _calibrated(make: Callable[[float], Any], sensitivity: int, epsilon: Fraction) -> tuple[float, Any]:
+    """Find the scale whose cost, as OpenDP computes it, is at most epsilon."""
+    scale = float(sensitivity / epsilon)
+    for _ in range(2):
+        measurement = make(min(scale, LARGEST_SCALE))
+        cost = Fraction(measurement.map(sensitivity))
+        while cost > epsilon and cost <= epsilon * Fraction(1 + 2**-40):
+            scale = nextafter(scale, inf)
+            measurement = make(scale)
+            cost = Fraction(measurement.map(sensitivity))
+        if cost <= epsilon:
+            return scale, measurement
+        scale *= float(cost / epsilon)
+    raise InfeasibleError("So small an epsilon needs noise that does not fit into 64 bits; give a larger one.")

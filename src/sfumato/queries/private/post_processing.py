@@ -1,0 +1,91 @@
+"""What may be done to noisy counts without any cost, as steps that an answer names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
+
+Floats = npt.NDArray[np.float64]
+DRAWN = 400_000  # numbers drawn to see how far a step lets the noise go
+FEWEST_DRAWS = 20
+
+
+def non_negative(answer: PrivateCounts) -> PrivateCounts:
+    """Raise negative counts to 0: nothing is negative any more, but sums of cells become too large on average."""
+    label = "raised to 0"
+    raised = {name: np.maximum(getattr(answer, name), 0.0) for name in ("counts", "lower", "upper")}
+    return replace(answer, **raised, tree=(), steps=(*answer.steps, label))
+
+
+def consistent(answer: PrivateCounts) -> PrivateCounts:
+    """Make the sums of a tree agree by least squares (Hay and others, 2010), which lessens the noise of all."""
+    if not answer.tree:
+        raise InvalidParameterError("Only a histogram made with shape='tree' has sums to make consistent.")
+    cells = len(answer.cells)
+    values = consistent_leaves(answer.tree, answer.branching)[:cells]
+    sizes = [len(level) for level in answer.tree]
+    off = _margin(sizes, answer)
+    return replace(
+        answer, counts=values, lower=values - off, upper=values + off, tree=(), steps=(*answer.steps, "made consistent")
+    )
+
+
+def consistent_leaves(tree: Sequence[Floats], branching: int) -> Floats:
+    """Give the leaves of least squares of a complete tree of noisy sums, level by level from the root.
+
+    Levels may have further axes in front, for many trees of one shape.
+
+    >>> consistent_leaves([np.array([11.0]), np.array([4.0, 6]), np.array([3.0, 0, 5, 2])], 2).round(3)
+    array([3.476, 0.476, 4.81 , 1.81 ])
+    """
+    means = [np.asarray(tree[-1], dtype=np.float64)]
+    for height, level in enumerate(reversed(tree[:-1]), start=2):
+        below, here = float(branching ** (height - 1)), float(branching**height)
+        children = _per_parent(means[0], branching).sum(axis=-1)
+        means.insert(0, ((here - below) * np.asarray(level) + (below - 1) * children) / (here - 1))
+    fitted = means[0]
+    for level in means[1:]:
+        families = _per_parent(level, branching)
+        spare = (fitted - families.sum(axis=-1)) / branching
+        fitted = (families + spare[..., None]).reshape(level.shape)
+    return fitted
+
+
+def tree_of(leaves: npt.NDArray[np.int64], branching: int) -> list[npt.NDArray[np.int64]]:
+    """Sum counts up a complete tree, level by level from the root; absent leaves are 0.
+
+    >>> [level.tolist() for level in tree_of(np.array([1, 2, 3]), 2)]
+    [[6], [3, 3], [1, 2, 3, 0]]
+    """
+    size = branching
+    while size < len(leaves):
+        size *= branching
+    levels = [np.pad(leaves, (0, size - len(leaves)))]
+    while len(levels[0]) > 1:
+        levels.insert(0, _per_parent(levels[0], branching).sum(axis=-1))
+    return levels
+
+
+def bounded(answer: PrivateAnswer, low: float, high: float) -> PrivateAnswer:
+    """Move an answer, and its interval, between bounds that are known."""
+    moved = {name: min(max(getattr(answer, name), low), high) for name in ("value", "lower", "upper")}
+    return replace(answer, **moved, steps=(*answer.steps, "moved between the bounds"))
+
+
+def _margin(sizes: Sequence[int], answer: PrivateCounts) -> float:
+    """Tell how far leaves of least squares are off: all of them alike, so noise is drawn and pooled."""
+    draws = max(FEWEST_DRAWS, DRAWN // sum(sizes))
+    generator = np.random.default_rng(0)
+    noise = [generator.laplace(scale=answer.scale, size=(draws, size)) for size in sizes]
+    off = np.abs(consistent_leaves(noise, answer.branching))
+    return float(np.quantile(off, answer.confidence, method="higher"))
+
+
+def _per_parent(level: npt.NDArray[np.generic], branching: int) -> npt.NDArray[np.float64]:
+    return level.reshape(*level.shape[:-1], -1, branching)  # type: ignore[return-value]  # numbers of any kind

@@ -1,0 +1,342 @@
+"""A table that answers with differential privacy only, and only as long as its budget lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.fingerprint import fingerprint
+from sfumato.queries.estimates.rows import refuse_unknown, satisfying
+from sfumato.queries.private import noise, post_processing, quantiles, wavelet
+from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
+from sfumato.queries.private.budget import UNIT, shown, units_of_cost
+from sfumato.queries.private.columns import stated, whole_steps
+from sfumato.queries.query import Query
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import coded
+from sfumato.validation import is_number, is_whole, require
+
+Where = Mapping[str, object]
+SHAPES = ("cells", "tree", "wavelet")
+MOST_CELLS = 1_000_000
+MOST_SHARE_DIGITS = 10**6
+
+
+class Paid(NamedTuple):
+    """A question whose cost is spent."""
+
+    question: str
+    epsilon: Fraction
+    cost: str
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """Whose presence the answers hide: a row, or a person with up to `max_rows` rows."""
+
+    person: str | None
+    max_rows: int
+
+    def __str__(self) -> str:
+        return "row" if self.person is None else f"person by {self.person!r} with at most {self.max_rows} rows"
+
+
+class PrivateTable:
+    """Ask a table for counts, sums, means, quantiles, histograms and contingency tables with noise.
+
+    Every answer is epsilon-differentially private for one unit of privacy: it is at most e**epsilon times as likely
+    with the unit in the table as without it, and the other way round. Noise is OpenDP's. A missing value satisfies no
+    condition and is neither summed, averaged nor counted in a cell.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table.
+    accountant : keeps the budget; what an answer costs is spent before it is computed.
+    analyst : who asks.
+    bounds : per column of numbers the lowest and the highest value that anyone may have; values outside are moved
+        to the nearer bound. State what is known without looking at the table.
+    categories : per column of texts the values that cells can have; others are in no cell.
+    person : the column that tells persons apart. Without it the unit of privacy is one row.
+    max_rows : how many rows of a person take part, the first ones in the table; rows of nobody take no part.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        accountant: Accountant,
+        analyst: str,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        categories: Mapping[str, Iterable[object]] | None = None,
+        person: str | None = None,
+        max_rows: int | None = None,
+    ) -> None:
+        require(isinstance(accountant, Accountant), self, "accountant", "an Accountant", type(accountant).__name__)
+        noise.opendp()
+        table, _ = to_arrow(data)
+        self.unit = _unit(table, person, max_rows)
+        accountant.belong_to(fingerprint(table), str(self.unit))
+        if person is not None:
+            table = table.filter(pa.array(_first_rows(table[person], self.unit.max_rows)))
+        self.accountant = accountant
+        self.analyst = analyst
+        self._rows = table.num_rows
+        self._stated = stated(table, bounds or {}, categories or {})
+
+    def __repr__(self) -> str:
+        return f"PrivateTable({len(self._stated.columns)} columns, per {self.unit}, analyst {self.analyst!r})"
+
+    def for_analyst(self, analyst: str) -> PrivateTable:
+        """Give the same table to somebody else, who has a budget of their own."""
+        other = object.__new__(PrivateTable)
+        other.__dict__ |= {**self.__dict__, "analyst": analyst}
+        return other
+
+    def count(self, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95) -> PrivateAnswer:
+        """Count rows."""
+        chosen, question = self._chosen(where, "count")
+        paid = self._pay(question, epsilon, confidence)
+        return self._total(np.array([chosen.sum()], dtype=np.int64), self.unit.max_rows, 1.0, paid)
+
+    def sum(
+        self, column: str, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95
+    ) -> PrivateAnswer:
+        """Sum a column of numbers."""
+        values, low, high = self._stated.bounded(column)
+        chosen, question = self._chosen(where, f"sum of {column}")
+        paid = self._pay(question, epsilon, confidence)
+        steps, step, most = whole_steps(values[chosen & ~np.isnan(values)], low, high)
+        return self._total(steps.sum(keepdims=True), most * self.unit.max_rows, step, paid)
+
+    def mean(
+        self, column: str, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95
+    ) -> PrivateAnswer:
+        """Average a column of numbers.
+
+        Half of epsilon buys the sum of the distances from the middle of the bounds, half the count; the interval
+        follows from both.
+        """
+        values, low, high = self._stated.bounded(column)
+        chosen, question = self._chosen(where, f"mean of {column}")
+        paid = self._pay(question, epsilon, confidence)
+        middle, half = (low + high) / 2, (high - low) / 2
+        steps, step, most = whole_steps(values[chosen & ~np.isnan(values)] - middle, -half, half)
+        part = paid._replace(epsilon=paid.epsilon / 2, confidence=(1 + confidence) / 2)
+        total = self._total(steps.sum(keepdims=True), most * self.unit.max_rows, step, part)
+        number = self._total(np.array([len(steps)], dtype=np.int64), self.unit.max_rows, 1.0, part)
+        counts = [max(each, 1.0) for each in (number.lower, number.upper)]
+        ends = [end / count for end in (total.lower, total.upper) for count in counts]
+        answer = replace(
+            total,
+            value=middle + total.value / max(number.value, 1.0),
+            lower=middle + min(ends),
+            upper=middle + max(ends),
+            confidence=confidence,
+            mechanism=f"{noise.LAPLACE}, of a sum and a count",
+            epsilon=paid.cost,
+            steps=("divided by a count of at least 1",),
+        )
+        return post_processing.bounded(answer, low, high)
+
+    def quantile(
+        self,
+        column: str,
+        share: float,
+        where: Where | None = None,
+        *,
+        epsilon: float | str,
+        confidence: float = 0.95,
+        step: float | None = None,
+    ) -> PrivateAnswer:
+        """Find the value below which a share of the values lies; 0.5 asks for the median.
+
+        One of many candidates is selected: steps of `step` between the bounds, or else every whole number between
+        close whole bounds, or a thousand steps. `scale` is that of the noise of the rank.
+        """
+        values, low, high = self._stated.bounded(column)
+        exact = Fraction(repr(share)) if is_number(share) and 0 < share < 1 else Fraction(0)
+        fine = 0 < exact.denominator <= MOST_SHARE_DIGITS and exact > 0
+        require(fine, self, "share", "between 0 and 1, with at most 6 decimals", share)
+        grid = _grid(low, high, step)
+        chosen, question = self._chosen(where, f"quantile {share} of {column}")
+        paid = self._pay(question, epsilon, confidence)
+        counts = quantiles.counted(np.clip(values[chosen & ~np.isnan(values)], low, high), grid)
+        middle, lower, upper, scale = quantiles.select(
+            counts, exact, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence
+        )
+        return PrivateAnswer(
+            question=question,
+            value=float(grid[middle]),
+            lower=float(grid[lower]),
+            upper=float(grid[upper]),
+            confidence=confidence,
+            mechanism=noise.SELECTION,
+            scale=scale,
+            epsilon=paid.cost,
+        )
+
+    def histogram(
+        self,
+        column: str,
+        where: Where | None = None,
+        *,
+        epsilon: float | str,
+        edges: Sequence[float] | None = None,
+        shape: str = "cells",
+        branching: int = 2,
+        confidence: float = 0.95,
+    ) -> PrivateCounts:
+        """Count the rows of every category, or of every bin between edges.
+
+        With shape "tree" counts are summed up a tree whose sums have noise of their own, to be made consistent; with
+        "wavelet" noise is added to the Haar wavelet. Both answer ranges of many cells better than "cells".
+        """
+        require(shape in SHAPES, self, "shape", f"one of {', '.join(SHAPES)}", shape)
+        require(is_whole(branching) and branching > 1, self, "branching", "a whole number of at least 2", branching)
+        given = None if edges is None else {column: edges}
+        return self._counts(
+            [column], where, edges=given, epsilon=epsilon, confidence=confidence, shape=shape, branching=branching
+        )
+
+    def contingency_table(
+        self,
+        columns: Sequence[str],
+        where: Where | None = None,
+        *,
+        epsilon: float | str,
+        edges: Mapping[str, Sequence[float]] | None = None,
+        confidence: float = 0.95,
+    ) -> PrivateCounts:
+        """Count the rows of every combination of categories and bins."""
+        listed = not isinstance(columns, str) and len(set(columns)) == len(columns) > 0
+        require(listed, self, "columns", "a list of distinct columns", columns)
+        return self._counts(
+            list(columns), where, edges=edges or {}, epsilon=epsilon, confidence=confidence, shape="cells", branching=2
+        )
+
+    def _counts(
+        self,
+        columns: list[str],
+        where: Where | None,
+        *,
+        edges: Mapping[str, Sequence[float]] | None,
+        epsilon: float | str,
+        confidence: float,
+        shape: str,
+        branching: int,
+    ) -> PrivateCounts:
+        found = [self._stated.cells(name, (edges or {}).get(name)) for name in columns]
+        sizes = [len(labels) for _, labels in found]
+        require(prod(sizes) <= MOST_CELLS, self, "columns", f"of at most {MOST_CELLS:,} cells", prod(sizes))
+        what = "table" if len(columns) > 1 else "histogram"
+        chosen, question = self._chosen(where, f"{what} of {', '.join(columns)}")
+        paid = self._pay(question, epsilon, confidence)
+        inside = np.logical_and.reduce([chosen, *(codes >= 0 for codes, _ in found)])
+        flat = np.ravel_multi_index([codes[inside] for codes, _ in found], sizes)
+        counts = np.bincount(flat, minlength=prod(sizes)).astype(np.int64)
+        values, off, scale, tree = self._shaped(counts, paid, shape, branching)
+        places = np.unravel_index(np.arange(prod(sizes)), sizes)
+        names = [[labels[place] for place in at.tolist()] for at, (_, labels) in zip(places, found, strict=True)]
+        return PrivateCounts(
+            question=question,
+            columns=tuple(columns),
+            cells=tuple(zip(*names, strict=True)),
+            counts=values,
+            lower=values - off,
+            upper=values + off,
+            confidence=confidence,
+            mechanism=noise.LAPLACE if shape == "cells" else f"{noise.LAPLACE}, on a {shape}",
+            scale=scale,
+            epsilon=paid.cost,
+            tree=tree,
+            branching=branching if tree else 0,
+        )
+
+    def _shaped(
+        self, counts: npt.NDArray[np.int64], paid: Paid, shape: str, branching: int
+    ) -> tuple[npt.NDArray[np.float64], float, float, tuple[npt.NDArray[np.float64], ...]]:
+        """Add noise to counts, to all sums of a tree, or to a wavelet; give counts, margin, scale and tree."""
+        if shape == "wavelet":
+            coefficients = wavelet.forward(wavelet.padded(counts))
+            touched = 1 + (len(coefficients) - 1).bit_length()
+            drawn = noise.noisy(coefficients, sensitivity=touched * self.unit.max_rows, epsilon=paid.epsilon)
+            off = wavelet.margin(len(coefficients), drawn.scale, paid.confidence)
+            return wavelet.backward(drawn.numbers)[: len(counts)], off, drawn.scale, ()
+        levels = post_processing.tree_of(counts, branching) if shape == "tree" else [counts]
+        flat = np.concatenate(levels)
+        drawn = noise.noisy(flat, sensitivity=len(levels) * self.unit.max_rows, epsilon=paid.epsilon)
+        values = drawn.numbers.astype(np.float64)
+        off = float(noise.margin(drawn.scale, paid.confidence))
+        if shape == "cells":
+            return values, off, drawn.scale, ()
+        parts = tuple(np.split(values, np.cumsum([len(level) for level in levels])[:-1]))
+        return parts[-1][: len(counts)], off, drawn.scale, parts
+
+    def _total(self, value: npt.NDArray[np.int64], sensitivity: int, step: float, paid: Paid) -> PrivateAnswer:
+        drawn = noise.noisy(value, sensitivity=sensitivity, epsilon=paid.epsilon)
+        off = noise.margin(drawn.scale, paid.confidence)
+        found = int(drawn.numbers[0])
+        return PrivateAnswer(
+            question=paid.question,
+            value=found * step,
+            lower=(found - off) * step,
+            upper=(found + off) * step,
+            confidence=paid.confidence,
+            mechanism=noise.LAPLACE,
+            scale=drawn.scale * step,
+            epsilon=paid.cost,
+        )
+
+    def _chosen(self, where: Where | None, what: str) -> tuple[npt.NDArray[np.bool_], str]:
+        """Find the rows that are asked about, and describe the question; no cell value is in the description."""
+        query = Query(where=where or {})
+        for name in query.conditions:
+            self._stated.refuse_unstated(name)
+        asked = repr(query).removeprefix("Query(count").removesuffix(")")
+        return satisfying(query.conditions, self._stated.columns, self._rows), what + asked
+
+    def _pay(self, question: str, epsilon: float | str, confidence: float) -> Paid:
+        """Spend; from here on the budget is gone, whatever happens."""
+        units = units_of_cost(epsilon, "PrivateTable")
+        fine = is_number(confidence) and 0 < confidence < 1
+        require(fine, self, "confidence", "between 0 and 1", confidence)
+        self.accountant.spend(self.analyst, shown(units), question)
+        return Paid(question, Fraction(units, UNIT), shown(units), confidence)
+
+
+def _unit(table: pa.Table, person: str | None, max_rows: int | None) -> Unit:
+    if person is None:
+        require(max_rows is None, "PrivateTable", "max_rows", "left out where no person column is named", max_rows)
+        return Unit(person=None, max_rows=1)
+    refuse_unknown(person, table)
+    fine = is_whole(max_rows) and max_rows > 0  # type: ignore[operator]  # a whole number, as was just asked
+    require(fine, "PrivateTable", "max_rows", "a whole number of at least 1", max_rows)
+    return Unit(person=person, max_rows=max_rows or 1)
+
+
+def _first_rows(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bool_]:
+    """Tell which rows are among a person's first; which they are depends on that person's rows alone."""
+    _, found = coded(persons)
+    codes = np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False))
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.array([], dtype=np.int64)
+    rank = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.r_[starts, len(ordered)]))
+    kept = np.empty(len(codes), dtype=np.bool_)
+    kept[order] = (rank < most) & (ordered >= 0)
+    return kept
+
+
+def _grid(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
+    fine = step is None or (is_number(step) and 0 < step <= high - low and (high - low) / step <= MOST_CELLS)
+    require(fine, "PrivateTable", "step", "above 0, and neither wider than the bounds nor very small", step)
+    return quantiles.candidates(low, high, step)

@@ -1,0 +1,65 @@
+"""Private quantiles: candidates are scored by how far their rank is off, and one is selected.
+
+A score is `max(#(x < c) - t, t - #(x <= c), 0)` for the rank `t` that is wanted. The true quantile scores 0, also
+where many values are equal. One row more or less changes it by at most max(share, 1 - share). An end of the interval is
+the selection for a rank that is so much lower (or higher) that the selection is below (above) the true quantile but
+for a chance that the confidence allows; the outermost candidates always qualify, because they are the bounds.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.queries.private import noise
+
+Integers = npt.NDArray[np.int64]
+MOST_STEPS = 1_000
+SAFETY = 1 + 1e-9  # scales are found up to rounding
+
+
+def candidates(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
+    """Give what can be answered: every whole number between whole bounds that are close, else equal steps.
+
+    >>> candidates(0, 4, None), candidates(0, 1, 0.25)
+    (array([0., 1., 2., 3., 4.]), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))
+    """
+    whole = float(low).is_integer() and float(high).is_integer() and high - low <= MOST_STEPS
+    steps = MOST_STEPS if step is None else max(1, ceil((high - low) / step - SAFETY + 1))
+    return np.linspace(low, high, int(high - low) + 1 if whole and step is None else steps + 1)
+
+
+def counted(values: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]) -> Integers:
+    """Count values at the candidates nearest to them."""
+    middles = (grid[1:] + grid[:-1]) / 2
+    return np.bincount(np.searchsorted(middles, values), minlength=len(grid)).astype(np.int64)
+
+
+def select(
+    counts: Integers, share: Fraction, *, max_rows: int, epsilon: Fraction, confidence: float
+) -> tuple[int, int, int, float]:
+    """Select the places of a quantile and of both ends of its interval; give the scale of the rank's noise, too.
+
+    Half of epsilon buys the quantile, and a quarter each end.
+    """
+    part, whole = share.numerator, share.denominator
+    below = np.concatenate([[0], np.cumsum(counts)])
+    wanted = part * int(below[-1])
+    under, up_to = whole * below[:-1], whole * below[1:]
+    sensitivity = max_rows * max(part, whole - part)
+
+    def selected(rank: int, cost: Fraction) -> tuple[int, float]:
+        over, short = under - rank, rank - up_to
+        over[0] = short[-1] = 0
+        scores = np.maximum(np.maximum(over, short), 0)
+        return noise.least(scores, sensitivity=sensitivity, epsilon=cost)
+
+    quarter = noise.selection_scale(sensitivity=sensitivity, epsilon=epsilon / 4)
+    shift = ceil(noise.selection_margin(quarter * SAFETY, len(counts), (1 - confidence) / 2)) + 1
+    middle, scale = selected(wanted, epsilon / 2)
+    lower, _ = selected(wanted - shift, epsilon / 4)
+    upper, _ = selected(wanted + shift, epsilon / 4)
+    return middle, min(lower, middle), max(upper, middle), scale / whole

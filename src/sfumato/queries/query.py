@@ -1,0 +1,205 @@
+"""A query: COUNT, SUM or AVG of the records that satisfy one condition per attribute."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from math import isnan
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.coding.domain import Domain
+from sfumato.core.publication import Centre
+from sfumato.core.published.coverage import bounds
+from sfumato.core.published.labels import parse_label
+from sfumato.exceptions import InvalidParameterError
+from sfumato.schema.scales import Scale
+from sfumato.table.values import text
+from sfumato.validation import require
+
+KINDS = ("count", "sum", "avg")
+SIGNS: dict[str, Callable[..., npt.NDArray[np.bool_]]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+FORMS = "a value, a set of values, a range (low, high) or a comparison such as ('>=', 30)"
+CELLS = (str, int, float, date, np.generic)
+PAIR = 2
+Truths = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False)
+class OneOf:
+    """The value is one of these."""
+
+    values: tuple[object, ...]
+
+    def __repr__(self) -> str:
+        return "= ..." if len(self.values) == 1 else f"in {len(self.values)} values"
+
+
+@dataclass(frozen=True, repr=False)
+class Between:
+    """The value lies between two others, or is one of them."""
+
+    values: tuple[object, object]
+
+    def __repr__(self) -> str:
+        return "between ..."
+
+
+@dataclass(frozen=True, repr=False)
+class Compared:
+    """The value compares so with another."""
+
+    sign: str
+    values: tuple[object]
+
+    def __repr__(self) -> str:
+        return f"{self.sign} ..."
+
+
+Condition: TypeAlias = OneOf | Between | Compared
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Query:
+    """Ask for one number about the records that satisfy every condition.
+
+    A missing value satisfies no condition, and is neither summed nor averaged.
+
+    Parameters
+    ----------
+    kind : `"count"`, `"sum"` or `"avg"`.
+    over : the attribute that is summed or averaged.
+    where : per attribute a value, a set or list of values, a range `(low, high)` that includes both ends, or a
+        comparison such as `(">=", 30)` with one of = != < <= > >=.
+
+    Examples
+    --------
+    >>> Query(kind="sum", over="salary", where={"age": (30, 39), "sex": "F", "job": {"clerk", "lawyer"}})
+    Query(sum of salary where age between ..., sex = ..., job in 2 values)
+    """
+
+    kind: str = "count"
+    over: str | None = None
+    where: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require(self.kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", self.kind)
+        over = self.over is None if self.kind == "count" else isinstance(self.over, str)
+        expected = "left out of a count" if self.kind == "count" else f"the attribute of the {self.kind}"
+        require(over, self, "over", expected, self.over)
+        require(isinstance(self.where, Mapping), self, "where", "a mapping from attributes", type(self.where).__name__)
+        object.__setattr__(self, "where", {name: _condition(name, given) for name, given in self.where.items()})
+
+    def __repr__(self) -> str:
+        what = "count" if self.over is None else f"{self.kind} of {self.over}"
+        conditions = ", ".join(f"{name} {condition}" for name, condition in self.conditions.items())
+        return f"Query({what}{' where ' if conditions else ''}{conditions})"
+
+    @property
+    def conditions(self) -> Mapping[str, Condition]:
+        """The conditions, read."""
+        return self.where  # type: ignore[return-value]  # made so in __post_init__
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """All attributes that the query names."""
+        return tuple(dict.fromkeys([*self.where, *([] if self.over is None else [self.over])]))
+
+
+def places(name: str, condition: Condition, domain: Domain) -> tuple[float, ...]:
+    """Place the values of a condition on the axis of an ordered domain."""
+    if domain.scale is Scale.NUMERIC:
+        found = tuple(bounds([_number(value) for value in condition.values], domain).tolist())
+        if any(isnan(place) for place in found):
+            kind = "numbers" if _is_numbers(domain) else "dates"
+            raise InvalidParameterError(f"The condition on {name!r} must name {kind}, as the column holds them.")
+        return found
+    ranks = {leaf: float(rank) for rank, leaf in enumerate(domain.texts)}
+    found = tuple(ranks.get(text(value), -1.0) for value in condition.values)
+    if -1.0 in found and not isinstance(condition, OneOf):
+        raise InvalidParameterError(f"The condition on {name!r} compares with a value that its order lacks.")
+    return found
+
+
+def holds_on_axis(condition: Condition, at: tuple[float, ...], positions: npt.NDArray[np.float64]) -> Truths:
+    """Tell which positions satisfy a condition whose values are placed `at`."""
+    if isinstance(condition, OneOf):
+        return np.isin(positions, at)
+    if isinstance(condition, Between):
+        return np.asarray((positions >= at[0]) & (positions <= at[1]))
+    return np.asarray(SIGNS[condition.sign](positions, at[0]))
+
+
+def holds_for_leaves(name: str, condition: Condition, domain: Domain) -> Truths:
+    """Tell which leaves of a domain satisfy a condition."""
+    if domain.scale.ordered:
+        return holds_on_axis(condition, places(name, condition, domain), domain.positions)
+    wanted = {text(value) for value in condition.values}
+    met = np.array([leaf in wanted for leaf in domain.texts], dtype=np.bool_)
+    if isinstance(condition, OneOf):
+        return met
+    if isinstance(condition, Compared) and condition.sign == "!=":
+        return ~met
+    if not len(domain):
+        raise nothing_known(name)
+    raise InvalidParameterError(
+        f"The condition on {name!r} needs an order, which the attribute lacks; give a set of values or Schema.orders."
+    )
+
+
+def nothing_known(name: str) -> InvalidParameterError:
+    """Say that a table does not tell what an attribute's masked cells can be."""
+    return InvalidParameterError(
+        f"Nothing published tells which values masked cells of {name!r} can have; state them, as in "
+        f"domains={{{name!r}: [...]}}."
+    )
+
+
+def _condition(name: object, given: object) -> Condition:
+    require(isinstance(name, str), "Query", "where", "a mapping from attributes", type(name).__name__)
+    if isinstance(given, OneOf | Between | Compared):
+        return given
+    if isinstance(given, CELLS):
+        given = [given]
+    if isinstance(given, tuple) and len(given) == PAIR and isinstance(given[0], str) and given[0] in SIGNS:
+        _check_cells(name, given[1:])
+        return OneOf(given[1:]) if given[0] == "=" else Compared(given[0], given[1:])
+    if isinstance(given, tuple) and len(given) == PAIR:
+        _check_cells(name, given)
+        return Between(given)
+    if isinstance(given, set | frozenset | list) and given:
+        _check_cells(name, tuple(given))
+        return OneOf(tuple(sorted(given, key=text)))
+    raise InvalidParameterError(f"Query.where[{name!r}] must be {FORMS}; got {type(given).__name__}.")
+
+
+def _check_cells(name: object, values: tuple[object, ...]) -> None:
+    if not all(isinstance(value, CELLS) and value == value for value in values):  # noqa: PLR0124 - NaN is missing
+        raise InvalidParameterError(f"Query.where[{name!r}] must name texts, numbers or dates, none of them missing.")
+
+
+def _number(value: object) -> object:
+    """Take a text for the number or date that it writes, as published cells are taken."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return text(value)
+    label = parse_label(value, Scale.NUMERIC, {}) if isinstance(value, str) else None
+    return label.value if isinstance(label, Centre) else value
+
+
+def _is_numbers(domain: Domain) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(domain.values.type) or types.is_floating(domain.values.type))

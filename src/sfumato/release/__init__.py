@@ -1,0 +1,5 @@
+"""Make a release: search, apply, audit, record; write it, explore others, recode later rows."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

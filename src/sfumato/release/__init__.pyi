@@ -1,0 +1,11 @@
+from .anonymizing import Release as Release
+from .anonymizing import anonymize as anonymize
+from .anonymizing import carry_out as carry_out
+from .bucket_tables import join_tables as join_tables
+from .bucket_tables import split_tables as split_tables
+from .exploring import LatticeNode as LatticeNode
+from .exploring import Solutions as Solutions
+from .exploring import explore as explore
+from .later_rows import RecodedRows as RecodedRows
+from .later_rows import recode as recode
+from .recoding_rules import Recoding as Recoding

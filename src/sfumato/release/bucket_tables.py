@@ -1,0 +1,166 @@
+"""A bucketized release as a pair of tables, and back: who is in which bucket, and which values each bucket holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.applying import column_ranks, order_rows
+from sfumato.core.publication import JOINING
+from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
+from sfumato.exceptions import SchemaError
+from sfumato.randomness import draw_seed, generator
+from sfumato.release.anonymizing import Release, decoded
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import coded, texts
+
+COUNT_PREFIX = "_count_"
+Ints = npt.NDArray[np.int64]
+
+
+def split_tables(published: Release | object, schema: Schema | None = None) -> tuple[Any, dict[str, Any]]:
+    """Part a bucketized table into records with bucket numbers (QIT) and values per bucket (SAT).
+
+    Both are sorted by nothing but what they show.
+
+    Parameters
+    ----------
+    published : a release, or its published table (pandas, Polars or Arrow).
+    schema : the roles; those of the release unless given.
+
+    Returns
+    -------
+    tuple
+        The table of records: everything but the values in buckets. And for every attribute in buckets a table
+        of bucket, value and count, e.g. with the columns `_bucket_disease`, `disease` and `_count_disease`.
+        Attributes that were permuted together share one, named `age+sex`. All are of the caller's dataframe kind.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [20, 30], "disease": ["flu", "ulcer"], "_bucket_disease": [1, 1]})
+    >>> records, values = split_tables(table, Schema(quasi=["age"], sensitive=["disease"]))
+    >>> records.column_names
+    ['age', '_bucket_disease']
+    >>> values["disease"].to_pylist()[0]
+    {'_bucket_disease': 1, 'disease': 'flu', '_count_disease': 1}
+    """
+    if isinstance(published, Release):
+        table, kind = decoded(published.published), published.kind
+        schema = published.recipe.schema if schema is None else schema
+    else:
+        table, kind = to_arrow(published)
+    if schema is None:
+        raise SchemaError("split_tables needs the schema of a published table.")
+    known = [name for name in (*schema.quasi, *schema.sensitive) if name in table.column_names]
+    slices: dict[str, list[str]] = {}
+    for name in known:
+        bucket = bucket_column(table.column_names, name)
+        if bucket is not None:
+            slices.setdefault(bucket, []).append(name)
+    if not slices:
+        raise SchemaError(f"The table has no column {BUCKET_PREFIX!r}..., so nothing in it is in buckets.")
+    values = {
+        bucket.removeprefix(BUCKET_PREFIX): kind.restore(_counted(table, bucket, names))
+        for bucket, names in slices.items()
+    }
+    for bucket, names in slices.items():
+        for name in names:
+            table = _unlinked(table, name, table[bucket])
+    return kind.restore(_sorted(table)), values
+
+
+def join_tables(records: object, values: Mapping[str, object]) -> Any:
+    """Put a table of records and the values of their buckets together again, as one table.
+
+    The values of every bucket are dealt to its records uniformly at random, by the operating system's randomness.
+
+    Parameters
+    ----------
+    records : the table of records with bucket numbers.
+    values : for every attribute in buckets the table of bucket, value and count.
+    """
+    table, kind = to_arrow(records)
+    rng = generator(draw_seed())
+    for name, given in values.items():
+        table = _linked(table, name, to_arrow(given)[0], rng)
+    return kind.restore(_sorted(table))
+
+
+def _counted(table: pa.Table, bucket: str, names: list[str]) -> pa.Table:
+    """Count the values of every bucket, or their combinations."""
+    cells = table.select([bucket, *names]).filter(pc.is_valid(table[bucket]))
+    counted = cells.group_by([bucket, *names]).aggregate([([], "count_all")])
+    counted = counted.rename_columns([bucket, *names, COUNT_PREFIX + bucket.removeprefix(BUCKET_PREFIX)])
+    return _sorted(counted)
+
+
+def _unlinked(table: pa.Table, name: str, bucket: pa.ChunkedArray) -> pa.Table:
+    """Take the values in buckets out of a table of records; cells in no bucket stay."""
+    if not bucket.null_count:
+        return table.drop_columns([name])
+    shown = pc.if_else(pc.is_valid(bucket), pa.scalar(None, table[name].type), table[name])
+    return table.set_column(table.column_names.index(name), name, shown)
+
+
+def _linked(table: pa.Table, name: str, given: pa.Table, rng: np.random.Generator) -> pa.Table:
+    """Deal the values of every bucket, or their combinations, to its records."""
+    bucket, count = BUCKET_PREFIX + name, COUNT_PREFIX + name
+    names = [name] if name in given.column_names else name.split(JOINING)
+    for column, there in ((bucket, table), (bucket, given), *((each, given) for each in names), (count, given)):
+        if column not in there.column_names:
+            what = "records" if there is table else f"values of {name!r}"
+            raise SchemaError(f"The table of {what} lacks column {column!r}; give tables as split_tables makes them.")
+    places, lots = _numbered(table[bucket], given[bucket])
+    source = _dealt(name, places, lots, given[count], rng)
+    for each in names:
+        table = _filled(table, each, given[each], source, bucket)
+    return table
+
+
+def _filled(table: pa.Table, name: str, dealt: pa.ChunkedArray, source: Ints, bucket: str) -> pa.Table:
+    """Put what is dealt into a column, or add it before that of its buckets; records in no bucket keep their cells."""
+    cells = dealt.take(pa.array(source, mask=source < 0))
+    if name not in table.column_names:
+        return table.add_column(table.column_names.index(bucket), name, cells)
+    shown = table[name]
+    if shown.type != cells.type:
+        shown, cells = pa.chunked_array([texts(shown)]), pa.chunked_array([texts(cells)])
+    return table.set_column(table.column_names.index(name), name, pc.if_else(pa.array(source < 0), shown, cells))
+
+
+def _numbered(records: pa.ChunkedArray, lots: pa.ChunkedArray) -> tuple[Ints, Ints]:
+    """Give the buckets of both tables the same numbers; -1 where a record is in no bucket."""
+    both = pa.concat_arrays([texts(records), texts(lots)])
+    numbers = coded(both)[1].fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return numbers[: len(records)], numbers[len(records) :]
+
+
+def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, rng: np.random.Generator) -> Ints:
+    """Draw for every record a row of the table of values; -1 for one in no bucket."""
+    if not pa.types.is_int64(counts.type) or counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
+        raise SchemaError(f"Column {COUNT_PREFIX + name!r} must hold whole numbers of at least 1.")
+    often = counts.to_numpy()
+    buckets = int(max(places.max(initial=-1), lots.max(initial=-1))) + 1
+    if (lots < 0).any():
+        raise SchemaError(f"The table of values of {name!r} has rows without a bucket; drop them.")
+    held = np.bincount(lots, weights=often, minlength=buckets)
+    wrong = int(np.count_nonzero(held != np.bincount(places[places >= 0], minlength=buckets)))
+    if wrong:
+        raise SchemaError(f"{wrong:,} buckets of {name!r} hold more or fewer values than records; mend the tables.")
+    drawn = rng.permutation(np.flatnonzero(places >= 0))
+    drawn = drawn[np.argsort(places[drawn], kind="stable")]
+    order = np.argsort(lots, kind="stable")
+    source = np.full(len(places), -1, dtype=np.int64)
+    source[drawn] = np.repeat(order, often[order])
+    return source
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    """Order rows by what they show."""
+    return table.take(pa.array(order_rows([column_ranks(column) for column in table.columns], table.num_rows)))

@@ -1,0 +1,339 @@
+"""The explored lattice as data: every full-domain recoding, whether it is a solution, and what it loses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from html import escape
+from math import inf
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Progress, silent
+from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
+from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.lattice import Lattice
+from sfumato.algorithms.full_domain.optimal import Optimal
+from sfumato.algorithms.full_domain.search import FullDomainSearch
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.models.base import PrivacyModel
+from sfumato.recipe import Recipe
+from sfumato.release.anonymizing import Release, anonymize
+from sfumato.release.tasks import task_of
+from sfumato.schema.schema import Schema
+from sfumato.table.atomic import atomic_path
+from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.validation import did_you_mean, is_number, is_whole, require
+
+DECIDED = 20_000  # nodes up to which every one is decided
+STATUS_TEXTS = {
+    Status.NOT_ANONYMOUS: "not anonymous",
+    Status.ANONYMOUS: "anonymous",
+    Status.BOUNDED: "bounded",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatticeNode:
+    """One full-domain recoding: a level for every quasi-identifier, and what is known of it.
+
+    Parameters
+    ----------
+    levels : how often every quasi-identifier is generalized; 0 publishes its values.
+    status : `"anonymous"` if it is a solution, `"not anonymous"` if it is none, `"bounded"` if it was not
+        checked because it cannot lose less than the best.
+    loss : what it loses, if it was judged.
+    bound : a number that its loss is not below.
+    suppressed : how many records it leaves out, if it was judged.
+    """
+
+    levels: Mapping[str, int] = field(hash=False)
+    status: str
+    loss: float | None
+    bound: float
+    suppressed: int | None
+
+    @property
+    def height(self) -> int:
+        """The sum of the levels."""
+        return sum(self.levels.values())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solutions:
+    """Nodes of a lattice of full-domain recodings, and what a search found out about each.
+
+    `explored` holds the nodes as arrays, `recipe` what was asked for, `rows` the number of records.
+    """
+
+    explored: Exploration
+    recipe: Recipe
+    rows: int
+    data: object
+    kind: FrameKind
+
+    def __len__(self) -> int:
+        return len(self.explored)
+
+    @property
+    def best(self) -> LatticeNode | None:
+        """The solution that loses least, among those whose loss is known; None if there is none."""
+        return None if self.explored.best is None else self._node(self.explored.best)
+
+    @property
+    def minimal(self) -> list[LatticeNode]:
+        """The solutions below which there is no other solution, those that lose least first."""
+        nodes = [self._node(row) for row in np.flatnonzero(self.explored.is_minimal).tolist()]
+        return sorted(nodes, key=lambda node: (node.bound if node.loss is None else node.loss, *node.levels.values()))
+
+    @property
+    def proven(self) -> bool:
+        """Whether no solution of the whole lattice loses less than the best that was found."""
+        return self.explored.proof.found < inf and self.explored.proof.optimal
+
+    def counts(self) -> dict[str, int]:
+        """Count the nodes by their status."""
+        status = self.explored.status
+        return {text: int(np.count_nonzero(status == number)) for number, text in STATUS_TEXTS.items()}
+
+    def table(self) -> pa.Table:
+        """List all nodes: the level of every quasi-identifier, status, loss, bound, suppressed records, height."""
+        explored = self.explored
+        lost, judged = np.isnan(explored.loss), explored.suppressed >= 0
+        facts = {
+            "status": pa.array([STATUS_TEXTS[status] for status in Status]).take(pa.array(explored.status)),
+            "loss": pa.array(explored.loss, mask=lost),
+            "bound": pa.array(explored.bound),
+            "suppressed": pa.array(explored.suppressed, mask=~judged),
+            "height": pa.array(self._heights),
+        }
+        levels = {name: pa.array(explored.levels[:, j].astype(np.int64)) for j, name in enumerate(explored.names)}
+        return pa.table(levels | {_free(fact, explored.names): column for fact, column in facts.items()})
+
+    @cached_property
+    def frame(self) -> Any:
+        """The nodes as a table of the caller's dataframe kind; see `table`."""
+        return FrameKind(name=self.kind.name).restore(self.table())
+
+    def filter(
+        self,
+        *,
+        status: str | None = None,
+        max_loss: float | None = None,
+        max_suppressed: float | None = None,
+        levels: Mapping[str, int] | None = None,
+    ) -> Solutions:
+        """Keep some of the nodes.
+
+        Parameters
+        ----------
+        status : `"anonymous"`, `"not anonymous"` or `"bounded"`.
+        max_loss : the most that a node may lose; nodes of unknown loss are dropped.
+        max_suppressed : the share of records that a node may leave out; nodes that were not judged are dropped.
+        levels : the levels that some quasi-identifiers must have, exactly.
+        """
+        explored, kept = self.explored, np.ones(len(self), dtype=np.bool_)
+        if status is not None:
+            numbers = {text: number for number, text in STATUS_TEXTS.items()}
+            require(status in numbers, "filter", "status", f"one of {', '.join(numbers)}", status)
+            kept &= explored.status == numbers[status]
+        if max_loss is not None:
+            require(is_number(max_loss), "filter", "max_loss", "a number", max_loss)
+            kept &= explored.loss <= max_loss
+        if max_suppressed is not None:
+            share = is_number(max_suppressed) and 0 <= max_suppressed <= 1
+            require(share, "filter", "max_suppressed", "a share in [0, 1]", max_suppressed)
+            most = int(Fraction(str(max_suppressed)) * self.rows)
+            kept &= (explored.suppressed >= 0) & (explored.suppressed <= most)
+        for name, level in self._checked(levels or {}).items():
+            kept &= explored.levels[:, explored.names.index(name)] == level
+        return replace(self, explored=_part(explored, np.flatnonzero(kept)))
+
+    def release(self, node: LatticeNode | Mapping[str, int], *, progress: Progress = silent) -> Release:
+        """Publish the table by any node, with the models and the suppression limit that were explored.
+
+        Parameters
+        ----------
+        node : a node, such as `best`, or the level of every quasi-identifier.
+        progress : is told the share of the work that is done.
+
+        Raises
+        ------
+        InfeasibleError
+            The node is no solution.
+        """
+        levels = node.levels if isinstance(node, LatticeNode) else node
+        require(isinstance(levels, Mapping), "release", "node", "a node, or a mapping from names to levels", node)
+        levels = self._checked(levels)
+        lacking = [name for name in self.explored.names if name not in levels]
+        if lacking:
+            raise InvalidParameterError(f"release: say the level of {', '.join(map(repr, lacking))}, too.")
+        return anonymize(
+            self.data,
+            self.recipe.schema,
+            self.recipe.models,
+            FixedLevels(levels={name: levels[name] for name in self.explored.names}),
+            max_suppressed=self.recipe.max_suppressed,
+            seed=self.recipe.seed,
+            progress=progress,
+        )
+
+    def draw(self, path: str | PathLike[str] | None = None) -> str:
+        """Draw the nodes as a picture (SVG): few as a diagram with its frontier, many as loss over height.
+
+        Parameters
+        ----------
+        path : a file to write the picture to, if any; an existing one is replaced.
+        """
+        from sfumato.reporting.lattice_pictures import lattice_picture
+
+        drawn = lattice_picture(self.explored, self.explored.is_minimal)
+        if path is not None:
+            with atomic_path(Path(path)) as temporary:
+                temporary.write_text(drawn, encoding="utf-8", newline="\n")
+        return drawn
+
+    def __repr__(self) -> str:
+        return "\n".join(self._sentences())
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
+        return f"{told}{self.draw()}"
+
+    @cached_property
+    def _heights(self) -> npt.NDArray[np.int64]:
+        return np.asarray(self.explored.levels.sum(axis=1, dtype=np.int64))
+
+    def _node(self, row: int) -> LatticeNode:
+        explored = self.explored
+        loss, suppressed = float(explored.loss[row]), int(explored.suppressed[row])
+        return LatticeNode(
+            levels=dict(zip(explored.names, explored.node(row), strict=True)),
+            status=STATUS_TEXTS[Status(int(explored.status[row]))],
+            loss=None if np.isnan(loss) else loss,
+            bound=float(explored.bound[row]),
+            suppressed=None if suppressed < 0 else suppressed,
+        )
+
+    def _checked(self, levels: Mapping[str, int]) -> Mapping[str, int]:
+        """Refuse levels of attributes that there are not, and levels that these do not have."""
+        explored = self.explored
+        for name, level in levels.items():
+            if name not in explored.names:
+                hint = did_you_mean(str(name), explored.names) or f"; there are {', '.join(explored.names)}."
+                raise InvalidParameterError(f"levels name {name!r}, which is no quasi-identifier{hint}")
+            top = explored.heights[explored.names.index(name)]
+            good = is_whole(level) and 0 <= level <= top
+            require(good, "levels", name, f"a whole number from 0 to {top}", level)
+        return levels
+
+    def _sentences(self) -> list[str]:
+        proof, best = self.explored.proof, self.best
+        whole = "" if len(self) == proof.candidates else f" of {proof.candidates:,}"
+        counted = ", ".join(f"{number:,} {text}" for text, number in self.counts().items() if number)
+        lines = [f"Solutions: {len(self):,}{whole} nodes{': ' if counted else ''}{counted}"]
+        if best is None:
+            unjudged = self.counts()["anonymous"]
+            return [
+                *lines,
+                f"best: the loss of {unjudged:,} solutions is not known" if unjudged else "best: no solution",
+            ]
+        levels = ", ".join(f"{name}={level}" for name, level in best.levels.items())
+        lines.append(f"best: {levels}; {proof.objective} {best.loss:.6g}, {best.suppressed:,} records suppressed")
+        return [*lines, str(proof)]
+
+
+def explore(
+    data: object,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    algorithm: FullDomainSearch | None = None,
+    *,
+    max_suppressed: float = 0.0,
+    progress: Progress = silent,
+) -> Solutions:
+    """Find out which full-domain recodings of a table keep every model, and what they lose.
+
+    Lattices of at most 20,000 nodes are decided completely. In larger ones, nodes that cannot be the best are left
+    unchecked.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; it is not touched.
+    schema : what every attribute is.
+    models : what is promised.
+    algorithm : a search over full-domain recodings; `Optimal()` unless given.
+    max_suppressed : the share of records that may be left out, in [0, 1].
+    progress : is told the share of the search that is done.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [31, 34, 47, 45], "sex": ["f", "m", "f", "f"]})
+    >>> from sfumato.hierarchies import Intervals
+    >>> from sfumato.models.k_anonymity import KAnonymity
+    >>> schema = Schema(quasi=["age", "sex"], hierarchies={"age": Intervals(10)})
+    >>> solutions = explore(table, schema, [KAnonymity(k=2)])
+    >>> solutions.counts(), solutions.best.levels
+    ({'not anonymous': 4, 'anonymous': 2, 'bounded': 0}, {'age': 1, 'sex': 1})
+    """
+    search = _search_of(algorithm)
+    recipe = Recipe(
+        schema=schema,
+        models=models,  # type: ignore[arg-type]  # checked there, and made a tuple
+        algorithm=search,
+        max_suppressed=max_suppressed,
+    )
+    table, kind = to_arrow(data)
+    if not schema.quasi:
+        raise SchemaError("Schema names no quasi-identifier, so there is no lattice; give at least one.")
+    schema.check_columns(table.column_names)
+    task = task_of(recipe, table, progress)
+    size = Lattice(tuple(Ladder.of(column.domain) for column in task.table.quasi)).size
+    explored = search.explore(task, complete=size <= DECIDED).exploration
+    return Solutions(explored=explored, recipe=recipe, rows=table.num_rows, data=data, kind=kind)
+
+
+def _search_of(algorithm: object) -> FullDomainSearch:
+    search = Optimal() if algorithm is None else algorithm
+    if not isinstance(search, FullDomainSearch):
+        raise InvalidParameterError(
+            f"explore needs a search over full-domain recodings, such as Optimal(); got {type(search).__name__}."
+        )
+    if search.refine:
+        raise InvalidParameterError("explore judges one recoding at a time and refines none; use refine=False.")
+    return search
+
+
+def _part(explored: Exploration, rows: npt.NDArray[np.intp]) -> Exploration:
+    """Keep some nodes, and find the best of them; among equals, that of the whole lattice."""
+    loss, status = explored.loss[rows], explored.status[rows]
+    judged = np.flatnonzero((status == Status.ANONYMOUS) & ~np.isnan(loss))
+    order = np.lexsort((rows[judged] != explored.best, loss[judged]))
+    return replace(
+        explored,
+        levels=explored.levels[rows],
+        status=status,
+        loss=loss,
+        bound=explored.bound[rows],
+        suppressed=explored.suppressed[rows],
+        best=int(judged[order[0]]) if len(judged) else None,
+    )
+
+
+def _free(fact: str, names: Sequence[str]) -> str:
+    """Find a name for a column that no quasi-identifier has.
+
+    >>> _free("loss", ["age"]), _free("loss", ["loss"])
+    ('loss', 'loss_of_node')
+    """
+    while fact in names:
+        fact += "_of_node"
+    return fact

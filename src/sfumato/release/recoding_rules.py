@@ -1,0 +1,290 @@
+"""The recoding: what every value of every quasi-identifier is published as, kept for rows that come later."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato import __version__
+from sfumato.coding.domain import Domain, scale_of
+from sfumato.core.publication import SUPPRESSED_TEXT, Exact, Interval, Label, MissingCell, Node, Recoded, Suppressed
+from sfumato.core.published.coverage import cover
+from sfumato.core.published.labels import is_mask, parse_label
+from sfumato.exceptions import InvalidParameterError, RecipeError
+from sfumato.hierarchies import Intervals, Prefixes
+from sfumato.recipe import Recipe
+from sfumato.schema.scales import Scale
+from sfumato.schema.schema import Schema
+from sfumato.table.atomic import atomic_path
+from sfumato.table.values import coded, distinct_texts
+from sfumato.validation import did_you_mean
+
+NOTE = "# This recoding lists values of the original table. It must not leave the house.\n\n"
+TYPES = {
+    str(type_): type_ for type_ in (pa.string(), pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("us"))
+}
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ColumnRules:
+    """What the values of one quasi-identifier are published as.
+
+    Parameters
+    ----------
+    type : the type of the original column.
+    published : the published text of every value, by the value's text; none if everything is published as `*`.
+    missing : the published text of a missing value; None if it is published as missing.
+    """
+
+    type: pa.DataType
+    published: Mapping[str, str]
+    missing: str | None
+
+    @property
+    def starred(self) -> bool:
+        """Whether everything is published as `*`, so that any value is known."""
+        return not self.published and self.missing == SUPPRESSED_TEXT
+
+    @property
+    def exact(self) -> bool:
+        """Whether all values are published as they are."""
+        return self.missing is None and all(value == text for value, text in self.published.items())
+
+    def __repr__(self) -> str:
+        if self.starred:
+            return "anything to '*'"
+        return f"{len(self.published):,} values to {len(set(self.published.values())):,}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecodedColumn:
+    """A column as it would be published: distinct texts (None for missing), and the number of each row's text."""
+
+    texts: Sequence[str | None]
+    numbers: npt.NDArray[np.int32]
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a value that can be recoded."""
+        return np.asarray(self.numbers != UNKNOWN)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Recoding:
+    """A global recoding: every value of a quasi-identifier is published in one way, wherever it occurs.
+
+    It lists the values of the original table, so it must not leave the house.
+
+    Parameters
+    ----------
+    recipe : what the recoding was found by: attributes, models, algorithm.
+    columns : what the values of every quasi-identifier are published as.
+    """
+
+    recipe: Recipe
+    columns: Mapping[str, ColumnRules]
+
+    @classmethod
+    def of(
+        cls, by_value: Mapping[str, Recoded], domains: Iterable[Domain], original: pa.Table, recipe: Recipe
+    ) -> Recoding:
+        """Take the recoding of a publication.
+
+        Parameters
+        ----------
+        by_value : for every quasi-identifier the label of every code, that of missing values last.
+        domains : what the codes of every quasi-identifier stand for.
+        original : the table that was published.
+        recipe : what was carried out.
+        """
+        if not by_value or set(by_value) != set(recipe.schema.quasi):
+            raise InvalidParameterError(
+                f"{type(recipe.algorithm).__name__} made no global recoding, so there are no rules for later rows; "
+                "use a search over full-domain recodings, such as Optimal()."
+            )
+        types = {name: original.schema.field(name).type for name in by_value}
+        return cls(
+            recipe=recipe,
+            columns={domain.name: _rules(by_value[domain.name], domain, types[domain.name]) for domain in domains},
+        )
+
+    def table(self, name: str) -> pa.Table:
+        """List every value of a quasi-identifier, missing last, and the text that it is published as."""
+        if name not in self.columns:
+            hint = did_you_mean(name, self.columns) or f"; it knows {', '.join(self.columns)}."
+            raise InvalidParameterError(f"The recoding has no rules for {name!r}{hint}")
+        rules = self.columns[name]
+        values, published = [*rules.published, None], [*rules.published.values(), rules.missing]
+        return pa.table({"value": pa.array(values, pa.string()), "published": pa.array(published, pa.string())})
+
+    def recode(self, name: str, column: pa.ChunkedArray) -> RecodedColumn:
+        """Look up what the cells of a column are published as.
+
+        A value that the original did not have is known if everything is published as `*`, or if it lies in one of the
+        published intervals or has one of the published prefixes.
+        """
+        rules = self.columns[name]
+        distinct, codes = coded(column)
+        values = distinct_texts(distinct).to_pylist()
+        if rules.starred:
+            found: list[str | None] = [SUPPRESSED_TEXT] * len(values)
+        else:
+            found = [rules.published.get(value) for value in values]
+            unseen = [at for at, text in enumerate(found) if text is None]
+            for at, text in self._covered(name, distinct.take(pa.array(unseen, pa.int64())), unseen).items():
+                found[at] = text
+        texts = [*dict.fromkeys(text for text in (*found, rules.missing) if text is not None), None]
+        place = {text: number for number, text in enumerate(texts)}
+        numbers = [UNKNOWN if text is None else place[text] for text in found]
+        look_up = np.array([*numbers, place[rules.missing]], dtype=np.int32)
+        return RecodedColumn(texts, look_up[codes.fill_null(len(values)).to_numpy(zero_copy_only=False)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the recoding as plain values, as in its TOML file."""
+        columns = {name: _written(rules) for name, rules in self.columns.items()}
+        return {"sfumato": {"version": __version__}, "recoding": columns, "recipe": self.recipe.to_dict()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Recoding:
+        """Rebuild what `to_dict` gave."""
+        columns, recipe = content.get("recoding"), content.get("recipe")
+        if not isinstance(columns, Mapping) or not isinstance(recipe, Mapping):
+            raise RecipeError("A recoding needs the sections [recoding] and [recipe]; take one that Sfumato wrote.")
+        known = Recipe.from_dict(recipe)
+        if set(columns) != set(known.schema.quasi):
+            raise RecipeError("A recoding needs rules for every quasi-identifier of its recipe, and for nothing else.")
+        return cls(recipe=known, columns={name: _read_rules(name, entry) for name, entry in columns.items()})
+
+    def to_toml(self) -> str:
+        """Write the recoding as TOML."""
+        import tomli_w
+
+        return NOTE + tomli_w.dumps(self.to_dict())
+
+    @classmethod
+    def from_toml(cls, text: str) -> Recoding:
+        """Read a recoding that `to_toml` wrote."""
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError:  # its message may quote a value
+            raise RecipeError("The recoding is not valid TOML; take one that Sfumato wrote.") from None
+        return cls.from_dict(content)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the recoding to a TOML file; an existing one is replaced. Keep it inside."""
+        with atomic_path(Path(path)) as temporary:
+            temporary.write_text(self.to_toml(), encoding="utf-8", newline="\n")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Recoding:
+        """Read a recoding from a TOML file."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise RecipeError(f"The recoding {path.name!r} cannot be read: {reason}.") from None
+        return cls.from_toml(text)
+
+    def __repr__(self) -> str:
+        return f"Recoding({', '.join(f'{name}: {rules!r}' for name, rules in self.columns.items())})"
+
+    def _covered(self, name: str, values: pa.Array, places: Sequence[int]) -> dict[int, str]:
+        """Find the published interval or prefix that covers each of some values, by their places."""
+        rules, schema = self.columns[name], self.recipe.schema
+        domain = _axis_of(name, values, rules.type, schema)
+        if domain is None or not len(values):
+            return {}
+        texts = list(dict.fromkeys(rules.published.values()))
+        known = {} if domain.scale is Scale.NUMERIC else {value: value for value in rules.published}
+        labels = [parse_label(text, domain.scale, known) for text in texts]
+        wide = [number for number, label in enumerate(labels) if _is_wide(label)]
+        coverage = cover([labels[number] for number in wide], domain)
+        found: dict[str, set[str]] = {}
+        for at, number in enumerate(wide):
+            codes = coverage.members.get(at, np.arange(coverage.low[at], coverage.high[at] + 1))
+            for value in np.asarray(codes).tolist():
+                found.setdefault(domain.texts[value], set()).add(texts[number])
+        of_place = dict(zip(places, distinct_texts(values).to_pylist(), strict=True))
+        return {place: next(iter(found[value])) for place, value in of_place.items() if len(found.get(value, ())) == 1}
+
+
+def _rules(recoded: Recoded, domain: Domain, type_: pa.DataType) -> ColumnRules:
+    labels = list(recoded.labels)
+    *numbers, lost = recoded.by_group.tolist()
+    missing = labels[lost].text
+    if all(isinstance(labels[number], Suppressed) for number in {*numbers, lost}):
+        return ColumnRules(type=type_, published={}, missing=missing)
+    published = {value: labels[number].text for value, number in zip(domain.texts, numbers, strict=True)}
+    return ColumnRules(type=type_, published={v: t for v, t in published.items() if t is not None}, missing=missing)
+
+
+def _axis_of(name: str, values: pa.Array, type_: pa.DataType, schema: Schema) -> Domain | None:
+    """Give the domain of values in which published intervals or prefixes can be looked up, if there is one."""
+    builder = schema.hierarchies.get(name)
+    if isinstance(builder, Prefixes):
+        return Domain(name, Scale.NOMINAL, distinct_texts(values))
+    ordered = scale_of(name, type_, schema) is Scale.NUMERIC or isinstance(builder, Intervals)
+    if not ordered or family(values.type) != family(type_):
+        return None
+    return Domain(name, Scale.NUMERIC, values.sort())
+
+
+def family(type_: pa.DataType) -> str:
+    """Tell which canonical types hold values of one kind."""
+    if pa.types.is_integer(type_) or pa.types.is_floating(type_):
+        return "numbers"
+    return "dates" if pa.types.is_date(type_) or pa.types.is_timestamp(type_) else str(type_)
+
+
+def _is_wide(label: Label) -> bool:
+    return isinstance(label, Interval) or (isinstance(label, Node) and is_mask(label.text))
+
+
+def _written(rules: ColumnRules) -> dict[str, Any]:
+    """List values by the text that they are published as; those that are published as they are, apart."""
+    exact = [value for value, text in rules.published.items() if value == text]
+    groups: dict[str, list[str]] = {}
+    for value, text in rules.published.items():
+        if value != text:
+            groups.setdefault(text, []).append(value)
+    return {
+        "type": str(rules.type),
+        **({} if rules.missing is None else {"missing": rules.missing}),
+        **({"exact": exact} if exact else {}),
+        **({"published": groups} if groups else {}),
+    }
+
+
+def _read_rules(name: str, entry: object) -> ColumnRules:
+    known = {"type", "missing", "exact", "published"}
+    if not isinstance(entry, Mapping) or not set(entry) <= known or entry.get("type") not in TYPES:
+        raise RecipeError(f"[recoding.{name}] must have a type, and of missing, exact and published what there is.")
+    missing, exact, groups = entry.get("missing"), entry.get("exact", []), entry.get("published", {})
+    lists: list[Any] = [exact, *groups.values()] if isinstance(groups, Mapping) else [None]
+    texts = all(isinstance(each, list) and all(isinstance(value, str) for value in each) for each in lists)
+    if not texts or not isinstance(missing, str | None):
+        raise RecipeError(f"[recoding.{name}] must list values as texts, and what they are published as.")
+    published = {value: value for value in exact}
+    published.update((value, text) for text, values in groups.items() for value in values)
+    if len(published) < sum(map(len, lists)):
+        raise RecipeError(f"[recoding.{name}] lists some values twice; keep each of them once.")
+    return ColumnRules(type=TYPES[entry["type"]], published=published, missing=missing)
+
+
+def label_of(text: str | None, *, exact: bool) -> Label:
+    """Make a label of a published text."""
+    if text is None:
+        return MissingCell()
+    if text == SUPPRESSED_TEXT:
+        return Suppressed()
+    return Exact(text) if exact else Node(text)

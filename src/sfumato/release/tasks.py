@@ -1,0 +1,105 @@
+"""From a recipe and a table to the task of a search; what is impossible is refused before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.algorithms.base import Progress, Task
+from sfumato.algorithms.buckets.bucketing import flagged_cells
+from sfumato.coding.codes import CodedColumn, code
+from sfumato.core.groups import Groups
+from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
+from sfumato.judging.audit.audit import check_models
+from sfumato.models.base import PrivacyModel
+from sfumato.models.requirements import without_implied
+from sfumato.randomness import generator
+from sfumato.recipe import Recipe
+from sfumato.schema.missing import Missing
+from sfumato.schema.roles import Role
+
+
+def task_of(recipe: Recipe, table: pa.Table, progress: Progress) -> Task:
+    """Code a table and say what a recipe asks for; refuse what the algorithm cannot serve or nothing can keep."""
+    schema = recipe.schema
+    if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
+        raise SchemaError("Schema leaves nothing to publish; give columns the role quasi, sensitive or insensitive.")
+    check_models(recipe.models, schema)
+    coded = code(table, schema, _guides(recipe))
+    task = Task(
+        table=coded,
+        models=without_implied(recipe.models),
+        most_suppressed=int(Fraction(str(recipe.max_suppressed)) * coded.rows),
+        missing=Missing(schema.missing),
+        rng=generator(recipe.seed or 0),
+        progress=progress,
+    )
+    refusal = recipe.algorithm.refusal(task)
+    if refusal is not None:
+        raise UnsupportedModelError(refusal)
+    _refuse_unknown_values(task)
+    _refuse_impossible(task)
+    return task
+
+
+def _guides(recipe: Recipe) -> tuple[str, ...]:
+    guides, known = recipe.algorithm.guides, recipe.schema.attributes
+    for name in guides:
+        if name not in known or recipe.schema.role(name) is Role.IDENTIFIER:
+            raise SchemaError(
+                f"{type(recipe.algorithm).__name__} is guided by column {name!r}, which is not published; "
+                "make it quasi, sensitive or insensitive."
+            )
+    return guides
+
+
+def _refuse_unknown_values(task: Task) -> None:
+    """Refuse models that protect values by names that no record has: a misspelled name would protect nobody."""
+    protected = {column.name: column for column in task.table.sensitive}
+    protected |= {name: flagged_cells(task.table, name) for name in task.table.flags}
+    for model in task.models:
+        known = [set(protected[name].domain.texts) for name in model.attributes if model.named_values]
+        unknown = sum(value not in texts for texts in known for value in model.named_values)
+        if unknown:
+            columns = ", ".join(repr(name) for name in model.attributes)
+            raise SchemaError(
+                f"{type(model).__name__} names {unknown} values that column {columns} does not have; correct them."
+            )
+
+
+def _refuse_impossible(task: Task) -> None:
+    """Refuse models that no group of records keeps, or none of all records where nothing may be suppressed."""
+    rows = task.table.rows
+    everybody = _whole(rows, task.table.sensitive, task.missing)
+    for model in task.models:
+        flagged = [flagged_cells(task.table, name) for name in model.attributes if name in task.table.flags]
+        _refuse_unflagged(model, flagged)
+        whole = _whole(len(flagged[0].codes), flagged, task.missing) if flagged else everybody
+        what, together = (f"{rows:,} rows", "a single group of all records")
+        if flagged:
+            what = f"{len(flagged[0].codes):,} flagged cells of {flagged[0].name!r}"
+            together = "a single bucket of all these cells"
+        lasting = model.extendable or (model.monotone and not task.most_suppressed)
+        if lasting and not model.kept_by(whole)[0]:
+            level = model.worst(model.level(whole))
+            needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
+            raise InfeasibleError(
+                f"No release of these {what} can keep {model!r}: {together} reaches {level:g}, {needed}."
+            )
+
+
+def _whole(rows: int, columns: Sequence[CodedColumn], missing: Missing) -> Groups:
+    return Groups.from_rows(np.zeros(rows, dtype=np.int32), 1, columns, missing)
+
+
+def _refuse_unflagged(model: PrivacyModel, flagged: Sequence[CodedColumn]) -> None:
+    """Refuse models that protect flagged cells where no cell is flagged."""
+    for column in flagged:
+        if not len(column.codes):
+            raise SchemaError(
+                f"{type(model).__name__} protects the flagged cells of {column.name!r}, and no cell is flagged there; "
+                "flag some, or drop the model."
+            )

@@ -1,0 +1,68 @@
+"""The demo: how the made-up hospital population is published."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.exceptions import RecipeError, WriteError
+from sfumato.hierarchies import Prefixes, Taxonomy
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.recipe import Recipe
+from sfumato.release.anonymizing import Release, carry_out
+from sfumato.samples.population import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate
+from sfumato.schema.schema import Schema
+
+
+def population_schema() -> Schema:
+    """Say what every attribute of `sfumato.samples.generate` is."""
+    return Schema(
+        identifier=["name"],
+        quasi=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
+        sensitive=["disease"],
+        insensitive=["cost"],
+        hierarchies={
+            "zip": Prefixes(),
+            "marital_status": Taxonomy(MARITAL),
+            "job": Taxonomy(JOBS),
+            "nationality": Taxonomy(COUNTRIES),
+            "disease": Taxonomy(DISEASES),
+        },
+        orders={"education": EDUCATION_ORDER},
+    )
+
+
+def population_recipe(seed: int) -> Recipe:
+    """Publish the population under 5-anonymity with three distinct diseases in every group."""
+    return Recipe(
+        schema=population_schema(),
+        models=(KAnonymity(k=5), DistinctLDiversity(l=3, sensitive="disease")),
+        algorithm=Mondrian(),
+        seed=seed,
+    )
+
+
+def run_demo(rows: int, seed: int) -> Release:
+    """Make a population up and publish it."""
+    return carry_out(population_recipe(seed), generate(rows, seed=seed))
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Refuse a folder that holds anything but a release that the demo wrote."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not folder.is_dir() or not _is_demo(folder):
+        raise WriteError(f"{folder} holds something that the demo did not write; name another folder.")
+
+
+def _is_demo(folder: Path) -> bool:
+    if {path.name for path in folder.iterdir()} != {"public", "internal"}:
+        return False
+    try:
+        found = Recipe.read(folder / "internal" / "recipe.toml")
+    except RecipeError:
+        return False
+    asked = replace(found, input_rows=None, input_sha256=None)
+    return found.seed is not None and asked == population_recipe(found.seed)

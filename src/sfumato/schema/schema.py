@@ -1,0 +1,165 @@
+"""The schema: roles, scales, hierarchies, sensitive cells and the policy for missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from sfumato.exceptions import SchemaError
+from sfumato.schema.missing import Missing
+from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
+from sfumato.validation import did_you_mean
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies import Builder
+
+Choice = TypeVar("Choice", Scale, Missing)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """Say what every attribute of a table is.
+
+    Columns of the table that no role names are left out of the release.
+
+    Parameters
+    ----------
+    identifier : attributes that name a person; never published.
+    quasi : attributes that an adversary may know; generalized.
+    sensitive : attributes that must not be learned about a person.
+    insensitive : attributes published as they are.
+    hierarchies : how an attribute can be generalized, e.g. `{"age": Intervals(5, 10)}`.
+    scales : the scale of an attribute where it does not follow from its type or hierarchy.
+    orders : all values of an ordinal attribute, from lowest to highest.
+    flags : boolean columns that say per record whether this attribute's cell is sensitive
+        (a semi-sensitive attribute), e.g. `{"age": "age__sensitive"}`; never published.
+    missing : `"own-value"` or `"matches-all"`, see `Missing`.
+
+    Examples
+    --------
+    >>> schema = Schema(identifier=["name"], quasi=["age", "zip"], sensitive=["disease"])
+    >>> schema.role("zip").value
+    'quasi'
+    """
+
+    identifier: Sequence[str] = ()
+    quasi: Sequence[str] = ()
+    sensitive: Sequence[str] = ()
+    insensitive: Sequence[str] = ()
+    hierarchies: Mapping[str, Builder] = field(default_factory=dict)
+    scales: Mapping[str, Scale | str] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    flags: Mapping[str, str] = field(default_factory=dict)
+    missing: Missing | str = Missing.OWN_VALUE
+
+    def __post_init__(self) -> None:
+        for role in Role:
+            object.__setattr__(self, role.value, _names(role.value, getattr(self, role.value)))
+        _refuse_repeated(self._by_role())
+        for what in ("hierarchies", "scales", "orders", "flags"):
+            if not isinstance(getattr(self, what), Mapping):
+                raise SchemaError(f"Schema.{what} must be a mapping from column names.")
+        object.__setattr__(self, "hierarchies", {name: _builder(name, h) for name, h in self.hierarchies.items()})
+        object.__setattr__(self, "flags", dict(self.flags))
+        object.__setattr__(self, "orders", {name: _order(name, order) for name, order in self.orders.items()})
+        object.__setattr__(self, "scales", {name: _choice(Scale, "scale", s) for name, s in self.scales.items()})
+        object.__setattr__(self, "missing", _choice(Missing, "missing", self.missing))
+        for what in ("hierarchies", "scales", "orders", "flags"):
+            self._refuse_unknown(what, getattr(self, what))
+        for name in self.flags:
+            if self.role(name) not in {Role.QUASI, Role.SENSITIVE}:
+                raise SchemaError(f"Attribute {name!r} has sensitive cells, so its role must be quasi or sensitive.")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """All attributes that have a role."""
+        return tuple(name for names in self._by_role().values() for name in names)
+
+    def role(self, name: str) -> Role:
+        """Tell the role of an attribute."""
+        for role, names in self._by_role().items():
+            if name in names:
+                return role
+        raise SchemaError(f"Attribute {name!r} has no role{did_you_mean(name, self.attributes)}")
+
+    def of_quasi(self) -> Schema:
+        """Keep the quasi-identifiers only, with what is said about them."""
+        known = set(self.quasi)
+        return Schema(
+            quasi=self.quasi,
+            hierarchies={name: value for name, value in self.hierarchies.items() if name in known},
+            scales={name: value for name, value in self.scales.items() if name in known},
+            orders={name: value for name, value in self.orders.items() if name in known},
+            missing=self.missing,
+        )
+
+    def check_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Refuse roles for columns that the table lacks; return the columns that no role names."""
+        known = {*self.attributes, *self.flags.values()}
+        for name in (*self.attributes, *self.flags.values()):
+            if name not in columns:
+                hint = did_you_mean(name, columns) or f"; it has {_listed(columns)}."
+                raise SchemaError(f"Schema names {name!r}, which the table lacks{hint}")
+        return tuple(name for name in columns if name not in known)
+
+    def _by_role(self) -> dict[Role, tuple[str, ...]]:
+        return {role: tuple(getattr(self, role.value)) for role in Role}
+
+    def _refuse_unknown(self, what: str, given: Mapping[str, object]) -> None:
+        for name in given:
+            if name not in self.attributes:
+                hint = did_you_mean(name, self.attributes) or "; give it a role, too."
+                raise SchemaError(f"Schema.{what} names {name!r}, which has no role{hint}")
+
+
+def _names(role: str, given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError(f"Schema.{role} must be a list of column names; got {type(given).__name__}.")
+    names = tuple(given)
+    if not all(isinstance(name, str) for name in names):
+        raise SchemaError(f"Schema.{role} must be a list of column names, each a text.")
+    return names
+
+
+def _builder(name: str, given: object) -> Builder:
+    if isinstance(given, type) or not all(hasattr(given, method) for method in ("build", "to_dict", "scale")):
+        raise SchemaError(f"Schema.hierarchies[{name!r}] must be a hierarchy, such as sf.Intervals(5, 10).")
+    return cast("Builder", given)
+
+
+def _order(name: str, given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError(f"Schema.orders[{name!r}] must be a list of all values, from lowest to highest.")
+    from sfumato.table.values import text
+
+    values = list(given)
+    if any(value is None for value in values):
+        raise SchemaError(f"Schema.orders[{name!r}] holds a missing value; leave it out.")
+    order = tuple(text(value) for value in values)
+    if len(set(order)) < len(order):
+        raise SchemaError(f"Schema.orders[{name!r}] repeats {len(order) - len(set(order))} values; keep each once.")
+    return order
+
+
+def _refuse_repeated(by_role: Mapping[Role, tuple[str, ...]]) -> None:
+    seen: dict[str, Role] = {}
+    for role, names in by_role.items():
+        for name in names:
+            if name in seen:
+                raise SchemaError(f"Attribute {name!r} is given a role twice: {seen[name]} and {role}; keep one.")
+            seen[name] = role
+
+
+def _choice(kind: type[Choice], what: str, given: object) -> Choice:
+    try:
+        return kind(str(given))
+    except ValueError:
+        known = ", ".join(member.value for member in kind)
+        raise SchemaError(f"Schema.{what} must be one of {known}; got {given!r}.") from None
+
+
+def _listed(columns: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(repr(name) for name in columns[:most])
+    return shown if len(columns) <= most else f"{shown} and {len(columns) - most} more"

@@ -1,0 +1,187 @@
+"""One column at a time: from any Arrow type or Python values to a canonical Arrow type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, datetime, time
+from decimal import Decimal
+from numbers import Number
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import SchemaError
+from sfumato.table.values import distinct_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+EXACT_WHOLE = 2.0**53  # beyond it a float64 no longer tells neighboring whole numbers apart
+STRING_LIMIT = 2**31 - 1  # bytes that one chunk of pa.string() can hold
+
+KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("text", (str,)),
+    ("booleans", (bool, np.bool_)),
+    ("numbers", (Number, Decimal, np.number)),
+    ("dates", (date, datetime, np.datetime64)),
+    ("times", (time,)),
+)
+
+
+def refuse_duplicates(names: Iterable[str]) -> None:
+    """Refuse a table in which two columns have one name."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise SchemaError(f"Several columns are named {twice[0]!r}; give every column its own name.")
+
+
+def canonical_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Bring a column to its canonical type; a column without any value becomes text."""
+    kind = column.type
+    if column.null_count == len(column):
+        _refuse_unsupported(name, kind)
+        return pa.chunked_array([pa.nulls(len(column), pa.string())])
+    if pa.types.is_run_end_encoded(kind):
+        return canonical_column(name, pc.run_end_decode(column))
+    if pa.types.is_dictionary(kind):
+        _refuse_unsupported(name, kind)
+        return canonical_column(name, column.cast(kind.value_type))
+    if isinstance(kind, pa.BaseExtensionType) and is_text(kind.storage_type):
+        stored = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
+        return canonical_column(name, stored)
+    _refuse_unsupported(name, kind)
+    return _converted(name, column)
+
+
+def _refuse_unsupported(name: str, kind: pa.DataType) -> None:
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    known = (
+        is_text(kind)
+        or types.is_null(kind)
+        or types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_boolean(kind)
+        or types.is_date(kind)
+        or types.is_timestamp(kind)
+        or types.is_time(kind)
+    )
+    if not known:
+        raise SchemaError(
+            f"Column {name!r} has the type {kind}, which Sfumato cannot publish;"
+            " convert it to text, numbers, dates or booleans, or leave it out."
+        )
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a type is one of Arrow's spellings of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _converted(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - one line per type
+    kind = column.type
+    types = pa.types
+    if types.is_string(kind) or types.is_boolean(kind) or types.is_date32(kind) or types.is_int64(kind):
+        return column
+    if is_text(kind):
+        return _short_text(column)
+    if types.is_integer(kind):
+        return _whole(name, column)
+    if types.is_floating(kind):
+        return _float(name, column.cast(pa.float64()))
+    if types.is_decimal(kind):
+        return _decimal(name, column)
+    if types.is_time(kind):
+        return pa.chunked_array([distinct_texts(chunk) for chunk in column.chunks], pa.string())
+    return _moment(column)
+
+
+def _short_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cast long-offset text to pa.string() in chunks that its 32-bit offsets can hold."""
+    chunks: list[pa.Array] = []
+    pending = list(reversed(column.chunks))
+    while pending:
+        chunk = pending.pop()
+        if chunk.nbytes > STRING_LIMIT and len(chunk) > 1:
+            half = len(chunk) // 2
+            pending += [chunk.slice(half), chunk.slice(0, half)]
+        else:
+            chunks.append(chunk.cast(pa.string()))
+    return pa.chunked_array(chunks, pa.string())
+
+
+def _whole(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise SchemaError(f"Column {name!r} holds whole numbers beyond 64 bits; convert it to text.") from None
+
+
+def _float(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    infinite = pc.sum(pc.is_inf(column)).as_py() or 0
+    if infinite:
+        raise SchemaError(f"Column {name!r} holds infinite values (in {infinite} rows); replace or empty them.")
+    numbers = pc.add(pc.if_else(pc.is_nan(column), None, column), 0.0)
+    if numbers.null_count == len(numbers):
+        return pa.chunked_array([pa.nulls(len(numbers), pa.string())])
+    whole = pc.and_(pc.equal(numbers, pc.floor(numbers)), pc.less(pc.abs(numbers), EXACT_WHOLE))
+    return numbers.cast(pa.int64()) if pc.all(whole).as_py() else numbers
+
+
+def _decimal(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return _float(name, column.cast(pa.float64()))
+
+
+def _moment(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give moments as naive timestamps (UTC where they had a zone), or as dates when all are at midnight."""
+    if pa.types.is_date64(column.type):
+        column = column.cast(pa.timestamp("ms"))
+    moments = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.timestamp("us"))
+    midnight = pc.equal(moments, pc.floor_temporal(moments, unit="day"))
+    return moments.cast(pa.date32()) if pc.all(midnight).as_py() else moments
+
+
+def kinds_of(types: Iterable[type]) -> list[str]:
+    """Name the kinds of values that Python types stand for, in a fixed order."""
+    found = {_kind_of(each) for each in types if each is not type(None)}
+    order = [kind for kind, _ in KINDS]
+    return [kind for kind in order if kind in found] + sorted(found.difference(order))
+
+
+def _kind_of(each: type) -> str:
+    return next((kind for kind, members in KINDS if issubclass(each, members)), f"values of type {each.__name__}")
+
+
+def refuse_mixture(name: str, types: Iterable[type]) -> None:
+    """Refuse a column whose Python values are of several kinds.
+
+    >>> refuse_mixture("zip", {str, int})
+    Traceback (most recent call last):
+    ...
+    sfumato.exceptions.SchemaError: Column 'zip' mixes text and numbers; convert it to one type.
+    """
+    kinds = kinds_of(types)
+    if len(kinds) > 1:
+        raise SchemaError(f"Column {name!r} mixes {', '.join(kinds[:-1])} and {kinds[-1]}; convert it to one type.")
+
+
+def column_of(name: str, values: Sequence[object]) -> pa.Array:
+    """Make an Arrow column of Python values, all of one kind or None."""
+    types = set(map(type, values))
+    refuse_mixture(name, types)
+    moments = [issubclass(each, datetime) for each in types if issubclass(each, date)]
+    try:
+        if any(moments) and not all(moments):
+            return pa.array(np.array(values, dtype="datetime64[us]"))
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise SchemaError(
+            f"Column {name!r} holds values that do not fit one type; convert it to text, numbers, dates or booleans."
+        ) from None

@@ -1,0 +1,194 @@
+"""Tables as comma-separated text."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from sfumato.exceptions import ReadError
+from sfumato.table.columns import refuse_duplicates
+from sfumato.table.formats.cells import (
+    SEPARATORS,
+    detect_separator,
+    first_record,
+    stray_quote_line,
+    trimmed,
+    uneven_line,
+)
+from sfumato.table.formats.encoding import utf8_bytes
+from sfumato.table.formats.inference import MISSING, typed
+from sfumato.table.frames import canonical
+from sfumato.table.values import coded, distinct_texts
+from sfumato.validation import require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BLOCK = 1 << 23
+ROWS_AT_ONCE = 1 << 17
+NAMES = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
+EXECUTED = r"\A[=+\-@\t\r]"
+QUOTED = r'["\r\n]|\A | \z|\A\z|\A\x{FEFF}'  # beside the separator
+
+
+def read_csv(
+    path: Path,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    missing: tuple[str, ...] = MISSING,
+) -> pa.Table:
+    """Read a CSV file with a header line as a canonical table.
+
+    Spaces around unquoted cells are dropped and empty lines are skipped. A cell is missing if it is empty or,
+    when not quoted, one of the spellings in `missing`; in columns of numbers, dates or booleans also when
+    quoted.
+
+    Parameters
+    ----------
+    path : the file; a name that ends in .gz is unpacked.
+    separator : one character, detected among comma, semicolon, tab and bar if not given.
+    encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
+    missing : spellings of a missing value.
+    """
+    known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
+    require(known, "read", "separator", "one ASCII character that is no quote, space or line break", separator)
+    data = utf8_bytes(path, encoding)
+    if not re.search(rb"\S", data):
+        raise ReadError(f"{path} is empty; a header line is needed.")
+    given, separator = separator, separator or detect_separator(data)
+    data, sound = trimmed(data, separator)
+    stray = None if sound else stray_quote_line(data, separator)
+    if stray is not None:
+        raise ReadError(f"Line {stray} of {path} has a quotation mark that is not closed at the end of its cell.")
+    header, start = first_record(data, separator)
+    names = _names(header, separator)
+    if given and len(names) == 1 and b'"' not in header:
+        _refuse_other_separator(path, names[0], given)
+    columns = _parsed(path, data, start=start, separator=separator, width=len(names), missing=missing)
+    return canonical(_named(path, names, columns, missing))
+
+
+def _names(header: bytes, separator: str) -> list[str]:
+    cells = next(csv.reader(io.StringIO(header.decode(), newline=""), delimiter=separator), [""])
+    return [cell.strip() for cell in cells]
+
+
+def _refuse_other_separator(path: Path, header: str, given: str) -> None:
+    other = next((each for each in SEPARATORS if each != given and each in header), None)
+    if other:
+        raise ReadError(
+            f"{path} has one column when separated by {given!r} and looks separated by {NAMES[other]};"
+            " pass that separator or none."
+        )
+
+
+def _parsed(
+    path: Path, data: bytes, *, start: int, separator: str, width: int, missing: tuple[str, ...]
+) -> list[pa.ChunkedArray]:
+    """Read the lines after the header as dictionary-coded text."""
+    text = pa.dictionary(pa.int32(), pa.string())
+    names = [str(place) for place in range(width)]
+    if not re.compile(rb"[^\r\n]").search(data, start):
+        return [pa.chunked_array([], text) for _ in names]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(pa.py_buffer(data).slice(start)),
+            read_options=arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
+            convert_options=arrow_csv.ConvertOptions(
+                check_utf8=False,
+                column_types=dict.fromkeys(names, text),
+                null_values=list(missing),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowException:
+        uneven = uneven_line(data, separator, width)
+        if uneven:
+            raise ReadError(
+                f"The header of {path} has {width} cells but line {uneven[0]} has {uneven[1]};"
+                f" check that line and the separator, {NAMES.get(separator, repr(separator))}."
+            ) from None
+        raise ReadError(f"{path} cannot be read as a table; check its quotation marks.") from None
+    return list(table.columns)
+
+
+def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing: tuple[str, ...]) -> pa.Table:
+    """Give the columns their types and names; a column with neither name nor value is left out."""
+    named: dict[str, pa.ChunkedArray] = {}
+    refuse_duplicates(name for name in names if name)
+    for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
+        values = typed(*coded(column), missing)
+        if name:
+            named[name] = values
+        elif values.null_count < len(values):
+            raise ReadError(f"Column {place} of {path} has no name; name it or leave it out of the file.")
+    return pa.table(named)
+
+
+def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False, separator: str = ",") -> None:
+    r"""Write a canonical table as UTF-8 with "\n" and few quotes; equal tables give equal bytes.
+
+    Missing values are empty cells. Text that Sfumato would otherwise read as missing ("NA") or trim (" a") is
+    quoted, so that `read_csv` gives it back; other readers may still take a quoted "NA" for missing. Empty
+    text is written as "" and comes back as missing. A text column whose values all look like numbers, dates
+    or booleans comes back as that type: CSV knows no types.
+
+    Parameters
+    ----------
+    table : any canonical table.
+    path : the file; a name that ends in .gz is packed.
+    excel_safe : put an apostrophe before text cells and names that a spreadsheet would execute: those that
+        begin with = + - @, a tab or a carriage return.
+    separator : between cells.
+    """
+    with ExitStack() as stack:
+        sink: BinaryIO = stack.enter_context(path.open("wb"))
+        if path.suffix.lower() == ".gz":
+            sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))  # type: ignore[assignment]
+        for lines in _lines(table, separator, excel_safe=excel_safe):
+            sink.write(lines)
+
+
+def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[bytes | memoryview]:
+    names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
+    yield (separator.join(names.to_pylist()) + "\n").encode()
+    parts = [_coded_cells(column, separator, excel_safe=excel_safe) for column in table.columns]
+    empty = '""' if len(parts) == 1 else ""  # an empty line would be no row
+    between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
+    for start in range(0, table.num_rows if parts else 0, ROWS_AT_ONCE):
+        columns = [cells.take(codes.slice(start, ROWS_AT_ONCE)) for cells, codes in parts]
+        rows = pc.binary_join_element_wise(*columns, between, null_handling="replace", null_replacement=empty)
+        ended = pc.binary_join_element_wise(rows, nothing, end)
+        _, offsets, text = ended.buffers()
+        yield memoryview(text)[: memoryview(offsets).cast("q")[len(ended)]]
+
+
+def _coded_cells(column: pa.ChunkedArray, separator: str, *, excel_safe: bool) -> tuple[pa.Array, pa.Array]:
+    distinct, codes = coded(column)
+    cells = distinct_texts(distinct)
+    if pa.types.is_string(column.type):
+        cells = _cells(cells, separator, excel_safe=excel_safe)
+    return cells.cast(pa.large_string()), codes
+
+
+def _cells(texts: pa.Array, separators: str, *, excel_safe: bool) -> pa.Array:
+    """Put apostrophes before texts that a spreadsheet would execute, and quotes where they are needed."""
+    if excel_safe:
+        executed = pc.match_substring_regex(texts, EXECUTED)
+        texts = pc.if_else(executed, pc.binary_join_element_wise("'", texts, ""), texts)
+    special = pc.match_substring_regex(texts, f"[{re.escape(separators)}]|{QUOTED}")
+    unsure = pc.or_(special, pc.is_in(texts, value_set=pa.array(MISSING, pa.string())))
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(unsure, pc.binary_join_element_wise('"', doubled, '"', ""), texts)

@@ -1,0 +1,108 @@
+"""Tables in databases, named by a URL."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from sfumato.exceptions import ReadError, SfumatoError, WriteError
+from sfumato.table.atomic import atomic_path
+from sfumato.table.formats.duckdb import read_duckdb, write_duckdb
+from sfumato.table.formats.postgresql import read_postgresql, write_postgresql
+from sfumato.table.formats.sqlite import read_sqlite, write_sqlite
+from sfumato.table.frames import canonical
+from sfumato.validation import did_you_mean, require
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IfExists = Literal["fail", "replace"]
+SCHEMES = ("sqlite", "duckdb", "postgresql")
+
+
+def is_url(source: object) -> bool:
+    """Tell whether a source is a database URL rather than a file name."""
+    return isinstance(source, str) and "://" in source
+
+
+def masked(url: str) -> str:
+    """Give a URL without its password and options, for messages.
+
+    >>> masked("postgresql://ann:p@ss/w?rd@db.example:5432/census?sslmode=require")
+    'postgresql://ann:***@db.example:5432/census'
+    """
+    without = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", url, flags=re.DOTALL)
+    return re.split(r"[?#]", without, maxsplit=1)[0]
+
+
+def read_database(url: str, *, table: str | None = None, query: str | None = None) -> pa.Table:
+    """Read one table or the result of one query as a canonical table; the database is not changed.
+
+    Parameters
+    ----------
+    url : `sqlite:///relative.db`, `sqlite:////absolute.db`, `duckdb:///file.duckdb` or
+        `postgresql://user:password@host:port/database`.
+    table : name of a table or view; `schema.table` in DuckDB and PostgreSQL.
+    query : an SQL query; give either this or a table.
+    """
+    require((table is None) != (query is None), "read", "table", "given alone, or query alone", (table, query))
+    scheme = _scheme(url, ReadError)
+    if scheme == "postgresql":
+        found = read_postgresql(url, masked(url), table=table, query=query)
+    else:
+        path = _path(url, scheme, ReadError)
+        if not path.is_file():
+            raise ReadError(f"There is no database file {path}{did_you_mean(path.name, _names(path)) or '.'}")
+        reader = read_sqlite if scheme == "sqlite" else read_duckdb
+        found = reader(path, table=table, query=query)
+    return canonical(found)
+
+
+def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfExists = "fail") -> None:
+    """Write a canonical table into a database, in one transaction.
+
+    A database file that does not exist yet is made; other tables in it are left alone.
+    """
+    require(if_exists in {"fail", "replace"}, "write", "if_exists", "'fail' or 'replace'", if_exists)
+    scheme = _scheme(url, WriteError)
+    replace = if_exists == "replace"
+    if scheme == "postgresql":
+        write_postgresql(table, url, masked(url), name=table_name, replace=replace)
+        return
+    _refuse_equal_names(table, scheme)
+    writer = write_sqlite if scheme == "sqlite" else write_duckdb
+    path = _path(url, scheme, WriteError)
+    if path.exists():
+        writer(table, path, name=table_name, replace=replace)
+    else:
+        with atomic_path(path) as temporary:
+            writer(table, temporary, name=table_name, replace=replace)
+
+
+def _scheme(url: str, error: type[SfumatoError]) -> str:
+    scheme = url.partition("://")[0].lower()
+    scheme = "postgresql" if scheme == "postgres" else scheme
+    if scheme not in SCHEMES:
+        hint = did_you_mean(scheme, SCHEMES) or f"; known are {', '.join(SCHEMES)}."
+        raise error(f"{scheme!r} is no known kind of database{hint}")
+    return scheme
+
+
+def _path(url: str, scheme: str, error: type[SfumatoError]) -> Path:
+    host, slash, path = url.partition("://")[2].partition("/")
+    if host or not slash or not path:
+        raise error(f"{masked(url)} names no file; write {scheme}:///name.db or {scheme}:////folder/name.db.")
+    return Path(path)
+
+
+def _refuse_equal_names(table: pa.Table, scheme: str) -> None:
+    first: dict[str, str] = {}
+    for name in table.column_names:
+        other = first.setdefault(name.casefold(), name)
+        if other != name:
+            raise WriteError(f"{scheme} takes the columns {other!r} and {name!r} for one; rename one of them.")
+
+
+def _names(path: Path) -> list[str]:
+    return [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []

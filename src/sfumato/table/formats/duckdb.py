@@ -1,0 +1,76 @@
+"""Tables in DuckDB files, through Arrow."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from sfumato.exceptions import ReadError, WriteError
+from sfumato.table.columns import refuse_duplicates
+from sfumato.table.extras import optional_library
+from sfumato.table.formats.identifiers import one_statement, qualified, quoted
+from sfumato.validation import did_you_mean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+NO_PYTHON_NAMES = {"python_enable_replacements": False}  # a query sees the database, not our variables
+LIST_TABLES = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
+
+
+def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table:
+    """Read one table or query."""
+    duckdb = optional_library("duckdb", extra="duckdb", error=ReadError)
+    try:
+        with closing(duckdb.connect(str(path), read_only=True, config=NO_PYTHON_NAMES)) as connection:
+            if table is not None:
+                query = f"SELECT * FROM {_found(connection, path, table)}"  # noqa: S608 - the name is quoted
+            try:
+                relation = connection.sql(one_statement(query or ""))
+            except duckdb.ProgrammingError as error:
+                reason = str(error).splitlines()[0].rstrip("!.")
+                raise ReadError(f"The query cannot be run: {reason}.") from None
+            if relation is None:
+                raise ReadError("The query gives no table; begin it with SELECT.")
+            refuse_duplicates(relation.columns)
+            return relation.to_arrow_table()
+    except duckdb.Error:
+        raise ReadError(
+            f"{path} cannot be read as a DuckDB database, or the query fails on its data;"
+            " it may be damaged, locked or of another version."
+        ) from None
+
+
+def _found(connection: Any, path: Path, table: str) -> str:
+    known = _tables(connection)
+    if table.casefold() not in known:
+        raise ReadError(f"{path} has no table {table!r}{did_you_mean(table, known) or '.'}")
+    return known[table.casefold()]
+
+
+def _tables(connection: Any) -> dict[str, str]:
+    """Give each table by its name, and by schema and name, with the SQL for it."""
+    tables = {}
+    for schema, name in connection.execute(LIST_TABLES).fetchall():
+        tables[f"{schema}.{name}".casefold()] = f"{quoted(schema)}.{quoted(name)}"
+        if schema == "main":
+            tables[name.casefold()] = quoted(name)
+    return tables
+
+
+def write_duckdb(table: pa.Table, path: Path, *, name: str, replace: bool) -> None:
+    """Write a table in one transaction."""
+    duckdb = optional_library("duckdb", extra="duckdb", error=WriteError)
+    try:
+        with closing(duckdb.connect(str(path))) as connection:
+            if name.casefold() in _tables(connection) and not replace:
+                raise WriteError(f"{path} already has a table {name!r}; name another or ask to replace it.")
+            connection.register("sfumato_table", table)
+            create = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
+            connection.execute("BEGIN")
+            connection.execute(f"{create} {qualified(name)} AS SELECT * FROM sfumato_table")  # noqa: S608 - quoted
+            connection.execute("COMMIT")
+    except duckdb.Error:
+        raise WriteError(f"{path} cannot be written by DuckDB; it may be locked, damaged or full.") from None

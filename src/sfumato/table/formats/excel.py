@@ -1,0 +1,147 @@
+"""Tables as Excel workbooks (.xlsx)."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import zipfile
+from datetime import date
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import ReadError, WriteError
+from sfumato.table.columns import column_of, refuse_duplicates
+from sfumato.table.extras import optional_library
+from sfumato.table.formats.inference import MISSING
+from sfumato.table.frames import canonical
+from sfumato.table.values import text, texts
+from sfumato.validation import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 2**20 - 1, 2**14, 2**15 - 1
+LARGEST_WHOLE = 10**15  # a sheet keeps 15 digits
+FIRST_DAY = date(1900, 3, 1)  # a sheet counts the days before wrongly or not at all
+FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
+ROWS_AT_ONCE = 1 << 14
+
+
+def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...] = MISSING) -> pa.Table:
+    """Read one sheet, the first unless named, whose first row that is not empty is the header.
+
+    Cells have the types of the sheet; text cells in `missing` are missing values, and rows without any value
+    are skipped. Of formulas the last computed values are read.
+    """
+    rows = _rows(path, sheet)
+    if not rows:
+        raise ReadError(f"The sheet of {path} is empty; a header row is needed.")
+    header, *body = rows
+    names = ["" if name is None else text(name).strip() for name in header]
+    refuse_duplicates(name for name in names if name)
+    absent = {*missing, "#N/A"}
+    columns = list(zip_longest(*body)) or [()] * len(names)
+    named: dict[str, pa.Array] = {}
+    for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
+        values = [None if isinstance(cell, str) and cell.strip() in absent else cell for cell in cells]
+        if name:
+            named[name] = column_of(name, values)
+        elif any(value is not None for value in values):
+            raise ReadError(f"Column {place} of {path} has no name; name it or leave it out of the sheet.")
+    return canonical(pa.table(named))
+
+
+def _rows(path: Path, sheet: str | None) -> list[tuple[Any, ...]]:
+    openpyxl = optional_library("openpyxl", extra="excel", error=ReadError)
+    broken = (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, ParseError)
+    try:
+        with path.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about decorations that openpyxl does not know
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            sheets = {each.title: each for each in book.worksheets}
+            if sheet is not None and sheet not in sheets:
+                raise ReadError(f"{path} has no sheet {sheet!r}{did_you_mean(sheet, sheets) or '.'}")
+            chosen = sheets[sheet] if sheet is not None else next(iter(sheets.values()))
+            rows = chosen.iter_rows(values_only=True)
+            return [row for row in rows if any(cell is not None for cell in row)]
+    except broken:
+        raise ReadError(f"{path} is not a complete Excel workbook; save it again as .xlsx.") from None
+    except OSError as error:
+        raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def write_excel(table: pa.Table, path: Path) -> None:
+    """Write a canonical table into the sheet "data"; equal tables give equal bytes.
+
+    Text is always stored as text, so no cell is a formula. Columns with whole numbers of more than 15 digits
+    or with days before March 1900, which a sheet cannot hold, are written as text. Moments keep milliseconds.
+    """
+    openpyxl = optional_library("openpyxl", extra="excel", error=WriteError)
+    _refuse_unfit(table)
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("data")
+
+    def plain(value: str) -> Any:
+        if not value.startswith(("=", "#")):
+            return value
+        cell = openpyxl.cell.WriteOnlyCell(sheet, value)
+        cell.data_type = "s"
+        return cell
+
+    for row in _written_rows(table):
+        sheet.append([plain(cell) if isinstance(cell, str) else cell for cell in row])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    _store(buffer, path)
+
+
+def _written_rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    yield tuple(table.column_names)
+    columns = [texts(column) if _beyond_sheets(column) else column for column in table.columns]
+    for start in range(0, table.num_rows, ROWS_AT_ONCE):
+        yield from zip(*(column.slice(start, ROWS_AT_ONCE).to_pylist() for column in columns), strict=True)
+
+
+def _beyond_sheets(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_int64(column.type):
+        extremes = [value.as_py() for value in pc.min_max(column).values()]
+        return any(value is not None and abs(value) >= LARGEST_WHOLE for value in extremes)
+    if pa.types.is_temporal(column.type):
+        return bool(pc.any(pc.less(column, pa.scalar(FIRST_DAY).cast(column.type))).as_py())
+    return False
+
+
+def _refuse_unfit(table: pa.Table) -> None:
+    if table.num_rows > MOST_ROWS or table.num_columns > MOST_COLUMNS:
+        raise WriteError(
+            f"{table.num_rows} rows and {table.num_columns} columns do not fit an Excel sheet; write CSV or Parquet."
+        )
+    columns = {name: table.column(name) for name in table.column_names}
+    named = [(f"Column {name!r} holds", column) for name, column in columns.items()]
+    for place, column in [("A column name has", pa.array(table.column_names, pa.string())), *named]:
+        if pa.types.is_string(column.type) and _unfit(column):
+            raise WriteError(
+                f"{place} text that Excel refuses (control characters or more than"
+                f" {LONGEST_TEXT} characters); write CSV or Parquet."
+            )
+
+
+def _unfit(column: pa.Array | pa.ChunkedArray) -> bool:
+    long = pc.greater(pc.utf8_length(column), LONGEST_TEXT)
+    return bool(pc.any(pc.or_(pc.match_substring_regex(column, FORBIDDEN), long)).as_py())
+
+
+def _store(buffer: io.BytesIO, path: Path) -> None:
+    """Pack a workbook again without the time of writing."""
+    with zipfile.ZipFile(buffer) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as sink:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "docProps/core.xml":
+                data = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"1980-01-01T00:00:00Z", data)
+            sink.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)

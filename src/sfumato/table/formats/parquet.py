@@ -1,0 +1,37 @@
+"""Tables as Parquet files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.exceptions import ReadError
+from sfumato.table.frames import canonical
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Read a Parquet file as a canonical table; an unnamed index that pandas stored is left out."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise ReadError(f"{path} is not a complete Parquet file; make or fetch it again.") from None
+    index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
+    return canonical(table.drop_columns(index) if index else table)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a canonical table; equal tables give equal bytes with the same version of Arrow."""
+    pq.write_table(
+        table.replace_schema_metadata(None).combine_chunks(),
+        path,
+        compression="zstd",
+        write_page_checksum=True,
+    )

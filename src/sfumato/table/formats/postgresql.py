@@ -1,0 +1,168 @@
+"""Tables in PostgreSQL, through ADBC."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import ReadError, SfumatoError, WriteError
+from sfumato.table.columns import refuse_duplicates
+from sfumato.table.extras import optional_library
+from sfumato.table.formats.identifiers import one_statement, qualified, quoted
+from sfumato.table.formats.inference import cast_or_none
+from sfumato.validation import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DRIVER = "adbc_driver_postgresql.dbapi"
+LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
+LIST_TABLES = """
+    SELECT space.nspname::text, class.relname::text, pg_table_is_visible(class.oid)
+    FROM pg_class AS class JOIN pg_namespace AS space ON space.oid = class.relnamespace
+    WHERE class.relkind IN ('r', 'v', 'm', 'p', 'f')
+    AND space.nspname <> 'information_schema' AND space.nspname NOT LIKE 'pg\\_%' ORDER BY 1, 2
+"""
+TYPES = {
+    pa.string(): "text",
+    pa.int64(): "bigint",
+    pa.float64(): "double precision",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp",
+}
+NUMBERS_AS_TEXT = {"numeric", "money"}
+ALREADY_ARROW = {
+    *("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar"),
+    *("date", "timestamp", "timestamptz", "time", "bytea", "interval"),
+}
+
+
+def read_postgresql(url: str, shown: str, *, table: str | None, query: str | None) -> pa.Table:
+    """Read one table or query in a read-only transaction.
+
+    Numeric and money columns become numbers; types that Arrow lacks (enumerations, addresses) become text.
+
+    Parameters
+    ----------
+    url : how to connect.
+    shown : the URL without its password, for messages.
+    table, query : one of them.
+    """
+    driver = optional_library(DRIVER, extra="postgresql", error=ReadError)
+    with _cursor(driver, url, shown, ReadError) as (_, cursor):
+        try:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            if table is not None:
+                query = f"SELECT * FROM {_found(cursor, shown, table)}"  # noqa: S608 - the name is quoted
+            return _result(cursor, one_statement(query or ""))
+        except driver.Error as error:
+            raise ReadError(f"The query cannot be run{_quotable(error)}.") from None
+
+
+@contextmanager
+def _cursor(driver: Any, url: str, shown: str, error: type[SfumatoError]) -> Iterator[tuple[Any, Any]]:
+    try:
+        opened = driver.connect(url)
+    except driver.Error as failure:
+        raise error(f"Cannot connect to {shown}: {_connection_failure(str(failure))}.") from None
+    with closing(opened) as connection, closing(connection.cursor()) as cursor:
+        yield connection, cursor
+
+
+def _connection_failure(message: str) -> str:
+    """Tell why a connection failed without the driver's words, which may quote parts of a password."""
+    if "authentication failed" in message or "no password supplied" in message:
+        return "the user or password is refused"
+    if "does not exist" in message:
+        return "there is no such database or user"
+    return "the server cannot be reached there"
+
+
+def _quotable(error: Any) -> str:
+    """Quote the server where it speaks about the query (SQLSTATE 42...); elsewhere it may quote values."""
+    state = error.sqlstate or ""
+    said = re.search(r"ERROR:\s+(.+)", str(error))
+    if state.startswith("42") and said:
+        return f": {said[1].rstrip('.')}"
+    return f" on the data (SQLSTATE {state or 'unknown'})"
+
+
+def _tables(cursor: Any) -> dict[str, str]:
+    """Give each table by schema and name, and by its name alone where the search path finds it."""
+    cursor.execute(LIST_TABLES)
+    tables = {}
+    for schema, name, visible in cursor.fetchall():
+        tables[f"{schema}.{name}"] = f"{quoted(schema)}.{quoted(name)}"
+        if visible:
+            tables[name] = f"{quoted(schema)}.{quoted(name)}"
+    return tables
+
+
+def _found(cursor: Any, shown: str, table: str) -> str:
+    known = _tables(cursor)
+    if table not in known:
+        raise ReadError(f"{shown} has no table {table!r}{did_you_mean(table, known) or '.'}")
+    return known[table]
+
+
+def _result(cursor: Any, query: str) -> pa.Table:
+    source = f"({query}\n) AS result"
+    cursor.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608 - the query is the user's own
+    schema = cursor.fetch_arrow_table().schema
+    refuse_duplicates(schema.names)
+    kinds = [(field.metadata or {}).get(b"POSTGRESQL:type", b"text").decode() for field in schema]
+    chosen = ", ".join(_selected(name, kind) for name, kind in zip(schema.names, kinds, strict=True))
+    cursor.execute(f"SELECT {chosen} FROM {source}")  # noqa: S608 - the query is the user's own
+    table = cursor.fetch_arrow_table()
+    columns = [
+        _number(column) if kind in NUMBERS_AS_TEXT else column
+        for column, kind in zip(table.columns, kinds, strict=True)
+    ]
+    return pa.table(columns, names=schema.names)
+
+
+def _selected(name: str, kind: str) -> str:
+    if kind in ALREADY_ARROW or kind.startswith("_"):
+        return quoted(name)
+    cast = "::numeric::text" if kind in NUMBERS_AS_TEXT else "::text"
+    return f"{quoted(name)}{cast} AS {quoted(name)}"
+
+
+def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    whole = cast_or_none(column, pa.int64())
+    return column.cast(pa.float64()) if whole is None else whole
+
+
+def write_postgresql(table: pa.Table, url: str, shown: str, *, name: str, replace: bool) -> None:
+    """Write a table in one transaction; `shown` is the URL without its password, for messages."""
+    driver = optional_library(DRIVER, extra="postgresql", error=WriteError)
+    _refuse_unfit(table, name)
+    schema, _, bare = name.rpartition(".")
+    columns = ", ".join(f"{quoted(field.name)} {TYPES[field.type]}" for field in table.schema)
+    with _cursor(driver, url, shown, WriteError) as (connection, cursor):
+        try:
+            if name in _tables(cursor):
+                if not replace:
+                    raise WriteError(f"{shown} already has a table {name!r}; name another or ask to replace it.")
+                cursor.execute(f"DROP TABLE {qualified(name)}")
+            cursor.execute(f"CREATE TABLE {qualified(name)} ({columns})")
+            cursor.adbc_ingest(bare, table, mode="append", db_schema_name=schema or None)
+            connection.commit()
+        except driver.Error as error:
+            raise WriteError(f"{shown} refuses the table {name!r}{_quotable(error)}.") from None
+
+
+def _refuse_unfit(table: pa.Table, name: str) -> None:
+    parts = [*name.split(".", 1), *table.column_names]
+    long = next((part for part in parts if len(part.encode()) > LONGEST_NAME), None)
+    if long:
+        raise WriteError(f"PostgreSQL cuts names after {LONGEST_NAME} bytes; shorten {long!r}.")
+    for column in table.column_names:
+        texts = table.column(column)
+        if pa.types.is_string(texts.type) and pc.any(pc.match_substring(texts, "\0")).as_py():
+            raise WriteError(f"Column {column!r} holds text with zero characters, which PostgreSQL refuses.")

@@ -1,0 +1,164 @@
+"""Tables in SQLite files, by the standard library."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import ReadError, WriteError
+from sfumato.table.columns import refuse_duplicates, refuse_mixture
+from sfumato.table.formats.identifiers import one_statement, quoted
+from sfumato.table.formats.inference import DAY, MOMENT, all_match, cast_or_none
+from sfumato.table.values import texts
+from sfumato.validation import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LIST_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+ROWS_AT_ONCE = 1 << 15
+TYPES = {
+    pa.string(): "TEXT",
+    pa.int64(): "INTEGER",
+    pa.float64(): "REAL",
+    pa.bool_(): "BOOLEAN",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+}
+
+
+def read_sqlite(path: Path, *, table: str | None, query: str | None) -> pa.Table:
+    """Read one table or query; columns declared BOOLEAN, DATE or TIMESTAMP become that if all values fit."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            if table is not None:
+                known = [name for (name,) in connection.execute(LIST_TABLES)]
+                if table.casefold() not in map(str.casefold, known):
+                    raise ReadError(f"{path} has no table {table!r}{did_you_mean(table, known) or '.'}")
+                query = f"SELECT * FROM {quoted(table)}"  # noqa: S608 - the name is quoted
+            return _result(connection, one_statement(query or ""))
+    except sqlite3.Error:
+        raise ReadError(f"{path} cannot be read as an SQLite database: damaged, locked or another format.") from None
+
+
+def _result(connection: sqlite3.Connection, query: str) -> pa.Table:
+    """Run a query; only the errors of compiling it are quoted, because they cannot hold values."""
+    try:
+        connection.execute(f"CREATE TEMP VIEW sfumato_result AS {query}")
+        declared = [kind for _, _, kind, *_ in connection.execute("PRAGMA temp.table_info(sfumato_result)")]
+    except (sqlite3.OperationalError, sqlite3.ProgrammingError, sqlite3.Warning) as error:
+        raise ReadError(f"The query cannot be run: {str(error).rstrip('.')}.") from None
+    cursor = connection.execute(query)
+    names = [name for name, *_ in cursor.description]
+    refuse_duplicates(names)
+    columns = _columns(cursor, names)
+    typed = [_declared(column, kind) for column, kind in zip(columns, declared, strict=True)]
+    return pa.table(typed, names=names)
+
+
+def _columns(cursor: sqlite3.Cursor, names: list[str]) -> list[pa.ChunkedArray]:
+    chunks: list[list[pa.Array]] = [[] for _ in names]
+    types: list[set[type]] = [set() for _ in names]
+    while rows := cursor.fetchmany(ROWS_AT_ONCE):
+        for place, values in enumerate(zip(*rows, strict=True)):
+            types[place].update(map(type, values))
+            refuse_mixture(names[place], types[place])
+            chunks[place].append(pa.array(values))
+    return [_joined(column) for column in chunks]
+
+
+def _joined(chunks: list[pa.Array]) -> pa.ChunkedArray:
+    kinds = {chunk.type for chunk in chunks if not pa.types.is_null(chunk.type)}
+    kind = pa.float64() if len(kinds) > 1 else next(iter(kinds), pa.string())
+    return pa.chunked_array([chunk.cast(kind, safe=False) for chunk in chunks], kind)
+
+
+def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
+    """Give a column the type it was declared with, which SQLite does not enforce, if all values fit."""
+    kind = kind.upper()
+    if kind.startswith("BOOL"):
+        return _booleans(column)
+    if pa.types.is_string(column.type) and kind.startswith(("DATE", "TIMESTAMP")):
+        values = column.unique()
+        wanted = pa.date32() if all_match(values.drop_null(), DAY) else pa.timestamp("us")
+        if all_match(values.drop_null(), MOMENT) and cast_or_none(values, wanted) is not None:
+            return column.cast(wanted)
+    return column
+
+
+def _booleans(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_string(column.type):
+        words = pc.utf8_lower(column)
+        column = pc.index_in(words, pa.array(["false", "true"])) if _within(words, ["false", "true"]) else column
+    fits = pa.types.is_integer(column.type) and _within(column, [0, 1])
+    return column.cast(pa.bool_()) if fits else column
+
+
+def _within(column: pa.ChunkedArray, allowed: list[Any]) -> bool:
+    return set(column.unique().to_pylist()) <= {None, *allowed}
+
+
+def write_sqlite(table: pa.Table, path: Path, *, name: str, replace: bool) -> None:
+    """Write a table in one transaction; dates and moments are ISO text, declared DATE and TIMESTAMP."""
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                _write(connection, table, path, name=name, replace=replace)
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        _undo_unfinished(path)
+        raise WriteError(f"{path} cannot be written: {_reason(error)}.") from None
+
+
+def _undo_unfinished(path: Path) -> None:
+    """Let SQLite undo a transaction that a full disk cut off, which it does when the file is next opened."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+        connection.execute(LIST_TABLES).fetchall()
+
+
+def _reason(error: sqlite3.Error) -> str:
+    """Tell the kind of failure without the driver's words, which may quote values."""
+    known = {
+        "SQLITE_FULL": "no space is left",
+        "SQLITE_IOERR_WRITE": "no space is left, or the disk fails",
+        "SQLITE_BUSY": "another program is using the database",
+        "SQLITE_READONLY": "it is read-only",
+        "SQLITE_CANTOPEN": "it cannot be opened",
+        "SQLITE_NOTADB": "it is no SQLite database",
+    }
+    return known.get(getattr(error, "sqlite_errorname", ""), "SQLite refused the table")
+
+
+def _write(connection: sqlite3.Connection, table: pa.Table, path: Path, *, name: str, replace: bool) -> None:
+    known = {each.casefold() for (each,) in connection.execute(LIST_TABLES)}
+    if name.casefold() in known:
+        if not replace:
+            raise WriteError(f"{path} already has a table {name!r}; name another or ask to replace it.")
+        connection.execute(f"DROP TABLE {quoted(name)}")
+    columns = ", ".join(f"{quoted(field.name)} {TYPES[field.type]}" for field in table.schema)
+    connection.execute(f"CREATE TABLE {quoted(name)} ({columns})")
+    places = ", ".join("?" * table.num_columns)
+    connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({places})", _rows(table))  # noqa: S608 - quoted
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
+    columns = [_stored(column) for column in table.columns]
+    for start in range(0, table.num_rows, ROWS_AT_ONCE):
+        yield from zip(*(column.slice(start, ROWS_AT_ONCE).to_pylist() for column in columns), strict=True)
+
+
+def _stored(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    if pa.types.is_date(column.type):
+        return texts(column)
+    if pa.types.is_timestamp(column.type):
+        return pc.replace_substring(texts(column), "T", " ")
+    return column

@@ -1,0 +1,169 @@
+"""Dataframes of any kind in, the same kind out; the only file that knows narwhals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.exceptions import SchemaError
+from sfumato.table.columns import canonical_column, column_of, refuse_duplicates
+from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
+
+ACCEPTED = "a pandas, Polars or Arrow table"
+
+
+def canonical(table: pa.Table) -> pa.Table:
+    """Bring every column to a canonical type, so that equal tables are equal wherever they came from.
+
+    The types are text, int64, float64, bool, date32 and timestamp[us]. Floats that are all whole become
+    int64, NaN becomes missing, negative zero becomes zero, moments that are all at midnight become dates,
+    moments with a time zone are told in UTC, times of day become text, and a column without any value becomes
+    text.
+
+    >>> canonical(pa.table({"age": [39.0, float("nan")]})).schema.field("age").type
+    DataType(int64)
+    """
+    refuse_duplicates(table.column_names)
+    columns = [canonical_column(name, table.column(name)) for name in table.column_names]
+    if not columns:
+        return table.replace_schema_metadata(None)
+    return pa.table(columns, names=table.column_names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameKind:
+    """The kind of dataframe a table came from, and the way back to it.
+
+    A column gets its original dtype back if it still has the canonical type it came in with and its values
+    fit; otherwise it keeps the natural dtype of its new values. Categories that no longer occur are
+    forgotten, because a list of categories would tell values that were not published.
+    """
+
+    name: str
+    originals: tuple[Original, ...] = field(default=(), repr=False)
+    index: Any = field(default=None, repr=False, compare=False)
+
+    def restore(self, table: pa.Table) -> Any:
+        """Give a canonical table as the same kind of dataframe, with a fresh index."""
+        known = {original.column: original for original in self.originals}
+        dtypes = {
+            name: known[name].dtype
+            for name in table.column_names
+            if name in known and known[name].canonical == table.schema.field(name).type
+        }
+        match self.name:
+            case "pandas":
+                return pandas_frame(table, dtypes)
+            case "polars":
+                return polars_frame(table, dtypes)
+            case "pyarrow":
+                return arrow_frame(table, dtypes)
+        import narwhals as nw
+
+        backend: Any = self.name
+        return nw.from_arrow(table, backend=backend).to_native()
+
+    def restore_aligned(self, table: pa.Table) -> Any:
+        """Give a table whose row i is the original row i, with the original pandas index."""
+        frame = self.restore(table)
+        if self.index is None:
+            return frame
+        if table.num_rows != len(self.index):
+            raise SchemaError(f"{table.num_rows} rows cannot be aligned with the original {len(self.index)} rows.")
+        return frame.set_axis(self.index, axis=0)
+
+
+def to_arrow(frame: object) -> tuple[pa.Table, FrameKind]:
+    """Take any dataframe as a canonical Arrow table, with its kind to restore it later.
+
+    The caller's object is never changed. A pandas index is remembered but is no column.
+    """
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    if isinstance(frame, pa.Table):
+        dtypes = [column.type for column in frame.columns]
+        return _with_kind("pyarrow", frame, dtypes)
+    try:
+        wrapped: Any = nw.from_native(frame)
+    except TypeError:
+        raise SchemaError(f"The data must be {ACCEPTED}; got {type(frame).__name__}.") from None
+    except DuplicateError:
+        refuse_duplicates(frame.columns)  # type: ignore[attr-defined]
+        raise
+    if isinstance(wrapped, nw.LazyFrame):
+        wrapped = _collected(wrapped)
+    _refuse_unnamed(wrapped.columns)
+    native = wrapped.to_native()
+    series = [column.to_native() for column in wrapped.iter_columns()]
+    names = list(wrapped.columns)
+    if wrapped.implementation.is_pandas():
+        columns = [_from_pandas(name, each) for name, each in zip(names, series, strict=True)]
+        dtypes = [each.dtype for each in series]
+        return _with_kind("pandas", pa.table(columns, names=names), dtypes, native.index)
+    columns = [_from_series(column) for column in wrapped.iter_columns()]
+    dtypes = [each.dtype for each in series] if wrapped.implementation.is_polars() else []
+    return _with_kind(wrapped.implementation.value, pa.table(columns, names=names), dtypes)
+
+
+def _collected(lazy: Any) -> Any:
+    from narwhals.exceptions import NarwhalsError
+
+    if not lazy.implementation.is_polars():
+        raise SchemaError(f"The data must be {ACCEPTED}; collect this {lazy.implementation.value} table first.")
+    import polars as pl
+
+    try:
+        return lazy.collect()
+    except (NarwhalsError, pl.exceptions.PolarsError):
+        raise SchemaError("The Polars LazyFrame cannot be collected; collect it yourself to see why.") from None
+
+
+def _with_kind(name: str, table: pa.Table, dtypes: list[Any], index: object = None) -> tuple[pa.Table, FrameKind]:
+    table = canonical(table)
+    originals = tuple(
+        Original(column=column, canonical=table.schema.field(column).type, dtype=dtype)
+        for column, dtype in zip(table.column_names, dtypes, strict=False)
+    )
+    return table, FrameKind(name=name, originals=originals, index=index)
+
+
+def _refuse_unnamed(names: list[object]) -> None:
+    strange = [name for name in names if not isinstance(name, str)]
+    if strange:
+        raise SchemaError(f"{len(strange)} column names are not text; rename these columns to text.")
+
+
+def _from_series(column: Any) -> pa.Array:
+    try:
+        return column.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        raise SchemaError(
+            f"Column {column.name!r} has the type {type(column.dtype).__name__}, which Sfumato cannot"
+            " publish; convert it to text, numbers, dates or booleans, or leave it out."
+        ) from None
+
+
+def _from_pandas(name: str, series: Any) -> pa.Array:
+    """Convert one pandas column; numbers are copied, so that later changes by the caller stay out."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+    if series.dtype == object:
+        return column_of(name, series.where(series.notna(), None).to_numpy().tolist())
+    if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.categories.dtype == object:
+        column_of(name, series.dtype.categories.tolist())
+    if series.dtype.kind in "iu":
+        series = series.copy()
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        raise SchemaError(
+            f"Column {name!r} has the type {series.dtype.name}, which Sfumato cannot publish;"
+            " convert it to text, numbers, dates or booleans, or leave it out."
+        ) from None

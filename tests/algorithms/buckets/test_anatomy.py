@@ -1,0 +1,199 @@
+"""Anatomy: exact quasi-identifiers, buckets that keep every model, and what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+import sfumato as sf
+from sfumato.algorithms.buckets.anatomy import Anatomy
+from sfumato.algorithms.buckets.assignment import is_eligible, surplus
+from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
+from sfumato.checks import algorithms as laws
+from sfumato.checks.requests import odd_requests, requests
+from sfumato.table.frames import to_arrow
+
+D = "disease"
+SCHEMA = sf.Schema(quasi=["age"], sensitive=[D])
+FALSE_ALARM = 1e-6
+
+
+def people(*counts: int) -> pa.Table:
+    """Make a table of persons of different ages with so many of every disease."""
+    values = [f"d{code}" for code, count in enumerate(counts) for _ in range(count)]
+    return pa.table({"age": np.arange(len(values)), D: values})
+
+
+def release_of(table, *models, schema=SCHEMA, **options):
+    return sf.anonymize(table, schema, models, Anatomy(), **{"seed": 3, **options})
+
+
+def buckets_of(release, name=D):
+    """List the values of every bucket."""
+    buckets = {}
+    for row in release.published.to_pylist():
+        buckets.setdefault(row[f"_bucket_{name}"], []).append(row[name])
+    return sorted(sorted(values) for values in buckets.values())
+
+
+@given(st.lists(st.integers(0, 7), min_size=2, max_size=6), st.sampled_from([1.5, 2, 2.5, 3, 4]), st.integers(0, 99))
+@settings(max_examples=50, deadline=None)
+def test_no_value_is_exposed_by_more_than_one_over_l(counts, l, seed):
+    lost = int(surplus(counts, l).sum())
+    table = people(*counts)
+    if lost == sum(counts):
+        return
+    table = table.set_column(0, "age", pa.array(np.random.default_rng(seed).integers(0, 6, sum(counts))))
+    release = release_of(
+        table, sf.FrequencyLDiversity(l=l, sensitive=D), max_suppressed=min(1.0, (lost + 0.5) / sum(counts)), seed=seed
+    )
+    assert release.suppressed == lost
+    for exposure in (sf.exposure(release.frame, SCHEMA, original=table), sf.exposure(release.frame, SCHEMA)):
+        assert exposure.values[D].maximum <= 1 / l + 1e-12
+    assert sorted(release.frame["age"].to_pylist()) == sorted(table["age"].take(release.correspondence).to_pylist())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sf.DistinctLDiversity(l=3, sensitive=D),
+        sf.EntropyLDiversity(l=2.9, sensitive=D),
+        sf.FrequencyLDiversity(l=3, sensitive=D),
+        sf.KLAnonymity(k=1, l=3, sensitive=D),
+        sf.RecursiveLDiversity(c=2, l=3, sensitive=D),
+    ],
+    ids=lambda model: model.name,
+)
+def test_buckets_are_as_small_as_the_model_allows(model):
+    sizes = Counter(len(bucket) for bucket in buckets_of(release_of(people(4, 4, 3, 1), model)))
+    assert sizes == {3: 4}
+
+
+def test_values_too_frequent_for_different_ones_are_dealt_evenly():
+    assert len(buckets_of(release_of(people(8, 1, 1), sf.DistinctLDiversity(l=3, sensitive=D)))) == 1
+    assert buckets_of(release_of(people(4, 2), sf.FrequencyLDiversity(l=1.5, sensitive=D))) == [["d0", "d0", "d1"]] * 2
+
+
+def test_distances_to_the_table_are_kept():
+    release = release_of(people(8, 6, 4, 2), sf.TCloseness(t=0.2, sensitive=D))
+    assert release.audit.level("t-closeness") <= 0.2
+    assert len(buckets_of(release)) > 1
+
+
+def test_every_attribute_has_buckets_of_its_own():
+    table = people(4, 4, 4).append_column("salary", pa.array([10, 20, 30, 40] * 3))
+    schema = replace(SCHEMA, sensitive=[D, "salary"])
+    models = [sf.FrequencyLDiversity(l=3, sensitive=D), sf.FrequencyLDiversity(l=4, sensitive="salary")]
+    release = release_of(table, *models, schema=schema)
+    assert {len(bucket) for bucket in buckets_of(release)} == {3}
+    assert {len(bucket) for bucket in buckets_of(release, "salary")} == {4}
+    exposure = sf.exposure(release.frame, schema, original=table)
+    assert exposure.values[D].maximum == pytest.approx(1 / 3)
+    assert exposure.values["salary"].maximum == pytest.approx(1 / 4)
+
+
+def test_suppression_for_one_attribute_is_seen_by_the_others():
+    table = people(6, 2, 2).append_column("salary", pa.array([1, 1, 1, 1, 2, 2, 2, 2, 2, 2]))
+    schema = replace(SCHEMA, sensitive=[D, "salary"])
+    models = [sf.FrequencyLDiversity(l=2, sensitive=D), sf.FrequencyLDiversity(l=2, sensitive="salary")]
+    release = release_of(table, *models, schema=schema, max_suppressed=0.6)
+    left = table.take(pa.array(np.sort(release.correspondence)))
+    for name in (D, "salary"):
+        assert is_eligible(list(Counter(left[name].to_pylist()).values()), 2)
+    assert release.suppressed == 2
+
+
+def test_too_frequent_values_are_refused_without_being_named():
+    table = people(6, 2, 1)
+    model = sf.FrequencyLDiversity(l=2, sensitive=D)
+    with pytest.raises(sf.InfeasibleError, match=r"'disease'.*reaches 1\.5, 2 is needed"):
+        release_of(table, model)
+    with pytest.raises(sf.InfeasibleError) as caught:
+        release_of(table, model, max_suppressed=0.2)
+    for part in ("'disease'", "66.67%", "at most 1.5 ", "3 or more records", "only 1 may be"):
+        assert part in str(caught.value)
+    assert "d0" not in str(caught.value)
+    assert release_of(table, model, max_suppressed=0.34).suppressed == 3
+
+
+def test_no_suppression_helps_where_values_are_too_few():
+    with pytest.raises(sf.InfeasibleError, match="9 or more records"):
+        release_of(people(5, 4), sf.FrequencyLDiversity(l=3, sensitive=D), max_suppressed=1.0)
+
+
+REFUSED = {
+    "not identities": ([sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=2, sensitive=D)], {}),
+    "hides values, not": ([sf.KLAnonymity(k=2, l=2, sensitive=D)], {}),
+    "l of at least 2": ([sf.FrequencyLDiversity(l=1, sensitive=D)], {}),
+    "no model protects it": ([sf.KAnonymity(k=1)], {}),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_anatomy_cannot_hide_is_refused(said):
+    models, changes = REFUSED[said]
+    with pytest.raises(sf.UnsupportedModelError, match=said) as caught:
+        release_of(people(3, 3, 3), *models, schema=replace(SCHEMA, **changes))
+    assert str(caught.value).count(". ") == 0
+
+
+def test_missing_cells_that_may_be_anything_are_refused_and_own_values_are_served():
+    table = people(5, 5).set_column(1, D, pa.array([*["flu", "ulcer", "asthma"] * 3, None]))
+    model = sf.FrequencyLDiversity(l=2, sensitive=D)
+    assert release_of(table, model).audit.holds
+    with pytest.raises(sf.UnsupportedModelError, match="1 missing cells"):
+        release_of(table, model, schema=replace(SCHEMA, missing="matches-all"))
+
+
+def test_who_shares_a_bucket_is_uniformly_random():
+    """Four records, two values: three ways to share buckets would be unequal if any order were kept."""
+    table, model = people(3, 3), sf.FrequencyLDiversity(l=2, sensitive=D)
+    draws = 600
+    partner = Counter()
+    for seed in range(draws):
+        rows = release_of(table, model, seed=seed).published.to_pylist()
+        mine = next(row for row in rows if row["age"] == 0)
+        ages = [row["age"] for row in rows if row["_bucket_disease"] == mine["_bucket_disease"] and row["age"]]
+        partner[ages[0]] += 1
+    assert set(partner) == {3, 4, 5}
+    statistic = sum((count - draws / 3) ** 2 / (draws / 3) for count in partner.values())
+    assert statistic < chi2.isf(FALSE_ALARM, 2)
+
+
+def test_values_are_permuted_uniformly_inside_a_bucket():
+    table, model = people(1, 1, 1), sf.FrequencyLDiversity(l=3, sensitive=D)
+    draws = 600
+    shown = Counter(tuple(release_of(table, model, seed=seed).published[D].to_pylist()) for seed in range(draws))
+    assert len(shown) == 6
+    statistic = sum((count - draws / 6) ** 2 / (draws / 6) for count in shown.values())
+    assert statistic < chi2.isf(FALSE_ALARM, 5)
+
+
+def test_equal_tables_in_any_row_order_give_the_same_bytes():
+    table, model = people(4, 4, 3, 1), sf.FrequencyLDiversity(l=3, sensitive=D)
+    shuffled = table.take(pa.array(np.random.default_rng(5).permutation(12)))
+    assert to_arrow(release_of(table, model).frame)[0].equals(to_arrow(release_of(shuffled, model).frame)[0])
+
+
+@pytest.mark.parametrize("check", laws.ALGORITHM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("algorithm", [Anatomy(), LocalAnatomy()], ids=repr)
+def test_the_laws_are_kept_where_identities_are_not_asked_for(algorithm, check, monkeypatch):
+    def unidentified(asked):
+        for request in asked():
+            models = [model for model in request.models if not isinstance(model, sf.KAnonymity)]
+            if models:
+                yield replace(request, models=models)
+        schema = sf.Schema(quasi=["age"], insensitive=["note"])
+        yield replace(next(asked()), schema=schema, models=[sf.KAnonymity(k=1)])
+
+    if check is not laws.check_impossible_requests_are_refused:
+        monkeypatch.setattr(laws, "requests", lambda: unidentified(requests))
+        monkeypatch.setattr(laws, "odd_requests", lambda: unidentified(odd_requests))
+    check(algorithm)

@@ -1,0 +1,45 @@
+"""The classic searches on the field's standard table: Incognito finds the known optimum, Samarati the lowest nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+import sfumato as sf
+from lattice_tasks import make_task
+from sfumato.algorithms.full_domain.datafly import Datafly
+from sfumato.algorithms.full_domain.incognito import Incognito
+from sfumato.algorithms.full_domain.samarati import Samarati
+from sfumato.coding.codes import code
+from sfumato.hierarchies import Taxonomy
+from sfumato.schema.schema import Schema
+
+pytestmark = pytest.mark.shared_data
+
+COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
+COLUMNS += ["occupation", "salary-class"]
+
+
+@pytest.fixture(scope="module")
+def adult(shared_data):
+    folder = shared_data / "adult"
+    builders = {name: Taxonomy.read_csv(folder / f"adult_hierarchy_{name}.csv") for name in COLUMNS}
+    return code(sf.read(folder / "adult.csv"), Schema(quasi=COLUMNS, hierarchies=builders))
+
+
+@pytest.mark.parametrize(
+    ("limit", "levels", "loss"),
+    [(0, (0, 4, 1, 1, 3, 2, 2, 1, 0), 0.635544), (603, (0, 3, 0, 2, 2, 1, 1, 2, 0), 0.357482)],
+)
+def test_incognito_finds_the_optimum_and_samarati_the_lowest_of_all_minimal_nodes(adult, limit, levels, loss):
+    task = make_task(adult, [sf.KAnonymity(k=5)], limit)
+    found = Incognito().explore(task).exploration
+    assert found.node(found.best) == levels
+    assert found.proof.found == pytest.approx(loss, abs=1e-6)
+    assert found.proof.optimal
+    assert found.proof.checked < len(found) / 5
+    minimal = found.minimal()
+    least = min(map(sum, minimal))
+    lowest = Samarati().explore(task).exploration
+    assert {node for node in lowest.anonymous if sum(node) == least} == {node for node in minimal if sum(node) == least}
+    assert lowest.proof.bound <= found.proof.found + 1e-12 <= lowest.proof.found + 2e-12
+    assert Datafly().search(task).suppressed <= limit

@@ -1,0 +1,127 @@
+"""Distances and centers on every scale, against the table of Shi et al. 2024 in plain Python."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import microaggregation_oracle as oracle
+from sfumato.algorithms.microaggregation.space import MOST_LEAVES, Axis, Space, refused_missing
+from sfumato.coding.codes import CodedTable, code
+from sfumato.exceptions import SchemaError
+from sfumato.schema.schema import Schema
+from strategies import JOBS
+
+if TYPE_CHECKING:
+    from sfumato.algorithms.base import Task
+
+ORDER = ["none", "school", "degree", "doctor"]
+ROW = st.tuples(
+    st.sampled_from([1.5, 2.25, 7.0, 30.0]),
+    st.sampled_from(ORDER),
+    st.sampled_from(JOBS.hierarchy.leaves),
+    st.sampled_from(["red", "green", "blue"]),
+)
+
+
+def coded(rows: list[tuple[object, ...]]) -> CodedTable:
+    names = ("income", "grade", "job", "color")
+    table = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return code(table, Schema(quasi=list(names), hierarchies={"job": JOBS}, orders={"grade": ORDER}))
+
+
+def axis_of(values: list[object], schema: Schema) -> Axis:
+    return Space.of(code(pa.table({"a": values}), schema)).axes[0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(ROW, st.integers(0, 3)), min_size=1, max_size=25))
+def test_centers_and_losses_of_groups_are_those_of_the_paper(rows: list[tuple[tuple[object, ...], int]]) -> None:
+    space = Space.of(coded([row for row, _ in rows]), {"job": 0.5, "income": 2.0})
+    labels = np.array([label for _, label in rows])
+    centres, losses = space.centres(labels, 5), space.losses(labels, 5)
+    for group in set(labels.tolist()):
+        total = Fraction(0)
+        for axis, found in zip(space.axes, centres, strict=True):
+            codes = axis.column.codes[labels == group].tolist()
+            middle = oracle.centre(axis, codes)
+            if axis.kind == "numeric":
+                values = axis.column.domain.positions[codes]
+                assert found[group] == pytest.approx(values.mean(), abs=1e-12)
+                assert values.min() <= found[group] <= values.max()
+            else:
+                assert found[group] == middle
+            total += Fraction(axis.weight) * oracle.axis_loss(axis, codes)
+        assert losses[group] == pytest.approx(float(total), abs=1e-12)
+    assert losses[4] == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(ROW, min_size=1, max_size=12))
+def test_distances_of_codes_are_those_of_the_paper(rows: list[tuple[object, ...]]) -> None:
+    for axis in Space.of(coded(rows)).axes:
+        if not axis.ordered:
+            for a, line in enumerate(axis.distances().tolist()):
+                assert line == [float(oracle.distance(axis, a, b)) for b in range(len(line))]
+
+
+def test_a_center_of_counts_is_the_center_of_one_group() -> None:
+    income, grade, job, color = Space.of(coded([(1.5, "none", "clerk", "red"), (7.0, "doctor", "diver", "blue")])).axes
+    assert income.centre([3, 1]) == pytest.approx(2.875)
+    assert grade.centre([2, 0, 0, 3]) == 2
+    assert grade.centre([3, 0, 0, 2]) == 1
+    assert grade.centre([2, 0, 0, 2]) == 2
+    assert job.column.domain.texts[int(job.centre([1, 0, 0, 1, 1]))] == "sailor"
+    assert color.centre([2, 2]) == 0
+
+
+def test_a_constant_column_loses_nothing_and_equal_numbers_are_their_own_mean() -> None:
+    table = code(pa.table({"a": [0.1] * 7, "b": [5] * 7}), Schema(quasi=["a", "b"]))
+    space = Space.of(table)
+    assert space.losses(np.zeros(7, dtype=np.int64), 1).tolist() == [0.0]
+    assert space.centres(np.zeros(7, dtype=np.int64), 1)[0].tolist() == [0.1]
+
+
+def test_numbers_near_the_end_of_the_range_have_finite_means() -> None:
+    axis = axis_of([-1.5e308, 1.5e308, 1.5e308], Schema(quasi=["a"]))
+    assert axis.centre([1, 2]) == pytest.approx(0.5e308)
+    assert axis.positions.tolist() == [0.0, 1.0]
+
+
+def test_the_mean_of_dates_is_a_number_of_days() -> None:
+    axis = axis_of([date(1970, 1, 2), date(1970, 1, 4)], Schema(quasi=["a"]))
+    assert axis.centre([1, 1]) == 2
+
+
+def test_records_without_a_group_are_left_out() -> None:
+    axis = Space.of(code(pa.table({"a": [1, 2, 9]}), Schema(quasi=["a"])))
+    assert axis.losses(np.array([0, 0, -1]), 1).tolist() == [pytest.approx(1 / 8)]
+
+
+def test_a_weight_of_an_unknown_column_is_refused() -> None:
+    with pytest.raises(SchemaError, match="'b', which are no quasi-identifiers"):
+        Space.of(code(pa.table({"a": [1]}), Schema(quasi=["a"])), {"b": 1.0})
+
+
+def test_distances_of_very_many_values_are_refused() -> None:
+    values = [f"v{number}" for number in range(MOST_LEAVES + 1)]
+    with pytest.raises(SchemaError, match="generalize it first"):
+        axis_of(list(values), Schema(quasi=["a"])).distances()
+
+
+def test_missing_quasi_identifiers_are_refused_by_name_and_number() -> None:
+    table = code(pa.table({"a": [1, 2, 3], "b": ["x", None, None]}), Schema(quasi=["a", "b"]))
+    task = cast("Task", SimpleNamespace(table=table))
+    assert refused_missing("Mdav", task) == (
+        "Mdav needs every quasi-identifier, and column 'b' has 2 missing cells; fill them, or leave the rows out."
+    )
+    complete = cast("Task", SimpleNamespace(table=code(pa.table({"a": [1]}), Schema(quasi=["a"]))))
+    assert refused_missing("Mdav", complete) is None

@@ -1,0 +1,151 @@
+"""Groups of codes become labels: ranges, nodes, sets, missing cells and suppressed ones."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets
+from sfumato.coding.codes import code, code_column
+from sfumato.core.publication import Exact, Interval, MissingCell, Node, Recoded, Suppressed, ValueSet
+from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
+from sfumato.models import KAnonymity
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+
+JOBS = Taxonomy({"office": ["clerk", "lawyer"], "field": ["farmer", "ranger"]})
+
+
+def column(values, type_=None, **about):
+    schema = Schema(quasi=["q"], **{what: {"q": value} for what, value in about.items()})
+    return code_column("q", pa.chunked_array([pa.array(values, type_)]), schema)
+
+
+def ranges(coded, low, high, missing=None):
+    lost = np.zeros(len(low), dtype=np.bool_) if missing is None else np.array(missing)
+    recoded = recode_ranges(coded.domain, np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), lost)
+    labels = tuple(recoded.labels)
+    assert len(labels) == len(recoded.labels)
+    assert all(label in recoded.labels for label in labels)
+    return [labels[number] for number in recoded.by_group.tolist()]
+
+
+def test_ordered_ranges_are_intervals_values_missing_or_suppressed():
+    ages = column([30, 40, 50, None])
+    assert ranges(ages, [0, 1, 3, 0], [2, 1, -1, 1], [False, False, True, True]) == [
+        Interval(30, 50),
+        Exact(40),
+        MissingCell(),
+        Suppressed(),
+    ]
+    grades = column(["low", "mid"], orders=["low", "mid", "high"])
+    assert ranges(grades, [0, 2], [1, 2]) == [Interval("low", "mid"), Exact("high")]
+
+
+def test_ranges_of_leaves_are_their_lowest_common_node():
+    jobs = column(["clerk"], hierarchies=JOBS)
+    assert ranges(jobs, [0, 1, 3, 4], [1, 2, 3, -1]) == [Node("office"), Suppressed(), Exact("ranger"), MissingCell()]
+
+
+def test_the_root_and_a_mixture_with_missing_values_are_one_label():
+    recoded = recode_ranges(
+        column(["clerk"], hierarchies=JOBS).domain, np.array([0, 0]), np.array([3, 1]), np.array([False, True])
+    )
+    assert len(recoded.labels) == 1
+
+
+def test_a_node_over_all_leaves_is_not_the_root_if_it_has_its_own_name():
+    zips = column(["90210", "90211", None], hierarchies=Prefixes())
+    assert ranges(zips, [0, 0], [1, 1], [False, True]) == [Node("9021*"), Suppressed()]
+
+
+@pytest.mark.parametrize("hierarchy", [Prefixes(), Intervals(5), None])
+def test_a_column_without_values_is_published_as_missing(hierarchy):
+    empty = column([None, None], pa.string(), **({} if hierarchy is None else {"hierarchies": hierarchy}))
+    assert ranges(empty, [0], [-1], [True]) == [MissingCell()]
+    recoded = recode_sets(empty, np.array([0, 0], dtype=np.int32), 1)
+    assert tuple(recoded.labels) == (MissingCell(),)
+
+
+def sets(coded, group, *, missing_apart=False):
+    recoded = recode_sets(coded, np.array(group, dtype=np.int32), max(group) + 1, missing_apart=missing_apart)
+    labels = tuple(recoded.labels)
+    assert len(set(labels)) == len(labels)
+    return [labels[number] for number in recoded.by_group.tolist()]
+
+
+def test_sets_hold_the_values_that_occur():
+    colors = column(["red", "blue", "green", "red", None, None, "blue"])
+    assert sets(colors, [0, 0, 1, 2, 2, 3, 3]) == [
+        ValueSet(("blue", "red")),
+        Exact("green"),
+        Suppressed(),
+        Suppressed(),
+    ]
+    assert sets(colors, [0, 0, 1, 2, 2, 3, 3], missing_apart=True) == [
+        ValueSet(("blue", "red")),
+        Exact("green"),
+        Exact("red"),
+        Exact("blue"),
+    ]
+    assert sets(colors, [0, 0, 0, 0, 1, 1, 0]) == [Suppressed(), MissingCell()]
+
+
+def test_groups_that_are_published_alike_are_united():
+    x = Recoded((Exact(1), Exact(2)), np.array([0, 0, 1], dtype=np.int32))
+    y = Recoded((Exact("a"), Exact("b")), np.array([1, 1, 1], dtype=np.int32))
+    publication = publish_groups(np.array([2, 1, 0, 0], dtype=np.int32), {"x": x, "y": y})
+    assert publication.group.tolist() in ([1, 0, 0, 0], [0, 1, 1, 1])
+    assert len(publication.recoded["x"].by_group) == 2
+
+
+def test_missing_cells_are_kept_apart_in_their_groups():
+    ages, zips = column([1, None, 3, None]), column(["a", "a", None, None])
+    both = [type(ages)(ages.domain, ages.codes), zips]
+    object.__setattr__(zips.domain, "name", "z")
+    recoded = {
+        "q": Recoded((Interval(1, 3),), np.zeros(1, dtype=np.int32)),
+        "z": Recoded((Exact("a"),), np.zeros(1, dtype=np.int32)),
+    }
+    group, kept = keep_missing(np.zeros(4, dtype=np.int32), recoded, both)
+    assert len(set(group.tolist())) == 4
+    shown = [tuple(tuple(r.labels)[r.by_group[g]] for r in (kept["q"], kept["z"])) for g in group.tolist()]
+    assert shown == [
+        (Interval(1, 3), Exact("a")),
+        (MissingCell(), Exact("a")),
+        (Interval(1, 3), MissingCell()),
+        (MissingCell(), MissingCell()),
+    ]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("about", [{}, {"hierarchies": JOBS}], ids=["set", "tree"])
+def test_groups_are_exactly_the_classes_of_equal_published_rows(strict, missing, about):
+    """Every table of up to four rows over two columns of few values, without regard to the order of rows."""
+    schema = Schema(quasi=["x", "q"], missing=missing, **{what: {"q": value} for what, value in about.items()})
+    cells = list(product([0, None], ["clerk", "farmer", None]))
+    for rows in (rows for count in range(1, 5) for rows in combinations_with_replacement(cells, count)):
+        x, q = zip(*rows, strict=True)
+        coded = code(pa.table({"x": pa.array(x, pa.int64()), "q": pa.array(q, pa.string())}), schema)
+        for k in range(1, min(len(rows), 2) + 1):
+            task = Task(
+                table=coded,
+                models=[KAnonymity(k=k)],
+                most_suppressed=0,
+                missing=missing,
+                rng=np.random.default_rng(0),
+            )
+            publication = Mondrian(strict=strict).search(task)
+            texts = {name: [label.text for label in r.labels] for name, r in publication.recoded.items()}
+            shown = [
+                tuple(texts[name][r.by_group[group]] for name, r in publication.recoded.items())
+                for group in publication.group.tolist()
+            ]
+            pairs = set(zip(publication.group.tolist(), shown, strict=True))
+            assert len(pairs) == len(set(shown)) == len(set(publication.group.tolist()))

@@ -1,0 +1,272 @@
+"""Attacks on small tables whose outcome is known, and on releases by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.attacks.attack import attack
+from sfumato.attacks.composing import Composition
+from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
+from sfumato.attacks.linking import Linkage, Membership, SinglingOut
+from sfumato.attacks.results import clopper_pearson
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.exposure import exposure
+
+FALSE_ALARM = 1e-6
+SCHEMA = sf.Schema(quasi=["age", "zip"], sensitive=["ill"])
+ORIGINAL = pd.DataFrame(
+    {
+        "name": list("ABCDEFGH"),
+        "age": [21, 22, 23, 24, 41, 42, 43, 44],
+        "zip": ["1", "1", "1", "1", "2", "2", "2", "2"],
+        "ill": ["flu", "flu", "flu", "flu", "flu", "ulcer", "cancer", "cancer"],
+    }
+)
+RELEASE = pd.DataFrame({"age": ["[20, 29]"] * 4 + ["[40, 49]"] * 4, "zip": list("11112222"), "ill": ORIGINAL["ill"]})
+PATIENTS = sf.samples.generate(1500, seed=5)
+ROLES = sf.Schema(quasi=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes(3, 1)})
+
+
+@pytest.fixture(scope="module")
+def release():
+    return sf.anonymize(PATIENTS, ROLES, [sf.KAnonymity(k=5)], sf.Mondrian(), seed=1)
+
+
+def one(published, schema, which, **more):
+    return attack(published, schema, [which], **{"known": ORIGINAL, "seed": 1, **more}).results[0]
+
+
+def within(successes, trials, chance):
+    low, high = clopper_pearson(successes, trials, 1 - FALSE_ALARM)
+    return low <= chance <= high
+
+
+def test_the_voter_list_of_the_chapter_singles_bob_out():
+    published = pd.DataFrame(
+        {"zip": ["13053", "13067", "13053"], "age": [28, 29, 35], "condition": ["Heart", "Heart", "Viral"]}
+    )
+    voters = pd.DataFrame(
+        {
+            "name": ["Natalia", "Bob", "Lisa", "Umeko"],
+            "zip": ["13053", "13067", "13053", "13067"],
+            "age": [28, 29, 35, 36],
+        }
+    )
+    schema = sf.Schema(quasi=["zip", "age"], sensitive=["condition"])
+    found = attack(published, schema, [SinglingOut(), Homogeneity()], known=voters, seed=1)
+    assert [(each.claims, each.successes, each.targets) for each in found] == [(3, 3, 4), (3, 3, 4)]
+    assert found.results[1].assumed
+
+
+def test_groups_of_four_are_linked_with_chance_one_in_four(release):
+    found = attack(release.published, ROLES, [Linkage()], known=PATIENTS, targets=1500, seed=3).results[0]
+    chances = exposure(release.published, ROLES, original=PATIENTS).identity.by_record
+    assert found.targets == 1500
+    assert within(found.successes, found.targets, float(chances.mean()))
+    assert found.rate < 1 / 4
+
+
+def test_the_correspondence_tells_whose_record_is_whose(release):
+    known = attack(
+        release.published,
+        ROLES,
+        [Linkage()],
+        known=PATIENTS,
+        correspondence=release.correspondence,
+        targets=1500,
+        seed=3,
+    ).results[0]
+    chances = exposure(release.published, ROLES, original=PATIENTS).identity.by_record
+    assert within(known.successes, known.targets, float(chances.mean()))
+    wrong = np.roll(release.correspondence, 700)
+    lost = attack(release.published, ROLES, [Linkage()], known=PATIENTS, correspondence=wrong, targets=1500, seed=3)
+    assert lost.results[0].rate < 0.02
+
+
+def test_homogeneity_knows_the_illness_of_one_group():
+    found = one(RELEASE, SCHEMA, Homogeneity())
+    assert (found.targets, found.claims, found.successes) == (8, 4, 4)
+    assert found.baseline == 0.5
+    assert one(RELEASE, SCHEMA, Homogeneity(certainty=0.5)).claims == 8
+
+
+def test_ruling_values_out_makes_the_rest_certain():
+    rates = [one(RELEASE, SCHEMA, BackgroundKnowledge(ruled_out=number)).rate for number in range(4)]
+    assert rates == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_what_is_ruled_out_is_ruled_out_without_the_table_as_well():
+    found = one(RELEASE, SCHEMA, BackgroundKnowledge(ruled_out=2))
+    assert found.baseline == 1.0
+
+
+def test_skewness_claims_what_has_grown():
+    found = one(RELEASE, SCHEMA, Skewness(gain=1.5))
+    assert (found.claims, found.successes) == (8, 6)
+    assert one(RELEASE, SCHEMA, Skewness(gain=3)).claims == 0
+
+
+def test_similar_illnesses_are_told_by_their_kind():
+    kinds = sf.Taxonomy({"belly": ["ulcer", "gastritis"], "head": ["migraine", "stroke"]})
+    schema = sf.Schema(quasi=["age"], sensitive=["ill"], hierarchies={"ill": kinds})
+    known = pd.DataFrame({"age": [1, 2, 11, 12], "ill": ["ulcer", "gastritis", "migraine", "ulcer"]})
+    published = known.assign(age=["[0, 9]", "[0, 9]", "[10, 19]", "[10, 19]"])
+    found = attack(published, schema, [Similarity(), Homogeneity()], known=known, seed=1).results
+    assert [(each.claims, each.successes) for each in found] == [(2, 2), (0, 0)]
+
+
+def test_similar_numbers_are_told_by_a_short_interval():
+    schema = sf.Schema(quasi=["age"], sensitive=["pay"])
+    known = pd.DataFrame({"age": [1, 2, 11, 12], "pay": [1000, 1010, 1000, 2000]})
+    published = known.assign(age=["[0, 9]", "[0, 9]", "[10, 19]", "[10, 19]"])
+    found = attack(published, schema, [Similarity(closeness=0.05)], known=known, seed=1).results[0]
+    assert (found.claims, found.successes) == (2, 2)
+    assert found.baseline == 0.5
+
+
+def test_two_releases_leave_one_value():
+    known = pd.DataFrame({"age": [1, 2, 3, 4], "ill": ["flu", "ulcer", "cancer", "stroke"]})
+    schema = sf.Schema(quasi=["age"], sensitive=["ill"])
+    first = known.assign(age=["[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"])
+    second = known.assign(age=["[0, 1]", "[2, 3]", "[2, 3]", "[4, 5]"])
+    found = attack(first, schema, [Composition()], known=known, other=second, seed=1).results[0]
+    assert (found.claims, found.successes) == (4, 4)
+    assert found.details == {"first_alone": 0.0, "second_alone": 0.5}
+
+
+def test_the_chances_of_two_releases_are_weighed_by_the_whole_table():
+    known = pd.DataFrame({"age": [1, 2, 3, 4, 5, 6], "ill": ["flu", "ulcer", "flu", "flu", "flu", "ulcer"]})
+    schema = sf.Schema(quasi=["age"], sensitive=["ill"])
+    both = known.assign(age=["[1, 2]"] * 2 + ["[3, 6]"] * 4)
+    target = known[:2]
+    # (1/2)(1/2)/(4/6) against (1/2)(1/2)/(2/6): one third and two thirds
+    for certainty, claims in ((0.66, 2), (0.67, 0)):
+        found = one(both, schema, Composition(certainty=certainty), known=target, other=both)
+        assert (found.claims, found.successes) == (claims, claims // 2)
+
+
+def test_only_one_match_singles_out():
+    known = pd.DataFrame({"age": [1, 2, 3], "ill": ["flu", "flu", "ulcer"]})
+    schema = sf.Schema(quasi=["age"], sensitive=["ill"])
+    found = one(known.assign(age=["[1, 2]", "[1, 2]", "3"]), schema, SinglingOut(), known=known)
+    assert (found.claims, found.successes) == (1, 1)
+
+
+def test_members_are_drawn_where_there_are_fewer_outsiders():
+    outsiders = pd.DataFrame({"age": [25, 60], "zip": ["1", "3"]})  # they leave the first group no fuller than usual
+    found = [one(RELEASE, SCHEMA, Membership(), outsiders=outsiders, seed=seed) for seed in range(6)]
+    assert {each.targets for each in found} == {4}
+    assert len({each.details["members_found"] for each in found}) > 1
+
+
+def test_members_are_told_from_outsiders_by_crowded_groups():
+    outsiders = pd.DataFrame({"age": [60, 61, 62, 63, 25, 64, 65, 66], "zip": ["3"] * 4 + ["1"] + ["3"] * 3})
+    found = one(RELEASE, SCHEMA, Membership(), outsiders=outsiders)
+    assert found.targets == 16
+    assert found.details == {"members_found": 1.0, "outsiders_accused": 0.125}
+    assert found.rate == 15 / 16
+
+
+def test_a_key_tells_members_and_truth():
+    voters = pd.DataFrame({"name": list("ABEFXY"), "age": [21, 22, 41, 42, 60, 61], "zip": list("112233")})
+    found = attack(RELEASE, SCHEMA, known=voters, original=ORIGINAL, key="name", seed=1)
+    assert found.result("homogeneity").targets == 4
+    assert found.result("homogeneity").successes == 2
+    assert found.result("membership").targets == 4
+    assert not found.result("homogeneity").assumed
+    assert set(found.skipped) == {"similarity", "composition"}
+
+
+def test_fewer_known_columns_tell_less(release):
+    rates = [
+        attack(release.published, ROLES, [Linkage()], known=PATIENTS.select([*known, "disease"]), seed=1)
+        .results[0]
+        .rate
+        for known in (["age", "zip", "sex"], ["age", "sex"], ["sex"])
+    ]
+    assert rates[0] > rates[1] > rates[2]
+
+
+def test_beliefs_are_the_exposures(release):
+    from sfumato.attacks.setting import prepare
+
+    setting = prepare(release.published, ROLES, PATIENTS, targets=1500, seed=1)
+    beliefs, truth = setting.beliefs("disease"), setting.targets.truth["disease"]
+    own = np.zeros(1500)
+    hit = beliefs.codes == truth[beliefs.rows]
+    own[beliefs.rows[hit]] = beliefs.chances[hit]
+    expected = exposure(release.published, ROLES, original=PATIENTS).values["disease"].by_record  # noqa: PD011 - no frame
+    assert np.allclose(own, expected)
+
+
+def test_buckets_hide_values_and_not_records():
+    made = sf.anonymize(PATIENTS, ROLES, [sf.FrequencyLDiversity(l=3, sensitive="disease")], sf.Anatomy(), seed=1)
+    found = attack(made.published, ROLES, known=PATIENTS, seed=1)
+    assert found.result("singling-out").rate > 0.5
+    assert found.result("homogeneity").claims == 0
+
+
+def test_missing_cells_match_everything_under_that_policy():
+    schema = sf.Schema(quasi=["age", "zip"], sensitive=["ill"], missing="matches-all")
+    known = ORIGINAL.assign(age=[None, *ORIGINAL["age"][1:]])
+    found = one(RELEASE, schema, Linkage(), known=known)
+    assert found.details["matched"] == 1.0
+
+
+def test_a_seed_repeats_and_frames_stay_as_they_are(release):
+    before = ORIGINAL.copy(), RELEASE.copy()
+    first, second = (attack(RELEASE, SCHEMA, known=ORIGINAL, seed=7).to_dict() for _ in range(2))
+    assert first == second
+    pd.testing.assert_frame_equal(before[0], ORIGINAL)
+    pd.testing.assert_frame_equal(before[1], RELEASE)
+    rates = {attack(release.published, ROLES, ["linkage"], known=PATIENTS, seed=s).results[0].rate for s in range(4)}
+    assert len(rates) > 1
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"attacks": ["telepathy"]}, InvalidParameterError),
+        ({"attacks": [3]}, InvalidParameterError),
+        ({"attacks": ["membership"]}, SchemaError),
+        ({"attacks": ["composition"]}, SchemaError),
+        ({"targets": 0}, InvalidParameterError),
+        ({"seed": -1}, InvalidParameterError),
+        ({"known": ORIGINAL[["name"]]}, SchemaError),
+        ({"known": ORIGINAL[:0]}, SchemaError),
+        ({"known": ORIGINAL.assign(age=99)}, SchemaError),
+        ({"key": "name"}, InvalidParameterError),
+        ({"original": ORIGINAL, "key": "nobody"}, SchemaError),
+        ({"original": ORIGINAL, "key": "zip"}, SchemaError),
+        ({"original": ORIGINAL.assign(name="Zed" + ORIGINAL["name"]), "key": "name"}, SchemaError),
+        ({"correspondence": [0, 1]}, InvalidParameterError),
+        ({"correspondence": range(8), "original": ORIGINAL, "key": "name"}, InvalidParameterError),
+        ({"correspondence": [9] * 8}, InvalidParameterError),
+        ({"outsiders": ORIGINAL[["age"]]}, SchemaError),
+        ({"outsiders": ORIGINAL.assign(age="young")}, SchemaError),
+    ],
+)
+def test_bad_requests_for_attacks_are_refused_in_a_sentence(more, error):
+    with pytest.raises(error) as refused:
+        attack(RELEASE, SCHEMA, **{"known": ORIGINAL, **more})
+    said = str(refused.value)
+    assert said.endswith((".", "?"))
+    assert not any(ill in said for ill in ("flu", "ulcer", "Zed", "young"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        (Homogeneity, {"certainty": 0}),
+        (Skewness, {"gain": 1}),
+        (Similarity, {"closeness": 1}),
+        (BackgroundKnowledge, {"ruled_out": -1}),
+        (BackgroundKnowledge, {"certainty": 1.5}),
+    ],
+)
+def test_parameters_of_attacks_outside_their_range_are_refused(kind, wrong):
+    with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
+        kind(**wrong)

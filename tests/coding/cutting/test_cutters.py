@@ -1,0 +1,176 @@
+"""The compiled cutter and the plain one find the same cuts and carry them out alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.coding.cutting import compiled_cutter, partition
+from sfumato.coding.cutting.axes import axes_of
+from sfumato.coding.cutting.compiled_cutter import CompiledCutter, Pieces
+from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Records, Rule, cutter_for
+from sfumato.coding.cutting.plain_cutter import PlainCutter
+from sfumato.coding.domain import Domain
+from sfumato.schema.scales import Scale
+from strategies import hierarchies
+
+LEAVES = st.integers(1, 6) | st.just(3000)  # so many that codes are sorted, not counted
+
+
+@st.composite
+def domains(draw):
+    kind = draw(st.sampled_from(["numeric", "ordinal", "tree"]))
+    count = draw(LEAVES if kind != "tree" else st.integers(1, 7))
+    if kind == "numeric":
+        steps = [draw(st.integers(1, 9)) for _ in range(min(count, 7))]
+        values = np.cumsum(np.resize(steps, count))
+        return Domain("x", Scale.NUMERIC, pa.array(values))
+    leaves = [f"leaf {i:04}" for i in range(count)]
+    if kind == "ordinal":
+        return Domain("x", Scale.ORDINAL, pa.array(leaves))
+    hierarchy = draw(hierarchies(leaves))
+    return Domain("x", Scale.CATEGORICAL, pa.array(hierarchy.labels[0]), hierarchy)
+
+
+@st.composite
+def cases(draw):
+    """Draw records in segments with their axes, and a rule."""
+    drawn = draw(st.lists(domains(), min_size=1, max_size=3))
+    rows = draw(st.integers(1, 25))
+    relaxed = draw(st.booleans())
+    pools = [sorted({0, len(d) // 2, len(d) // 2 + 1, len(d) - 1, len(d)} - {len(d) + 1}) for d in drawn]
+    if not draw(st.booleans()):
+        pools = [pool[:-1] for pool in pools]
+    codes = [draw(st.lists(st.sampled_from(pool), min_size=rows, max_size=rows)) for pool in pools]
+    weights = [1] * rows if relaxed else draw(st.lists(st.integers(1, 4), min_size=rows, max_size=rows))
+    bounds = draw(st.lists(st.integers(1, rows), max_size=3, unique=True))
+    records = Records(
+        codes=np.array(codes, dtype=np.uint16),
+        extra=np.array([np.arange(rows) % 3], dtype=np.uint8),
+        weight=np.array(weights, dtype=np.int32),
+        origin=np.random.default_rng(rows).permutation(rows).astype(np.int32),
+        offsets=np.unique([0, *bounds, rows]).astype(np.int64),
+    )
+    return records, axes_of(drawn), Rule(draw(st.integers(1, 4)), relaxed, draw(st.booleans()))
+
+
+def copied(records):
+    return replace(records, **{name: getattr(records, name).copy() for name in ("codes", "extra", "weight", "origin")})
+
+
+def assert_same(mine, theirs, names):
+    for name in names:
+        assert getattr(mine, name).tolist() == getattr(theirs, name).tolist(), name
+
+
+def assert_same_cuts(mine, theirs):
+    assert_same(mine, theirs, ("axis", "total", "rank"))
+    proposed = np.flatnonzero(theirs.axis != NO_CUT)
+    assert_same(mine.of(proposed), theirs.of(proposed), ("code", "ties", "left"))
+
+
+@given(cases(), st.sampled_from([1, 3, 1000]))
+def test_both_cutters_agree_at_every_depth(case, piece_rows):
+    records, axes, rule = case
+    plain, compiled = PlainCutter(), CompiledCutter()
+    theirs = copied(records)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_cutter, "PIECE_ROWS", piece_rows)
+        while records.segments:
+            ranges = plain.ranges(records, axes)
+            assert_same(compiled.ranges(theirs, axes), ranges, ("low", "high", "missing"))
+            everything = np.arange(records.segments)
+            cuts = plain.propose(records, axes, rule, ranges, everything, np.zeros_like(everything))
+            found = compiled.propose(theirs, axes, rule, ranges, everything, np.zeros_like(everything))
+            assert_same_cuts(found, cuts)
+            some = everything[::2]
+            again = (axes, rule, ranges, some, cuts.rank[some] + 1)
+            assert_same_cuts(compiled.propose(theirs, *again), plain.propose(records, *again))
+            cut = np.flatnonzero(cuts.axis != NO_CUT)
+            left = plain.sides(records, cut, cuts.of(cut))
+            assert compiled.sides(theirs, cut, found.of(cut)).tolist() == left.tolist()
+            numbers = [np.full(len(records.origin), -1, dtype=np.int32).repeat(30) for _ in range(2)]
+            plain.number(records, some, 5, numbers[0])
+            compiled.number(theirs, some, 5, numbers[1])
+            assert numbers[0].tolist() == numbers[1].tolist()
+            records, theirs = plain.split(records, cut, left), compiled.split(theirs, cut, left)
+            assert_same(theirs, records, ("codes", "extra", "weight", "origin", "offsets"))
+
+
+@given(cases())
+def test_cuts_are_what_they_say(case):
+    """What a proposal says about weights is what its sides have, and sides follow codes and ties."""
+    records, axes, rule = case
+    cutter = PlainCutter()
+    ranges = cutter.ranges(records, axes)
+    segments = np.arange(records.segments)
+    cuts = cutter.propose(records, axes, rule, ranges, segments, np.zeros_like(segments))
+    cut = np.flatnonzero(cuts.axis != NO_CUT)
+    left = cutter.sides(records, cut, cuts.of(cut))
+    rows, place = records.rows_of(cut)
+    for number, segment in enumerate(cut.tolist()):
+        mine = rows[place == number]
+        goes = left[place == number]
+        codes = records.codes[cuts.axis[segment], mine]
+        assert records.weight[mine].sum() == cuts.total[segment]
+        assert records.weight[mine][goes].sum() == cuts.left[segment]
+        assert rule.smallest <= cuts.left[segment] <= cuts.total[segment] - rule.smallest
+        assert codes[goes].max() <= codes[~goes].min()
+        if cuts.ties[segment] == ALL_TIES:
+            assert codes[goes].max() < codes[~goes].min()
+        else:
+            assert rule.relaxed
+            assert abs(int(goes.sum()) - int((~goes).sum())) <= 1
+
+
+@given(cases())
+def test_splitting_keeps_records_whole_and_in_order(case):
+    records, axes, rule = case
+    cutter = PlainCutter()
+    segments = np.arange(records.segments)
+    cuts = cutter.propose(records, axes, rule, cutter.ranges(records, axes), segments, np.zeros_like(segments))
+    cut = np.flatnonzero(cuts.axis != NO_CUT)
+    left = cutter.sides(records, cut, cuts.of(cut))
+    halves = cutter.split(records, cut, left)
+    rows, place = records.rows_of(cut)
+    expected = [rows[(place == number) & side].tolist() for number in range(len(cut)) for side in (left, ~left)]
+    whole = {origin: number for number, origin in enumerate(records.origin.tolist())}
+    for number, half in enumerate(expected):
+        found = slice(halves.offsets[number], halves.offsets[number + 1])
+        assert [whole[origin] for origin in halves.origin[found].tolist()] == half
+        assert halves.codes[:, found].tolist() == records.codes[:, half].tolist()
+        assert halves.extra[:, found].tolist() == records.extra[:, half].tolist()
+        assert halves.weight[found].tolist() == records.weight[half].tolist()
+    assert halves.segments == len(expected)
+
+
+def test_rows_of_segments_come_in_order():
+    empty = np.zeros((1, 6), dtype=np.uint8)
+    records = Records(empty, empty, empty[0], empty[0], np.array([0, 2, 3, 6]))
+    rows, place = records.rows_of(np.array([2, 0]))
+    assert rows.tolist() == [3, 4, 5, 0, 1]
+    assert place.tolist() == [0, 0, 0, 1, 1]
+    assert [len(found) for found in records.rows_of(np.zeros(0, dtype=np.int64))] == [0, 0]
+
+
+def test_pieces_cover_segments_once_and_stay_inside(monkeypatch):
+    monkeypatch.setattr(compiled_cutter, "PIECE_ROWS", 4)
+    starts, stops = np.array([3, 20, 9]), np.array([9, 21, 20])
+    pieces = Pieces.of(starts, stops)
+    rows = Counter(row for a, b in zip(pieces.starts, pieces.stops, strict=True) for row in range(a, b))
+    assert rows == Counter(row for a, b in zip(starts, stops, strict=True) for row in range(a, b))
+    assert (pieces.sizes <= 4).all()
+    assert pieces.segment.tolist() == [0, 0, 1, 2, 2, 2]
+    assert pieces.first_of.tolist() == [0, 2, 3]
+
+
+def test_many_records_are_cut_by_compiled_loops(monkeypatch):
+    monkeypatch.setattr(partition, "COMPILED_ROWS", 10)
+    assert isinstance(cutter_for(9), PlainCutter)
+    assert isinstance(cutter_for(10), CompiledCutter)

@@ -1,0 +1,90 @@
+"""Tables are coded once: quasi-identifiers, sensitive attributes and flags of sensitive cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.coding import codes as coding
+from sfumato.coding.codes import code
+from sfumato.exceptions import SchemaError
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import to_arrow
+from sfumato.table.values import texts
+
+TABLE = pa.table({"age": [30, 40, 30], "sex": ["F", "M", None], "disease": ["flu", "flu", "cold"], "note": list("abc")})
+SCHEMA = Schema(quasi=["sex", "age"], sensitive=["disease"])
+
+
+def cells(column):
+    values = [*column.domain.texts, None]
+    return [values[number] for number in column.codes.tolist()]
+
+
+def test_columns_come_in_the_order_of_the_schema():
+    coded = code(TABLE, SCHEMA)
+    assert coded.rows == 3
+    assert [column.name for column in coded.quasi] == ["sex", "age"]
+    assert [column.name for column in coded.sensitive] == ["disease"]
+    assert coded.flags == {}
+
+
+def test_a_table_without_rows_is_refused():
+    with pytest.raises(SchemaError, match="no rows"):
+        code(TABLE.slice(0, 0), SCHEMA)
+
+
+def test_flags_are_read_and_must_be_true_or_false_in_every_row():
+    schema = Schema(quasi=["age"], flags={"age": "hidden"})
+    flags = pa.array([True, False, True])
+    assert code(TABLE.append_column("hidden", flags), schema).flags["age"].tolist() == [True, False, True]
+    for wrong in (pa.array([True, None, True]), pa.array(["yes", "no", "yes"]), pa.array([1, 0, 1])):
+        with pytest.raises(SchemaError, match="'hidden' must hold true or false in every row"):
+            code(TABLE.append_column("hidden", wrong), schema)
+
+
+def test_too_many_nominal_values_are_refused_for_quasi_identifiers_only(monkeypatch):
+    monkeypatch.setattr(coding, "MOST_NOMINAL_VALUES", 1)
+    with pytest.raises(SchemaError, match="'sex' has 2 distinct values in 3 rows and no hierarchy"):
+        code(TABLE, SCHEMA)
+    assert code(TABLE, Schema(quasi=["age"], sensitive=["sex", "disease"])).rows == 3
+
+
+@pytest.mark.parametrize("star", ["*", "**", " * "])
+@pytest.mark.parametrize("name", ["sex", "disease"])
+def test_cells_that_look_suppressed_are_refused(name, star):
+    cells = pa.array([star, *TABLE[name].to_pylist()[1:]])
+    starred = TABLE.set_column(TABLE.column_names.index(name), name, cells)
+    with pytest.raises(SchemaError, match=f"'{name}' holds cells of nothing but"):
+        code(starred, SCHEMA)
+    masked = TABLE.set_column(TABLE.column_names.index(name), name, pa.array(["53*", "*a", "a*"]))
+    assert code(masked, SCHEMA).rows == 3
+
+
+def test_frames_of_every_kind_and_index_are_coded_alike():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = TABLE.to_pandas()
+    frame["sex"] = pandas.Categorical(frame["sex"], categories=["X", "M", "F"])
+    filtered = pandas.concat([frame, frame.iloc[[0]]])[[True, True, True, False]]
+    duplicated = frame.set_axis([7, 7, 7], axis=0)
+    expected = code(TABLE, SCHEMA)
+    for kind in (frame, filtered, duplicated, polars.from_arrow(TABLE), TABLE.to_batches()[0]):
+        coded = code(to_arrow(kind)[0], SCHEMA)
+        for mine, theirs in zip((*coded.quasi, *coded.sensitive), (*expected.quasi, *expected.sensitive), strict=True):
+            assert mine.domain.texts == theirs.domain.texts
+            assert mine.codes.tolist() == theirs.codes.tolist()
+
+
+def test_a_permuted_frame_keeps_cells_with_their_rows():
+    pytest.importorskip("pandas")
+    order = [2, 0, 1]
+    table, _ = to_arrow(TABLE.to_pandas().iloc[order])
+    coded = code(table, SCHEMA)
+    for column in (*coded.quasi, *coded.sensitive):
+        assert cells(column) == texts(TABLE[column.name].take(order)).to_pylist()
+
+
+def test_the_domain_of_a_coded_column_holds_only_values_that_occur():
+    assert code(TABLE, SCHEMA).quasi[0].domain.texts == ("F", "M")
+    assert np.unique(code(TABLE, SCHEMA).quasi[0].codes).tolist() == [0, 1, 2]

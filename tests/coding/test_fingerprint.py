@@ -1,0 +1,74 @@
+"""Fingerprints: equal for equal content whatever holds it, different for any difference."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.coding.fingerprint import fingerprint
+from sfumato.table.frames import to_arrow
+from strategies import tables
+
+CELLS = st.none() | st.sampled_from(["", "a", "b", "a\0b", "\0", "\1\0\0\0a", "ab"])
+
+
+@given(tables(missing=True))
+def test_frames_of_every_kind_have_one_fingerprint(table):
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pandas")
+    expected = fingerprint(to_arrow(table)[0])
+    assert fingerprint(to_arrow(table.to_pandas(date_as_object=False))[0]) == expected
+    assert fingerprint(to_arrow(polars.from_arrow(table))[0]) == expected
+
+
+def test_chunks_and_dictionaries_do_not_matter():
+    plain = pa.table({"a": ["x", "y", None, "x"]})
+    chunked = pa.table({"a": pa.chunked_array([["x"], ["y", None], [], ["x"]], pa.string())})
+    encoded = pa.table({"a": pa.array(["x", "y", None, "x"]).dictionary_encode()})
+    assert fingerprint(plain) == fingerprint(chunked) == fingerprint(to_arrow(encoded)[0])
+
+
+@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=2, max_size=6, unique_by=tuple))
+def test_different_cells_have_different_fingerprints(columns):
+    prints = [fingerprint(pa.table({"x": pa.array(column, pa.string())})) for column in columns]
+    assert len(set(prints)) == len(columns)
+
+
+@given(st.lists(CELLS, min_size=4, max_size=4), st.lists(CELLS, min_size=4, max_size=4))
+def test_cells_that_move_between_columns_change_the_fingerprint(left, right):
+    one = pa.table({"x": pa.array(left, pa.string()), "y": pa.array(right, pa.string())})
+    other = pa.table({"x": pa.array(right, pa.string()), "y": pa.array(left, pa.string())})
+    assert (fingerprint(one) == fingerprint(other)) == (left == right)
+
+
+def test_content_that_looks_like_a_separator_does_not_hide_a_difference():
+    variants = [
+        pa.table({"x": ["a\0b", None]}),
+        pa.table({"x": ["a", "b"]}),
+        pa.table({"x": ["ab", None]}),
+        pa.table({"x": ["a", "b\0"]}),
+        pa.table({"x": ["\1\0\0\0a", None]}),
+        pa.table({"x": ["1", "2"]}),
+        pa.table({"x": [1, 2]}),
+        pa.table({"x": [1.5, 2.0]}),
+        pa.table({"x": [True, False]}),
+        pa.table({"x": ["true", "false"]}),
+        pa.table({"x string 2 1 ": ["a", None]}),
+        pa.table({"x": ["a", None]}),
+        pa.table({"x": ["a", None], "y": [1, 1]}),
+        pa.table({"x": ["a"], "y": [1]}),
+        pa.table({"x": [None, "a"]}),
+    ]
+    for one, other in combinations(variants, 2):
+        assert fingerprint(one) != fingerprint(other)
+
+
+def test_row_order_and_column_names_matter():
+    table = pa.table({"x": ["a", "b"], "y": [1, 2]})
+    assert fingerprint(table) != fingerprint(table.take([1, 0]))
+    assert fingerprint(table) != fingerprint(table.rename_columns(["x", "z"]))
+    assert fingerprint(table) != fingerprint(table.select(["y", "x"]))

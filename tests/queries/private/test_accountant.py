@@ -1,0 +1,210 @@
+"""The accountant: exact, shared, and never forgetful."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, WriteError
+from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.budget import UNIT, shown, units_of_budget, units_of_cost
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "budget.sqlite"
+
+
+def test_ten_tenths_are_exactly_one(path):
+    accountant = Accountant(path, total=1)
+    for _ in range(10):
+        accountant.spend("ann", 0.1, "count")
+    assert accountant.balance().total.left == "0"
+    with pytest.raises(InfeasibleError, match=r"budget of the table has 0 left, and the question costs 1e-12|0\.0+1"):
+        accountant.spend("ann", "1e-12", "count")
+
+
+def test_nobody_spends_more_than_their_share_or_the_total(path):
+    accountant = Accountant(path, total=1, per_analyst="0.6")
+    accountant.spend("ann", 0.6, "count")
+    with pytest.raises(InfeasibleError, match=r"budget of analyst 'ann' has 0 left, and the question costs 0\.1;"):
+        accountant.spend("ann", 0.1, "count")
+    with pytest.raises(InfeasibleError, match=r"budget of the table has 0\.4 left, and the question costs 0\.5;"):
+        accountant.spend("bob", 0.5, "count")
+    accountant.spend("bob", 0.4, "count")
+    balance = accountant.balance()
+    assert balance.total.spent == "1"
+    assert {name: each.left for name, each in balance.analysts.items()} == {"ann": "0", "bob": "0.2"}
+    assert balance.answers == 2
+
+
+def test_what_is_spent_survives_the_program(path):
+    Accountant(path, total=2).spend("ann", 0.5, "count")
+    assert Accountant(path).balance().total.left == "1.5"
+    assert Accountant(path, total=2).balance().total.left == "1.5"
+    assert repr(Accountant(path)) == "Accountant(1.5 of 2 left)"
+
+
+def test_a_budget_cannot_be_changed_by_opening_it_again(path):
+    Accountant(path, total=2)
+    with pytest.raises(InvalidParameterError, match="exists with another budget"):
+        Accountant(path, total=3)
+    with pytest.raises(InvalidParameterError, match="exists with another budget"):
+        Accountant(path, total=2, per_analyst=1)
+
+
+def test_a_budget_belongs_to_one_table_and_one_unit(path):
+    accountant = Accountant(path, total=2)
+    accountant.belong_to("one", "row")
+    accountant.belong_to("one", "row")
+    with pytest.raises(InvalidParameterError, match="keeps the budget of another table"):
+        accountant.belong_to("two", "row")
+    with pytest.raises(InvalidParameterError, match="keeps a budget per row, not per person"):
+        accountant.belong_to("one", "person")
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "-0.1", float("nan"), float("inf"), True, "much", None, 10**7, [1]])
+def test_a_cost_that_is_no_epsilon_is_refused(path, epsilon):
+    accountant = Accountant(path, total=1)
+    with pytest.raises(InvalidParameterError, match=r"Accountant\.epsilon must be a number above 0"):
+        accountant.spend("ann", epsilon, "count")
+    assert accountant.balance().answers == 0
+
+
+@pytest.mark.parametrize("analyst", ["", "  ", 5, "a" * 300])
+def test_an_analyst_has_a_name(path, analyst):
+    with pytest.raises(InvalidParameterError, match=r"Accountant\.analyst must be a name"):
+        Accountant(path, total=1).spend(analyst, 0.1, "count")
+
+
+def test_budgets_out_of_range_are_refused(path):
+    for total, share, sentence in ((0, None, "total"), (1, 2, "per_analyst"), (1, -1, "per_analyst")):
+        with pytest.raises(InvalidParameterError, match=rf"Accountant\.{sentence} must be"):
+            Accountant(path, total=total, per_analyst=share)
+    with pytest.raises(InvalidParameterError, match="together with total"):
+        Accountant(path, per_analyst=1)
+    assert not path.exists()
+
+
+def test_a_file_that_is_not_there_is_no_fresh_budget(path, tmp_path):
+    with pytest.raises(ReadError, match="There is no accountant file"):
+        Accountant(path)
+    with pytest.raises(WriteError, match="There is no folder"):
+        Accountant(tmp_path / "nowhere" / "budget.sqlite", total=1)
+
+
+DAMAGES = {
+    "ledger": "DELETE FROM ledger WHERE entry = 1",
+    "last entry": "DELETE FROM ledger WHERE entry = 2",
+    "sums": "UPDATE spent SET units = 1",
+    "forgotten": "DELETE FROM spent",
+    "budget": "UPDATE facts SET value = 'much' WHERE name = 'total'",
+    "format": "DELETE FROM facts WHERE name = 'format'",
+    "table": "DROP TABLE ledger",
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "cut", "text", "empty"])
+def test_a_damaged_file_is_refused_in_a_sentence(path, damage):
+    accountant = Accountant(path, total=1)
+    accountant.spend("ann", 0.1, "count")
+    accountant.spend("ann", 0.1, "count")
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:6000])
+    elif damage in {"text", "empty"}:
+        path.write_text("" if damage == "empty" else "no database, but text " * 99)
+    else:
+        with sqlite3.connect(path) as store:
+            store.execute(DAMAGES[damage])
+        store.close()
+    sentence = f"^{re.escape(str(path))} is no accountant file or is damaged, so nothing is answered; restore it from a"
+    for again in ({}, {"total": 1}) if damage != "budget" else ({},):
+        with pytest.raises(ReadError, match=sentence):
+            Accountant(path, **again)
+
+
+@given(st.lists(st.decimals("0.001", "0.3", places=3), min_size=1, max_size=12))
+def test_costs_add_up_exactly(costs):
+    units = sum(units_of_cost(float(cost), "PrivateTable") for cost in costs)
+    assert Decimal(shown(units)) == sum(costs)
+
+
+def test_costs_are_rounded_up_and_budgets_down():
+    third = Fraction(1, 3)
+    assert units_of_cost(third, "PrivateTable") == units_of_budget(third, "Accountant", "total") + 1
+    assert units_of_cost(0.1 + 0.2, "PrivateTable") == 3 * UNIT // 10 + 1
+
+
+SPENDER = """
+import sys
+from sfumato.exceptions import InfeasibleError
+from sfumato.queries.private.accountant import Accountant
+
+accountant = Accountant(sys.argv[1], total=1)
+spent = 0
+for _ in range(20):
+    try:
+        accountant.spend(sys.argv[2], "0.04", "count")
+        spent += 1
+    except InfeasibleError:
+        pass
+print(spent)
+"""
+
+
+def test_askers_in_other_processes_share_one_budget(path):
+    askers = [
+        subprocess.Popen(  # noqa: S603 - our own interpreter and program
+            [sys.executable, "-c", SPENDER, str(path), name], stdout=subprocess.PIPE, text=True
+        )
+        for name in ("ann", "bob", "eve")
+    ]
+    spent = [int(each.communicate()[0]) for each in askers]
+    assert sum(spent) == 25
+    assert Accountant(path).balance().total.left == "0"
+
+
+KILLED = """
+import os, signal, sys
+import pyarrow as pa
+from sfumato.queries.private import noise
+from sfumato.queries.private.accountant import Accountant
+from sfumato.queries.private.private_table import PrivateTable
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+noise.noisy = die
+table = PrivateTable(pa.table({"age": [1, 2, 3]}), accountant=Accountant(sys.argv[1], total=1), analyst="ann")
+table.count(epsilon="0.75")
+"""
+
+
+def test_what_was_spent_stays_spent_when_the_program_dies_before_it_answers(path):
+    died = subprocess.run(  # noqa: S603 - our own interpreter and program
+        [sys.executable, "-c", KILLED, str(path)], check=False, capture_output=True, text=True
+    )
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    accountant = Accountant(path)
+    assert accountant.balance().total.left == "0.25"
+    with pytest.raises(InfeasibleError, match=r"has 0\.25 left"):
+        accountant.spend("ann", 0.75, "count")
+
+
+def test_a_spending_that_is_not_finished_leaves_nothing(path):
+    accountant = Accountant(path, total=1)
+    store = sqlite3.connect(path, isolation_level=None)
+    store.execute("BEGIN IMMEDIATE")
+    store.execute("INSERT INTO ledger (analyst, units, question) VALUES ('ann', 5, 'count')")
+    store.close()
+    assert Accountant(path).balance().answers == 0
+    assert accountant.spend("ann", 0.1, "count") == 1

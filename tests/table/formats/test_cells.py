@@ -1,0 +1,97 @@
+"""Separators, quotation marks and spaces of CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.table.formats import cells
+from sfumato.table.formats.cells import detect_separator, first_record, stray_quote_line, trimmed, uneven_line
+
+
+@pytest.mark.parametrize(
+    ("data", "separator"),
+    [
+        (b"a,b\n1,2\n", ","),
+        (b"a;b\n1,5;2,5\n", ";"),
+        (b"a\tb\n1, 2\t3\n", "\t"),
+        (b"a|b|c\n1,5|2|3\n", "|"),
+        (b'a,"b;c;d;e"\n1,"2;3;4;5"\n', ","),
+        (b'name;note\nAnn;"x, y"\nBob;"z"\n', ";"),
+        (b"a\n1\n2\n", ","),
+        (b"income, yearly\n1\n2\n", ";"),
+        (b"a;b\n1;2\n3\n4;5\n", ";"),
+        (b"a;b", ";"),
+        (b"", ","),
+        (b"a;b\n" + b"1;2\n" * 50_000, ";"),
+    ],
+)
+def test_the_separator_is_the_one_that_agrees_with_the_header(data, separator):
+    assert detect_separator(data) == separator
+
+
+@pytest.mark.parametrize(
+    ("data", "header", "rest"),
+    [
+        (b"a,b\n1,2\n", b"a,b", b"1,2\n"),
+        (b"\r\n\r\na,b\r\n1,2", b"a,b", b"1,2"),
+        (b'"a\nb",c\n1,2\n', b'"a\nb",c', b"1,2\n"),
+        (b'5" pipe,c\n1," \n', b'5" pipe,c', b'1," \n'),
+        (b"a", b"a", b""),
+    ],
+)
+def test_the_header_ends_outside_quotes(data, header, rest):
+    found, start = first_record(data, ",")
+    assert (found, data[start:]) == (header, rest)
+
+
+@pytest.mark.parametrize(
+    ("data", "clean", "sound"),
+    [
+        (b"a,b\n1,2\n", b"a,b\n1,2\n", True),
+        (b" a , b\n 1,  2  \n", b"a,b\n1,2\n", True),
+        (b'a, "x, y" ,c\n', b'a,"x, y",c\n', True),
+        (b'" a ",b\n', b'" a ",b\n', True),
+        (b'"say ""hi"" , ok", b\n', b'"say ""hi"" , ok",b\n', True),
+        (b"new york,b c\n", b"new york,b c\n", True),
+        (b'a,5" pipe , c\n', b'a,5" pipe,c\n', False),
+        (b'5" , " x, 6 " \n', b'5"," x, 6 "\n', False),
+        (b'a,"open \n', b'a,"open \n', False),
+        (b'a,"x"y\n', b'a,"x"y\n', False),
+        (b"a,b \r\n1 ,2 ", b"a,b\r\n1,2", True),
+    ],
+)
+def test_spaces_go_outside_quotes_only(data, clean, sound):
+    assert trimmed(data, ",") == (clean, sound)
+
+
+@given(
+    st.lists(st.lists(st.text(' ab,"\n', max_size=6), min_size=3, max_size=3), min_size=1, max_size=8),
+    st.integers(1, 20),
+)
+@settings(max_examples=100)
+def test_trimming_in_blocks_keeps_every_quoted_cell(rows, block):
+    padded = "".join(" , ".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) + " \n" for row in rows)
+    before, cells.BLOCK = cells.BLOCK, block
+    try:
+        clean, sound = trimmed(padded.encode(), ",")
+    finally:
+        cells.BLOCK = before
+    assert sound
+    assert list(csv.reader(io.StringIO(clean.decode(), newline=""), strict=True)) == rows
+
+
+def test_uneven_lines_are_found_by_their_number():
+    assert uneven_line(b'a,b\n"x\ny",2\n\n3,4,5\n', ",", 2) == (5, 3)
+    assert uneven_line(b'a,b\n\n"x\ny"\n3,4\n', ",", 2) == (3, 1)
+    assert uneven_line(b"a,b\n1,2\n", ",", 2) is None
+
+
+def test_stray_quotes_are_found_by_their_line():
+    assert stray_quote_line(b'a,b\n1,2\n3,"open\n4,5\n', ",") == 3
+    assert stray_quote_line(b'a,b\n1,"x"y\n', ",") == 2
+    assert stray_quote_line(b'a,b\n1,5" pipe\n', ",") is None

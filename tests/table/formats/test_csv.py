@@ -1,0 +1,178 @@
+"""CSV files in and out."""
+
+from __future__ import annotations
+
+import gzip
+
+import pyarrow as pa
+import pytest
+
+from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
+from sfumato.table.formats.csv import read_csv, write_csv
+
+
+@pytest.fixture
+def csv_file(tmp_path):
+    def make(data: bytes | str, name: str = "x.csv"):
+        path = tmp_path / name
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return path
+
+    return make
+
+
+def test_adult_as_uci_writes_it(csv_file):
+    path = csv_file("age, workclass, zip\n39, State-gov, 02139\n50, ?, 10115 \n")
+    table = read_csv(path)
+    assert table.to_pydict() == {
+        "age": [39, 50],
+        "workclass": ["State-gov", None],
+        "zip": ["02139", "10115"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ("a,b\n1,2\n", {"a": [1], "b": [2]}),
+        ("a;b\r\n1;2\r\n", {"a": [1], "b": [2]}),
+        ("a\tb\r1\t2\r", {"a": [1], "b": [2]}),
+        ("a|b\n1|2", {"a": [1], "b": [2]}),
+        ("a\n1\n2\n", {"a": [1, 2]}),
+        ("\n\na,b\n\n1,2\n   \n", {"a": [1], "b": [2]}),
+        ('"a\nb",c\n"x\ny",2\n', {"a\nb": ["x\ny"], "c": [2]}),
+        ('a,b\n1,"say ""hi"", ok"\n', {"a": [1], "b": ['say "hi", ok']}),
+        ('a,b\n1,5" pipe\n2 , 6" pipe\n', {"a": [1, 2], "b": ['5" pipe', '6" pipe']}),
+        ('a,b\n"1"," x "\n"","NA"\n,NA\n', {"a": [1, None, None], "b": [" x ", "NA", None]}),
+        ("a,b,\n1,2,\n3,4,\n", {"a": [1, 3], "b": [2, 4]}),
+        ("a,b\n", {"a": [], "b": []}),
+        ("a,b", {"a": [], "b": []}),
+        ("a,b\n1,x\n1e3,y\n", {"a": [1, 1000], "b": ["x", "y"]}),
+    ],
+)
+def test_what_can_be_read_is_read(csv_file, data, expected):
+    assert read_csv(csv_file(data)).to_pydict() == expected
+
+
+def test_a_packed_file_is_unpacked(csv_file):
+    assert read_csv(csv_file(gzip.compress(b"a,b\n1,2\n"), "x.csv.gz")).to_pydict() == {"a": [1], "b": [2]}
+
+
+def test_an_encoding_and_a_separator_can_be_given(csv_file):
+    path = csv_file("miasto:n\nŁódź:1\n".encode("cp1250"))
+    table = read_csv(path, separator=":", encoding="cp1250", missing=("-",))
+    assert table.to_pydict() == {"miasto": ["Łódź"], "n": [1]}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("", "is empty; a header line is needed"),
+        (" \n\n", "is empty; a header line is needed"),
+        ("a,b\n1,2\n3\n", r"The header of .*x\.csv has 2 cells but line 3 has 1; check that line"),
+        ('a,b\n"x\ny",2\n3,4,5\n', "line 4 has 3"),
+        ('a,b\n1,"open\n2,y\n', "Line 2 of .* has a quotation mark"),
+        ('a,b\n1,"x"y\n', "Line 2 of .* has a quotation mark"),
+        (",a\n0,1\n", "Column 1 of .* has no name"),
+    ],
+)
+def test_bad_files_are_refused_in_one_sentence(csv_file, data, message):
+    with pytest.raises(ReadError, match=message):
+        read_csv(csv_file(data))
+
+
+def test_duplicate_names_are_refused(csv_file):
+    with pytest.raises(SchemaError, match="Several columns are named 'a'"):
+        read_csv(csv_file("a,b,a\n1,2,3\n"))
+
+
+def test_infinities_are_refused_with_their_number(csv_file):
+    with pytest.raises(SchemaError, match=r"'x' holds infinite values \(in 2 rows\)"):
+        read_csv(csv_file("x\n1\ninf\n-inf\n"))
+
+
+def test_a_wrong_separator_is_noticed(csv_file):
+    path = csv_file("a;b\n1;2\n")
+    with pytest.raises(ReadError, match="has one column when separated by ',' and looks separated by ';'"):
+        read_csv(path, separator=",")
+    with pytest.raises(ReadError, match="looks separated by a tab"):
+        read_csv(csv_file("a\tb\n1\t2\n"), separator=";")
+    assert read_csv(csv_file("a\n1\n"), separator=";").to_pydict() == {"a": [1]}
+
+
+@pytest.mark.parametrize("separator", ["", "::", '"', "\n", "é"])
+def test_an_impossible_separator_is_refused(csv_file, separator):
+    with pytest.raises(InvalidParameterError, match=r"read\.separator must be one ASCII character"):
+        read_csv(csv_file("a,b\n1,2\n"), separator=separator)
+
+
+def test_many_blocks_are_read_as_one(csv_file, monkeypatch):
+    monkeypatch.setattr("sfumato.table.formats.csv.BLOCK", 64)
+    rows = [(number, f"two\nlines {number % 7}", f"0{number}") for number in range(500)]
+    path = csv_file("n,name,code\n" + "".join(f'{n},"{name}",{code}\n' for n, name, code in rows))
+    table = read_csv(path)
+    assert list(zip(*table.to_pydict().values(), strict=True)) == rows
+
+
+def written(tmp_path, table: pa.Table, **options: bool) -> str:
+    path = tmp_path / "out.csv"
+    write_csv(table, path, **options)
+    return path.read_bytes().decode()
+
+
+def test_few_quotes_are_written(tmp_path):
+    table = pa.table(
+        {
+            "text": ["plain", "a;b", "a,b", 'say "hi"', "two\nlines", " padded", "NA", "", None],
+            "n": [1, 2, None, 4, 5, 6, 7, 8, 9],
+            "x": [0.5, 1e-05, 1.0, None, 1e300, 2.0, 3.0, 4.0, 5.0],
+            "b": [True, False, None, True, True, True, True, True, True],
+        }
+    )
+    assert written(tmp_path, table) == (
+        "text,n,x,b\n"
+        "plain,1,0.5,true\n"
+        "a;b,2,1e-05,false\n"
+        '"a,b",,1,\n'
+        '"say ""hi""",4,,true\n'
+        '"two\nlines",5,1e+300,true\n'
+        '" padded",6,2,true\n'
+        '"NA",7,3,true\n'
+        '"",8,4,true\n'
+        ",9,5,true\n"
+    )
+
+
+def test_names_are_quoted_where_they_hold_any_separator(tmp_path):
+    assert written(tmp_path, pa.table({"a;b": [1], "c,d": [2]})) == '"a;b","c,d"\n1,2\n'
+
+
+def test_a_missing_value_alone_on_its_line_is_no_empty_line(tmp_path):
+    assert written(tmp_path, pa.table({"a": ["x", None]})) == 'a\nx\n""\n'
+    assert read_csv(tmp_path / "out.csv").to_pydict() == {"a": ["x", None]}
+
+
+def test_cells_that_a_spreadsheet_would_execute_are_disarmed_when_asked(tmp_path):
+    table = pa.table({"=name": ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "a=b", "=a,b", None], "n": [-1] * 9})
+    assert written(tmp_path, table, excel_safe=True) == (
+        "'=name,n\n'=1+1,-1\n'+1,-1\n'-1,-1\n'@x,-1\n'\tx,-1\n\"'\rx\",-1\na=b,-1\n\"'=a,b\",-1\n,-1\n"
+    )
+    assert written(tmp_path, table).startswith("=name,n\n=1+1,-1\n+1,-1\n")
+
+
+def test_equal_tables_give_equal_bytes(tmp_path, monkeypatch):
+    parts = pa.table({"a": pa.chunked_array([["x"], ["y", None]]), "b": pa.chunked_array([[1, 2], [3]])})
+    whole = parts.combine_chunks()
+    assert written(tmp_path, parts) == written(tmp_path, whole)
+    monkeypatch.setattr("sfumato.table.formats.csv.ROWS_AT_ONCE", 2)
+    assert written(tmp_path, parts) == "a,b\nx,1\ny,2\n,3\n"
+    packed = [tmp_path / "one.csv.gz", tmp_path / "two.csv.gz"]
+    write_csv(whole, packed[0])
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    write_csv(whole, packed[1])
+    assert packed[0].read_bytes() == packed[1].read_bytes()
+    assert gzip.decompress(packed[0].read_bytes()) == b"a,b\nx,1\ny,2\n,3\n"
+
+
+def test_a_table_without_rows_has_a_header(tmp_path):
+    assert written(tmp_path, pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())})) == "a,b\n"

@@ -1,0 +1,75 @@
+"""The suffix or scheme decides how a table is written, completely or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from sfumato.exceptions import InvalidParameterError, WriteError
+from sfumato.table import atomic
+from sfumato.table import write as module
+from sfumato.table.write import write
+
+TABLE = pa.table({"zip": ["=02139", None], "age": [39, 52]})
+FILES = ["x.csv", "x.csv.gz", "x.tsv", "x.parquet", "x.xlsx"]
+FULL = Path("/dev/full")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_text_is_disarmed_when_asked(tmp_path):
+    write(TABLE, tmp_path / "x.tsv", excel_safe=True)
+    assert (tmp_path / "x.tsv").read_text() == "zip\tage\n'=02139\t39\n\t52\n"
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "full")])
+def test_a_failure_half_way_leaves_the_old_file(tmp_path, monkeypatch, name, failure):
+    target = tmp_path / name
+    target.write_text("old")
+
+    def half(_table, path, **_options):
+        path.write_bytes(b"half")
+        raise failure
+
+    for writer in ("write_csv", "write_parquet", "write_excel"):
+        monkeypatch.setattr(module, writer, half)
+    with pytest.raises(WriteError if isinstance(failure, OSError) else KeyboardInterrupt):
+        write(TABLE, target)
+    assert target.read_text() == "old"
+    assert names(tmp_path) == [name]
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("name", FILES)
+def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypatch, name):
+    target = tmp_path / name
+    target.write_text("old")
+    beside = atomic._beside
+
+    def link_to_full(path: Path) -> Path:
+        link = beside(path)
+        link.symlink_to(FULL)
+        return link
+
+    monkeypatch.setattr(atomic, "_beside", link_to_full)
+    with pytest.raises(WriteError, match=rf"{name} cannot be written: No space left on device\."):
+        write(TABLE, target)
+    assert target.read_text() == "old"
+    assert names(tmp_path) == [name]
+
+
+def test_bad_targets_are_refused(tmp_path):
+    with pytest.raises(WriteError, match="has no known suffix; known are"):
+        write(TABLE, tmp_path / "x.doc")
+    with pytest.raises(WriteError, match="does not exist; make it first"):
+        write(TABLE, tmp_path / "none" / "x.csv")
+    with pytest.raises(InvalidParameterError, match=r"write\.table_name must be left out unless"):
+        write(TABLE, tmp_path / "x.csv", table_name="p")
+    with pytest.raises(InvalidParameterError, match=r"write\.table_name must be given for a database"):
+        write(TABLE, f"sqlite:///{tmp_path}/x.db")
+    assert names(tmp_path) == []

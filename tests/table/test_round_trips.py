@@ -1,0 +1,107 @@
+"""What is written and read again is the same table."""
+
+# ruff: noqa: DTZ001 - canonical moments have no time zone
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.table.frames import canonical
+from sfumato.table.read import read
+from sfumato.table.write import write
+
+ODD_TEXTS = ["NA", "?", "", " a", "a ", '"', '""', "a,b", "l\nm", "\r", "\r\n", "é", "007", "=1", "-5", "#N/A", "true"]
+LETTERS = st.text("abcXYZ 0;,|'\"é_", min_size=1, max_size=8).map(str.strip).filter(bool)
+MARKER = "neither a number nor a date"
+
+
+def texts(*, zero: bool) -> st.SearchStrategy[str]:
+    characters = st.characters(exclude_categories=["Cs"], exclude_characters="" if zero else "\0")
+    return st.sampled_from(ODD_TEXTS) | st.text(characters, max_size=6)
+
+
+def columns(*, zero: bool) -> list[st.SearchStrategy[object]]:
+    floats = st.floats(-1e15, 1e15) | st.sampled_from([0.5, 1e-5, 1e300, -0.0])
+    return [
+        texts(zero=zero),
+        st.integers(-(2**63), 2**63 - 1),
+        floats,
+        st.booleans(),
+        st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)),
+        st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31)),
+    ]
+
+
+@st.composite
+def tables(draw: st.DrawFn, *, zero: bool = True, marked: bool = False) -> pa.Table:
+    """Draw a canonical table; `marked` makes sure that a text column cannot be taken for another type."""
+    names = draw(st.lists(LETTERS, min_size=1, max_size=5, unique_by=str.casefold))
+    rows = draw(st.integers(0, 6))
+    drawn = {}
+    for name in names:
+        kind = draw(st.sampled_from(columns(zero=zero)))
+        values = draw(st.lists(st.none() | kind, min_size=rows, max_size=rows))
+        drawn[name] = [*values, MARKER] if marked and any(isinstance(v, str) for v in values) else [*values, None]
+    return canonical(pa.table(drawn))
+
+
+def round_trip(table: pa.Table, name: str, *, database: str | None = None) -> pa.Table:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        if database is None:
+            write(table, path)
+            return read(path)
+        write(table, f"{database}:///{path}", table_name="people")
+        return read(f"{database}:///{path}", table="people")
+
+
+def without_empty_text(table: pa.Table) -> pa.Table:
+    """Take empty text for missing, as CSV does."""
+    arrays = [[None if value == "" else value for value in column.to_pylist()] for column in table.columns]
+    return canonical(
+        pa.table({n: pa.array(a, t) for n, a, t in zip(table.column_names, arrays, table.schema.types, strict=True)})
+    )
+
+
+@given(tables(zero=False, marked=True))
+@settings(max_examples=50, deadline=None)
+def test_csv_gives_back_what_it_can_represent(table):
+    assert round_trip(table, "x.csv").equals(without_empty_text(table))
+
+
+@given(tables(zero=False, marked=True))
+@settings(max_examples=20, deadline=None)
+def test_packed_tab_separated_text_does_too(table):
+    assert round_trip(table, "x.tsv.gz").equals(without_empty_text(table))
+
+
+@given(tables())
+@settings(max_examples=50, deadline=None)
+def test_parquet_gives_back_everything(table):
+    assert round_trip(table, "x.parquet").equals(table)
+
+
+@given(tables())
+@settings(max_examples=50, deadline=None)
+def test_sqlite_gives_back_everything(table):
+    assert round_trip(table, "x.db", database="sqlite").equals(table)
+
+
+@given(tables())
+@settings(max_examples=30, deadline=None)
+def test_duckdb_gives_back_everything(table):
+    assert round_trip(table, "x.db", database="duckdb").equals(table)
+
+
+@given(tables(zero=False, marked=True))
+@settings(max_examples=30, deadline=None)
+def test_all_formats_agree(table):
+    plain = without_empty_text(table)
+    found = [round_trip(plain, "x.csv"), round_trip(plain, "x.parquet"), round_trip(plain, "x.db", database="sqlite")]
+    assert all(each.equals(found[0]) for each in found)
