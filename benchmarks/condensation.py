@@ -26,8 +26,8 @@ NAMES = [f"column_{place}" for place in range(WIDTH)]
 def batch(rows: int, rng: np.random.Generator) -> pa.Table:
     """Draw records of 30 clusters with correlated columns; the clusters are the same in every batch."""
     fixed = np.random.default_rng(1)
-    mixing, centres = fixed.normal(size=(WIDTH, WIDTH)), fixed.normal(size=(30, WIDTH)) * 4
-    values = rng.normal(size=(rows, WIDTH)) @ mixing + centres[rng.integers(30, size=rows)]
+    mixing, centers = fixed.normal(size=(WIDTH, WIDTH)), fixed.normal(size=(30, WIDTH)) * 4
+    values = rng.normal(size=(rows, WIDTH)) @ mixing + centers[rng.integers(30, size=rows)]
     return pa.table({name: values[:, place] for place, name in enumerate(NAMES)})
 
 

@@ -86,7 +86,7 @@ def point(points: Points, row: int) -> tuple[list[float], list[int]]:
     return points.places[:, row].tolist(), points.codes[:, row].tolist()
 
 
-def centre(points: Points, rows: list[int]) -> tuple[list[float], list[int]]:
+def center(points: Points, rows: list[int]) -> tuple[list[float], list[int]]:
     """Find means, middle ranks and medoids."""
     means = [float(sum(map(Fraction, line[rows].tolist()))) / len(rows) for line in points.places]
     codes = []
@@ -129,18 +129,18 @@ def mdav(points: Points, k: int) -> list[list[int]]:
         groups.append(sorted(group))
 
     while len(left) >= 3 * k:
-        seed = farthest(points, left, centre(points, sorted(left)))
+        seed = farthest(points, left, center(points, sorted(left)))
         form(seed)
         form(farthest(points, left, point(points, seed)))
     if len(left) >= 2 * k:
-        form(farthest(points, left, centre(points, sorted(left))))
+        form(farthest(points, left, center(points, sorted(left))))
     return [*groups, sorted(left)] if left else groups
 
 
 def v_mdav(points: Points, k: int, gamma: float) -> list[list[int]]:
     """Solanas and Martínez-Ballesté 2006, before what is left over joins the nearest groups."""
     left, groups = set(range(len(points))), []
-    middle = centre(points, sorted(left))
+    middle = center(points, sorted(left))
 
     def apart(one: int, other: int) -> float:
         return math.sqrt(squared(points, point(points, one), point(points, other)))

@@ -40,7 +40,7 @@ def distance(axis: Axis, code: int, other: int) -> Fraction:
     return Fraction(code != other)
 
 
-def centre(axis: Axis, codes: Sequence[int]) -> Fraction | int:
+def center(axis: Axis, codes: Sequence[int]) -> Fraction | int:
     """Shi et al. 2024, formulas (5), (7), (15) and (17): a position, or a code."""
     if axis.kind == "numeric":
         return sum((Fraction(axis.positions[code]) for code in codes), Fraction(0)) / len(codes)
@@ -58,7 +58,7 @@ def centre(axis: Axis, codes: Sequence[int]) -> Fraction | int:
 
 def axis_loss(axis: Axis, codes: Sequence[int]) -> Fraction:
     """Sum the distances to the center on one axis, formula (20)."""
-    middle = centre(axis, codes)
+    middle = center(axis, codes)
     if axis.kind == "numeric":
         return sum((abs(Fraction(axis.positions[code]) - middle) for code in codes), Fraction(0))
     return sum((distance(axis, code, int(middle)) for code in codes), Fraction(0))
@@ -126,7 +126,7 @@ class Oracle:
     def classes(self, records: Sequence[Record], shuffled: Callable[[int], Sequence[int]]) -> list[list[Record]]:
         """Form classes while the records left can supply one, then let those left over join."""
         left, formed = sorted(records), []
-        apart = self._from_centre(left)
+        apart = self._from_center(left)
         while self._supplies(left):
             seed = max(left, key=apart)
             group = [seed]
@@ -162,8 +162,8 @@ class Oracle:
             return [record for record in left if record.value not in {*values, -1}]
         return list(left)
 
-    def _from_centre(self, records: Sequence[Record]) -> Callable[[Record], Fraction]:
-        places = [centre(axis, [record.codes[j] for record in records]) for j, axis in enumerate(self.axes)]
+    def _from_center(self, records: Sequence[Record]) -> Callable[[Record], Fraction]:
+        places = [center(axis, [record.codes[j] for record in records]) for j, axis in enumerate(self.axes)]
 
         def apart(record: Record) -> Fraction:
             total = Fraction(0)

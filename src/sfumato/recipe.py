@@ -65,7 +65,7 @@ class Recipe:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the recipe as plain values, as in its TOML file."""
+        """Return the recipe as plain values, as in its TOML file."""
         return {
             "sfumato": {"version": __version__, **_given(self, "seed")},
             **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),

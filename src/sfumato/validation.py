@@ -31,16 +31,16 @@ def _shown(got: object) -> str:
 
 
 def is_whole(value: object) -> bool:
-    """Tell whether a value is a whole number (and not a boolean)."""
+    """Return whether a value is a whole number (and not a boolean)."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value is a finite real number (and not a boolean)."""
+    """Return whether a value is a finite real number (and not a boolean)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Give `"; did you mean 'zip'?"` when a known name is close, else nothing."""
+    """Return `"; did you mean 'zip'?"` when a known name is close, else nothing."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -98,15 +98,15 @@ def test_bad_requests_are_one_sentence_and_exit_code_2(run, options):
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_centres_of_groups_are_refused_in_a_sentence(run, tmp_path):
+def test_centers_of_groups_are_refused_in_a_sentence(run, tmp_path):
     asked = ("--quasi", "age,height_cm", "--sensitive", "disease", "--k", 5, "--algorithm", "mdav")
     sf.write(sf.samples.generate(200, seed=1, missing=0), tmp_path / "complete.csv")
-    made = run("anonymize", tmp_path / "complete.csv", *asked, "--out", tmp_path / "centres")
+    made = run("anonymize", tmp_path / "complete.csv", *asked, "--out", tmp_path / "centers")
     assert made.exit_code == 0, made.stderr
-    recipe = tmp_path / "centres/internal/recipe.toml"
-    table = tmp_path / "centres/public/table.csv"
+    recipe = tmp_path / "centers/internal/recipe.toml"
+    table = tmp_path / "centers/public/table.csv"
     refused = run("attack", table, "--recipe", recipe, "--with", tmp_path / "complete.csv")
     assert refused.exit_code == 2
-    assert "publishes centres of groups" in refused.stderr
+    assert "publishes centers of groups" in refused.stderr
     audited = run("audit", table, "--recipe", recipe, "--original", tmp_path / "complete.csv", "--exposure")
     assert audited.exit_code == 0, audited.stderr

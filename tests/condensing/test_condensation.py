@@ -55,8 +55,8 @@ def test_means_and_covariances_survive_within_sampling_error():
     condensed = Condensation(k=15, seed=1).fit(data, NUMBERS)
     drawn = condensed.sample().to_numpy()
     before = data.to_numpy()
-    centre = before.mean(axis=0)
-    before, after = before - centre, drawn - centre
+    center = before.mean(axis=0)
+    before, after = before - center, drawn - center
     statistics = condensed.mixture.statistics
     variances = (statistics.sizes[:, None] * np.diagonal(statistics.covariances, axis1=1, axis2=2)).sum(axis=0)
     assert (np.abs(after.mean(axis=0)) < FALSE_ALARM * np.sqrt(variances) / len(after)).all()

@@ -45,7 +45,7 @@ def condensed(data: pd.DataFrame, cuts: list[int] | None = None, **settings) -> 
 
 def state_arrays(stream: CondensationStream) -> list[np.ndarray]:
     state = stream._state
-    return [state.seen, state.centre, state.spread, state.sizes, state.means, state.scatter, *state.counts]
+    return [state.seen, state.center, state.spread, state.sizes, state.means, state.scatter, *state.counts]
 
 
 def pooled(statistics: GroupStatistics) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.core.publication import (
     NOT_PUBLISHED,
-    Centre,
+    Center,
     Exact,
     Interval,
     MissingCell,
@@ -30,7 +30,7 @@ from sfumato.core.publication import (
         (Exact("a b"), "a b"),
         (Exact(True), "true"),  # noqa: FBT003 - a cell
         (Exact(date(2024, 2, 29)), "2024-02-29"),
-        (Centre(0.5), "0.5"),
+        (Center(0.5), "0.5"),
         (Interval(20, 30), "[20, 30]"),
         (Interval(20, 30, high_closed=False), "[20, 30)"),
         (Interval(-1.5, 2, low_closed=False), "(-1.5, 2]"),

@@ -84,7 +84,7 @@ def test_a_table_without_the_buckets_is_refused_in_a_sentence():
         sf.exposure(table, SCHEMA, original=table)
 
 
-def test_centres_of_groups_are_refused_beside_an_original():
+def test_centers_of_groups_are_refused_beside_an_original():
     import pyarrow as pa
 
     schema = sf.Schema(quasi=["age"])

@@ -69,7 +69,7 @@ class Algorithm(ABC):
         return ()
 
     @property
-    def centres(self) -> bool:
+    def centers(self) -> bool:
         """Whether quasi-identifiers are published as values that stand for a whole group, instead of covering it."""
         return False
 

@@ -12,13 +12,13 @@ class Deadline:
         self._begin, self._seconds = time.monotonic(), seconds
 
     def left(self) -> float:
-        """Tell how many seconds are left."""
+        """Return how many seconds are left."""
         return max(0.0, self._begin + self._seconds - time.monotonic())
 
     def passed(self) -> bool:
-        """Tell whether the time is up."""
+        """Return whether the time is up."""
         return self.left() <= 0
 
     def share(self) -> float:
-        """Tell which share of the time has passed."""
+        """Return which share of the time has passed."""
         return min(1.0, 1 - self.left() / self._seconds) if self._seconds else 1.0

@@ -26,7 +26,7 @@ class Attack(ABC):
     reference: ClassVar[str]
 
     def refusal(self, setting: Setting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
-        """Tell why the attack does not apply to a setting; None where it does."""
+        """Return why the attack does not apply to a setting; None where it does."""
         return None
 
     @abstractmethod

@@ -46,7 +46,7 @@ class Beliefs:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     def likeliest(self, scores: Floats | None = None) -> tuple[Ints, Floats]:
-        """Give the value with the highest score, by default the likeliest, and its score; -1 and 0 without values.
+        """Return the value with the highest score, by default the likeliest, and its score; -1 and 0 without values.
 
         Of equal ones the likelier is taken, then the first.
         """
@@ -66,7 +66,7 @@ class Beliefs:
         )
 
     def ranked_wrong(self, truth: Ints) -> Ints:
-        """Give the wrong values of every target numbers from 0, the likeliest first; -1 for the right one."""
+        """Return the wrong values of every target numbers from 0, the likeliest first; -1 for the right one."""
         rows = self.rows
         wrong = self.codes != truth[rows]
         order = np.lexsort((self.codes, -self.chances, ~wrong, rows))

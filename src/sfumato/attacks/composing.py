@@ -39,11 +39,11 @@ class Composition(Homogeneity):
         return tuple(name for name in setting.sensitive if name in shared)
 
     def believed(self, setting: Setting, sensitive: str) -> Beliefs:
-        """Tell what both releases leave possible."""
+        """Return what both releases leave possible."""
         return setting.beliefs(sensitive).together(self._second(setting, sensitive), setting.view.prior(sensitive))
 
     def details(self, setting: Setting, sensitive: str) -> dict[str, float]:
-        """Give the rates of either release alone."""
+        """Return the rates of either release alone."""
         truth, prior = setting.targets.truth[sensitive], setting.view.prior(sensitive)
         alone = {"first_alone": setting.beliefs(sensitive), "second_alone": self._second(setting, sensitive)}
         made = {name: named_value(beliefs, truth, prior, self.certainty) for name, beliefs in alone.items()}

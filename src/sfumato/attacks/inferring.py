@@ -52,11 +52,11 @@ class InferenceAttack(Attack):
         return setting.sensitive
 
     def believed(self, setting: Setting, sensitive: str) -> Beliefs:
-        """Tell what is believed about the targets."""
+        """Return what is believed about the targets."""
         return setting.beliefs(sensitive)
 
     def details(self, setting: Setting, sensitive: str) -> dict[str, float]:  # noqa: ARG002 - most have none
-        """Give further shares about one sensitive attribute."""
+        """Return further shares about one sensitive attribute."""
         return {}
 
     def run(self, setting: Setting) -> Iterator[AttackResult]:

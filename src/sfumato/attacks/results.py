@@ -85,7 +85,7 @@ class AttackResult:
         return self.interval[0] > surely
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain numbers."""
+        """Return the figures as plain numbers."""
         return {
             "attack": self.attack,
             "question": self.question,
@@ -154,7 +154,7 @@ class Attacks:
         return found[0]
 
     def questions(self) -> dict[str, AttackResult]:
-        """Give for each question of WP216 the attack with the largest excess."""
+        """Return for each question of WP216 the attack with the largest excess."""
         found: dict[str, AttackResult] = {}
         for result in self.results:
             if result.question not in found or result.excess > found[result.question].excess:
@@ -162,7 +162,7 @@ class Attacks:
         return found
 
     def to_dict(self) -> dict[str, object]:
-        """Give all results as plain numbers and texts."""
+        """Return all results as plain numbers and texts."""
         return {"attacks": [result.to_dict() for result in self.results], "skipped": dict(self.skipped)}
 
     def __iter__(self) -> Iterator[AttackResult]:
@@ -183,7 +183,7 @@ class Attacks:
 
 
 def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Give the interval of chances that a count does not contradict; its coverage is never below the level.
+    """Return the interval of chances that a count does not contradict; its coverage is never below the level.
 
     >>> low, high = clopper_pearson(0, 10)
     >>> low, round(high, 4)

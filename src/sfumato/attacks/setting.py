@@ -76,7 +76,7 @@ class Setting:
         return None if self.outsiders is None else self.view.candidates(self.outsiders.points)
 
     def beliefs(self, sensitive: str) -> Beliefs:
-        """Tell what the table says about a sensitive attribute of each target."""
+        """Return what the table says about a sensitive attribute of each target."""
         return self.view.beliefs(self.candidates, sensitive)
 
     @cached_property
@@ -163,11 +163,11 @@ def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
 def _targets(
     view: View, points: Points, values: pa.Table, own_rows: Ints | None, rng: np.random.Generator
 ) -> tuple[Persons, bool]:
-    """Give the targets with their truth, and tell whether it had to be drawn."""
+    """Return the targets with their truth, and tell whether it had to be drawn."""
     candidates = view.candidates(points)
     if not candidates.records.any():
         raise SchemaError(
-            "No known person matches any published record; the columns may mean something else, or show centres of "
+            "No known person matches any published record; the columns may mean something else, or show centers of "
             "groups."
         )
     truth, drawn = {}, False
@@ -182,14 +182,14 @@ def _targets(
 
 
 def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
-    """Give the published row of every person, -1 for one who is not published."""
+    """Return the published row of every person, -1 for one who is not published."""
     place = np.full(max(int(correspondence.max(initial=-1)), int(persons.max())) + 1, -1, dtype=np.int64)
     place[correspondence] = np.arange(len(correspondence))
     return place[persons]
 
 
 def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> Persons:
-    """Give the outsiders; their truth is known where their table tells it of all of them."""
+    """Return the outsiders; their truth is known where their table tells it of all of them."""
     told = outsiders is not None and bool((rows >= known).all())
     names = [name for name in view.groups.histograms if told and name in outsiders.column_names]  # type: ignore[union-attr]
     truth = {name: _codes(view, name, outsiders[name], rows - known) for name in names}  # type: ignore[index]

@@ -121,7 +121,7 @@ class ScoreMatching:
         return sp.csr_array((weight[item[entry]], (target[entry], columns)), shape=shape)
 
     def _scored(self, table: _Ratings, chosen: Ints, known: sp.csr_array) -> tuple[Flags, Flags, Flags]:
-        """Tell whether a record is claimed, whether the best one is hers, and whether one is claimed without hers."""
+        """Return whether a record is claimed, whether the best one is hers, and whether one is claimed without hers."""
         records = table.matrix().T.tocsc()
         claimed, right, without = (np.zeros(len(chosen), dtype=np.bool_) for _ in range(3))
         step = max(1, SCORES_AT_ONCE // table.persons)
@@ -180,7 +180,7 @@ class _Ratings:
         return np.unique(self.rating)
 
     def matrix(self) -> sp.csr_array:
-        """Give a row per person and a column per item and rating."""
+        """Return a row per person and a column per item and rating."""
         import scipy.sparse as sp
 
         columns = self.item * len(self.levels) + np.searchsorted(self.levels, self.rating)

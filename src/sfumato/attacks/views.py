@@ -92,7 +92,7 @@ class View:
         return covered
 
     def beliefs(self, candidates: Candidates, sensitive: str) -> Beliefs:
-        """Tell what the matching records say about a sensitive attribute; unknown cells say the worst."""
+        """Return what the matching records say about a sensitive attribute; unknown cells say the worst."""
         histogram = self.groups.histograms[sensitive].folded
         spread = np.diff(histogram.offsets)[candidates.group]
         stop = np.cumsum(spread)
@@ -107,13 +107,13 @@ class View:
         )
 
     def prior(self, sensitive: str) -> Floats:
-        """Give the share of every value in the whole published table."""
+        """Return the share of every value in the whole published table."""
         totals = self.groups.totals[sensitive].astype(np.float64)
         shares: Floats = totals / max(totals.sum(), 1.0)
         return shares
 
     def texts(self, sensitive: str) -> Sequence[str]:
-        """Give the texts of a sensitive attribute's values, in the order of their codes."""
+        """Return the texts of a sensitive attribute's values, in the order of their codes."""
         return self.groups.domains[sensitive].texts
 
 
@@ -128,7 +128,7 @@ def drawn_rows(groups: Ints, labels: npt.NDArray[np.int32], rng: np.random.Gener
 
 
 def _inside(points: Points, boxes: Boxes) -> npt.NDArray[np.bool_]:
-    """Tell for every target and box whether the box contains the target."""
+    """Return for every target and box whether the box contains the target."""
     inside = np.ones((points.shape[1], len(boxes.low)), dtype=np.bool_)
     for axis, codes in enumerate(points):
         code = codes[:, None]

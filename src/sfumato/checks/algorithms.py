@@ -45,12 +45,12 @@ class Outcome:
     publication: Publication
     published: pa.Table
     correspondence: npt.NDArray[np.int64]
-    centres: bool
+    centers: bool
 
     def audit(self, **original: Any) -> Audit:
         """Judge the published table."""
         schema, models = self.request.schema, self.request.models
-        return audit_tables(self.published, schema, models, centres=self.centres, **original)
+        return audit_tables(self.published, schema, models, centers=self.centers, **original)
 
 
 def check_algorithm(algorithm: Algorithm) -> None:
@@ -265,7 +265,7 @@ def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outco
                 publication=publication,
                 published=decoded(published),
                 correspondence=correspondence,
-                centres=algorithm.centres,
+                centers=algorithm.centers,
             )
     assert False in served, "no request without sensitive attributes was served"
     assert True in served, "no request with sensitive attributes was served"
@@ -290,7 +290,7 @@ def _search(
 
 
 def _released(algorithm: Algorithm, request: Request, frame: object) -> bytes | None:
-    """Give the cells of a release as bytes, or None where the algorithm refuses the request."""
+    """Return the cells of a release as bytes, or None where the algorithm refuses the request."""
     share = request.max_suppressed
     try:
         release = anonymize(frame, request.schema, request.models, algorithm, max_suppressed=share, seed=SEED)
@@ -309,7 +309,7 @@ def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list
 
 
 def _frames(table: pa.Table) -> Iterator[object]:
-    """Give the table as every other kind of dataframe that is installed."""
+    """Return the table as every other kind of dataframe that is installed."""
     if find_spec("pandas"):
         yield table.to_pandas(date_as_object=False)
     if find_spec("polars"):
@@ -319,6 +319,6 @@ def _frames(table: pa.Table) -> Iterator[object]:
 
 
 def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:
-    """Give what tells records apart: their quasi-identifiers, or the buckets that these are in."""
+    """Return what tells records apart: their quasi-identifiers, or the buckets that these are in."""
     columns = [table[bucket_column(table.column_names, name) or name].to_pylist() for name in names]
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows

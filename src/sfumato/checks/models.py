@@ -333,7 +333,7 @@ def _filled(sample: Sample) -> Iterator[list[CodedColumn]]:
 
 
 def _spoils(model: PrivacyModel, sample: Sample, *, good: bool) -> bool:
-    """Tell whether the union of a good group and another one, which may have to be good, is bad."""
+    """Return whether the union of a good group and another one, which may have to be good, is bad."""
     groups = sample.counted()
     kept = model.kept_by(groups)
     joining = kept if good else np.ones_like(kept)

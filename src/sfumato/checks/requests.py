@@ -84,7 +84,7 @@ class FewerThan(PrivacyModel):
         return self.k
 
     def level(self, groups: Groups) -> Levels:
-        """Give the size of every group."""
+        """Return the size of every group."""
         return groups.sizes.astype(np.float64)
 
 
@@ -130,7 +130,7 @@ def unservable() -> Iterator[Request]:
 
 
 def full_schema(missing: Missing) -> Schema:
-    """Give the schema of the tables that are drawn: quasi-identifiers of every scale."""
+    """Return the schema of the tables that are drawn: quasi-identifiers of every scale."""
     return Schema(
         identifier=["name"],
         quasi=["age", "born", "zip", "job", "grade", "color"],

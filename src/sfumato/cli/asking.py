@@ -49,11 +49,11 @@ def ask_promise(asked: Asked) -> tuple[Schema, tuple[PrivacyModel, ...]]:
     return Recipe.from_dict({**content, "models": [NOTHING_PROMISED]}).schema, ()
 
 
-def asks_centres(recipe: Path | None) -> bool:
-    """Tell whether a recipe's algorithm publishes centres of groups."""
+def asks_centers(recipe: Path | None) -> bool:
+    """Return whether a recipe's algorithm publishes centers of groups."""
     from sfumato.recipe import Recipe
 
-    return recipe is not None and Recipe.read(recipe).algorithm.centres
+    return recipe is not None and Recipe.read(recipe).algorithm.centers
 
 
 def builder(how: str) -> Builder:
@@ -108,7 +108,7 @@ def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
 
 
 def _content(asked: Asked) -> dict[str, Any]:
-    """Give the content of a recipe; the values in it are checked when the recipe is made of it."""
+    """Return the content of a recipe; the values in it are checked when the recipe is made of it."""
     from sfumato.recipe import Recipe
 
     if asked.recipe is not None:

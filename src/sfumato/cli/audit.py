@@ -96,11 +96,11 @@ class Taken:
     ignore_suppressed: Annotated[
         bool, typer.Option("--ignore-suppressed", help="Count rows that are * everywhere as left out.")
     ] = False
-    centres: Annotated[
+    centers: Annotated[
         bool,
         typer.Option(
-            "--centres",
-            help="Quasi-identifiers are centres of groups, such as means, and cover no values; known where --recipe "
+            "--centers",
+            help="Quasi-identifiers are centers of groups, such as means, and cover no values; known where --recipe "
             "names an algorithm that publishes them.",
         ),
     ] = False
@@ -130,13 +130,13 @@ def audit(
     models it tells what the table reaches, such as the largest k that it keeps. Exit codes: 0 every promise
     holds, 1 one does not hold or a cell is not true, 2 a bad request.
     """
-    from sfumato.cli.asking import ask_promise, asks_centres
+    from sfumato.cli.asking import ask_promise, asks_centers
     from sfumato.judging.audit.audit import audit_tables
     from sfumato.judging.exposure import exposure as measure_exposure
 
     schema, models = ask_promise(asked)
     original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
-    shown, centres = reading.read(file), taken.centres or asks_centres(asked.recipe)
+    shown, centers = reading.read(file), taken.centers or asks_centers(asked.recipe)
     with progress("Judging"):
         found = audit_tables(
             shown,
@@ -146,9 +146,9 @@ def audit(
             correspondence=rows,
             population=population,
             ignore_suppressed=taken.ignore_suppressed,
-            centres=centres,
+            centers=centers,
         )
-        known = None if centres else original
+        known = None if centers else original
         exposed = measure_exposure(found.counts.shown, schema, original=known) if exposure else None
     _tell(found, exposed, json=json)
     if not found.holds:

@@ -66,7 +66,7 @@ class Planned:
     )
 
     def asked(self) -> dict[str, Any]:
-        """Give the plan that file and options say."""
+        """Return the plan that file and options say."""
         from sfumato.collecting.plans import read_plan, short_noise, short_response
 
         plan: dict[str, Any] = dict(read_plan(self.plan)) if self.plan else {}

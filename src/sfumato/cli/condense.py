@@ -52,7 +52,7 @@ class Condensable:
     ] = None
 
     def asked(self) -> tuple[Schema, int]:
-        """Give the schema and the least size of a group that recipe and options say."""
+        """Return the schema and the least size of a group that recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
         schema, models = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
@@ -107,7 +107,7 @@ def condense(
 
 
 def _least(models: Sequence[PrivacyModel]) -> int:
-    """Give the largest k that is promised for all quasi-identifiers together."""
+    """Return the largest k that is promised for all quasi-identifiers together."""
     from sfumato.models.k_anonymity import KAnonymity
 
     promised = [model.k for model in models if isinstance(model, KAnonymity) and not model.quasi]

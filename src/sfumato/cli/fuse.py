@@ -88,7 +88,7 @@ class Lines:
         self._told = 0.0
 
     def __call__(self, done: float, note: str = "") -> None:
-        """Tell a line, unless one about the same stage was told a moment ago."""
+        """Return a line, unless one about the same stage was told a moment ago."""
         stage, now = note.partition(" ")[0], time.monotonic()
         if stage != self._stage or now - self._told >= SELDOM:
             self._stage, self._told = stage, now

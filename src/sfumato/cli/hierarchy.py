@@ -85,7 +85,7 @@ def check(
     column: Column,
     reading: Reading,
 ) -> None:
-    """Tell whether a file is a hierarchy that covers a column.
+    """Return whether a file is a hierarchy that covers a column.
 
     Exit codes: 0 it covers every value, 1 it is no hierarchy or misses values, 2 a bad request.
     """
@@ -131,7 +131,7 @@ def make(
 
 
 def _values(reading: Reading, file: str, column: str) -> pa.Array:
-    """Give the distinct values of a column, none of them missing."""
+    """Return the distinct values of a column, none of them missing."""
     from sfumato.validation import did_you_mean
 
     table = reading.read(file)

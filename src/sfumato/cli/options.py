@@ -109,7 +109,7 @@ class Described:
     )
 
     def schema(self) -> Schema:
-        """Give the schema that recipe and options say."""
+        """Return the schema that recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
         schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))

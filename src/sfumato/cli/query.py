@@ -214,7 +214,7 @@ def exact(
 
 @app.command(epilog=examples("sfumato query budget study.toml", "sfumato query budget study.toml --json"))
 def budget(*, store: StoreFile, json: Json = False) -> None:
-    """Tell how much of the budget is spent, and by whom."""
+    """Return how much of the budget is spent, and by whom."""
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.store import Store
 

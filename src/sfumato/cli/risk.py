@@ -49,7 +49,7 @@ class Everybody:
     household: Annotated[str | None, typer.Option(metavar="COLUMN", help="Which records are of one household.")] = None
 
     def known(self) -> Any:
-        """Give the population's table or its size."""
+        """Return the population's table or its size."""
         if self.population is not None and self.population_size is not None:
             raise InvalidParameterError("Give --population or --population-size, not both.")
         if self.population is None:
@@ -80,7 +80,7 @@ def risk(
     ] = 3,
     json: Json = False,
 ) -> None:
-    """Tell how easily the records of a table, raw or published, are matched with persons.
+    """Return how easily the records of a table, raw or published, are matched with persons.
 
     Without a threshold or a preset nothing is judged, and records are counted whose risk is above 1/11. Exit codes:
     0 nothing fails, 1 the threshold or the preset fails, 2 a bad request.

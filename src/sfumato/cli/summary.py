@@ -74,7 +74,7 @@ def place_lines(folder: Path) -> Iterator[str]:
 
 
 def _judged(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:
-    """Give the row of a promise, and under it those of its parts."""
+    """Return the row of a promise, and under it those of its parts."""
     yield (
         indent + repr(each.model),
         _level(each),

@@ -27,7 +27,7 @@ class CellTexts:
     kind: pa.DataType = field(default_factory=pa.string)
 
     def array(self) -> pa.Array:
-        """Give the column as a dictionary."""
+        """Return the column as a dictionary."""
         rank, shown = self._ranked
         lost = rank == len(shown)
         indices = pa.array(rank.astype(np.int32)[self.codes], mask=lost[self.codes] if lost.any() else None)
@@ -109,7 +109,7 @@ class Shuffle:
         return cls(source, numbers)
 
     def cells(self, shown: pa.Array, original: pa.Array) -> pa.Array:
-        """Give the column: the original cells of buckets in their new places, and what is shown of all others.
+        """Return the column: the original cells of buckets in their new places, and what is shown of all others.
 
         Parameters
         ----------

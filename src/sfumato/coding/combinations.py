@@ -37,7 +37,7 @@ class Pack:
     occurring: npt.NDArray[np.intp]
 
     def nodes(self, levels: Sequence[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], int]:
-        """Give the combinations of nodes that occur numbers, from the node of every code of every column."""
+        """Return the combinations of nodes that occur numbers, from the node of every code of every column."""
         table = np.zeros(1, dtype=np.int32)
         for nodes, width in zip(levels, self.widths, strict=True):
             own = nodes[:width]
@@ -47,7 +47,7 @@ class Pack:
         return table, len(distinct)
 
     def unpacked(self, place: int) -> Ints:
-        """Give the codes of the column that stands at a place in the pack."""
+        """Return the codes of the column that stands at a place in the pack."""
         return np.asarray(self.codes // np.uint32(prod(self.widths[place + 1 :])) % np.uint32(self.widths[place]))
 
 
@@ -104,7 +104,7 @@ class Combinations:
         return len(self.weights)
 
     def column(self, number: int) -> Ints:
-        """Give the codes of one column."""
+        """Return the codes of one column."""
         pack = next(pack for pack in self.packs if number in pack.columns)
         return pack.unpacked(pack.columns.index(number))
 
@@ -155,7 +155,7 @@ class Combinations:
         return Counted(_weighed(keys, self.weights, cells), keys)
 
     def _pack_nodes(self, number: int, pack: Pack, levels: Sequence[int]) -> tuple[npt.NDArray[np.int32], int]:
-        """Give the combined node of every combination in one pack, remembered while that takes little memory."""
+        """Return the combined node of every combination in one pack, remembered while that takes little memory."""
         own = tuple(levels[column] for column in pack.columns)
         if (number, *own) in self._remembered:
             return self._remembered[number, *own]

@@ -97,7 +97,7 @@ def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
 
 
 def scale_of(name: str, type_: pa.DataType, schema: Schema) -> Scale:
-    """Tell the scale of a column: as stated, or by its order, its hierarchy or its type."""
+    """Return the scale of a column: as stated, or by its order, its hierarchy or its type."""
     if name in schema.scales:
         return Scale(schema.scales[name])
     if name in schema.orders:

@@ -41,7 +41,7 @@ class Axis(ABC):
 
     @abstractmethod
     def binned(self, observed: object) -> Whole:
-        """Give the bin of every observation; -1 if no true value could have led to it."""
+        """Return the bin of every observation; -1 if no true value could have led to it."""
 
     @property
     @abstractmethod
@@ -90,12 +90,12 @@ class NumberAxis(Axis):
         return np.maximum(np.diff(below, axis=0), 0.0)
 
     def below(self, cuts: Numbers) -> Numbers:
-        """Give the chance of observing less than each cut (row) if the true value is anywhere in a cell (column)."""
+        """Return the chance of observing less than each cut (row) if the true value is anywhere in a cell (column)."""
         integral = self.noise.cdf_integral(cuts[:, None] - self.edges[None, :])
         return np.asarray(-np.diff(integral, axis=1) / np.diff(self.edges), dtype=np.float64)
 
     def binned(self, observed: object) -> Whole:
-        """Give the bin of every observation; -1 if no true value could have led to it."""
+        """Return the bin of every observation; -1 if no true value could have led to it."""
         numbers = known_numbers(observed, f"The observations of {self.name!r}" if self.name else "The observations")
         low, high = self.reach
         scale = self.bins / (high - low)
@@ -135,7 +135,7 @@ class ValueAxis(Axis):
         return self.response.channel.T.copy()
 
     def binned(self, observed: object) -> Whole:
-        """Give the place of every report."""
+        """Return the place of every report."""
         codes = self.response.codes(observed, f"The reports of {self.name!r}" if self.name else "The reports")
         impossible = self.channel.sum(axis=1) == 0
         return np.where(impossible[codes], -1, codes)

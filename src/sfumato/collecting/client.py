@@ -58,7 +58,7 @@ class LocalClient:
         return float(exact_decimal(self.budget) - self._total(self._refresh().counts))
 
     def report(self, value: object) -> list[int]:
-        """Give one randomized report of a value: whole numbers that may be sent as they are."""
+        """Return one randomized report of a value: whole numbers that may be sent as they are."""
         try:
             encoded = self.mechanism.encode([value])
         except SchemaError:

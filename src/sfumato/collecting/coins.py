@@ -26,7 +26,7 @@ DIGITS = 60
 
 
 def exp_below(exponent: float | Fraction) -> Fraction:
-    """Give e to a power, too small by less than one part in 10**50: bounds that are made of it hold exactly.
+    """Return e to a power, too small by less than one part in 10**50: bounds that are made of it hold exactly.
 
     >>> float(exp_below(1))
     2.718281828459045

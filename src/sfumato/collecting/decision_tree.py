@@ -80,13 +80,13 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
-        """Give the chance of every class."""
+        """Return the chance of every class."""
         records = self._in_cells(X)
         found: npt.NDArray[np.float64] = self.tree_.predict_proba(records)
         return found
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - the same
-        """Give the class of every true record."""
+        """Return the class of every true record."""
         records = self._in_cells(X)
         found: npt.NDArray[Any] = self.tree_.predict(records)
         return found

@@ -51,7 +51,7 @@ class DuchiMean(MeanMechanism):
         return (2,)
 
     def chances(self, encoded: Numbers) -> npt.NDArray[np.uint64]:
-        """Give the chance of a 1 in steps of 2**-64, never outside what epsilon allows."""
+        """Return the chance of a 1 in steps of 2**-64, never outside what epsilon allows."""
         least = int(self.least * (1 << WORD_BITS))
         wanted = 0.5 + encoded / self.reach / 2
         steps = (wanted * 2.0**WORD_BITS).astype(np.uint64)
@@ -62,9 +62,9 @@ class DuchiMean(MeanMechanism):
         return source.varied_coins(self.chances(encoded)).astype(np.int64)[:, None]
 
     def measured(self, reports: Reports) -> Numbers:
-        """Give the number that each bit stands for."""
+        """Return the number that each bit stands for."""
         return np.where(reports[:, 0] == 1, self.reach, -self.reach)
 
     def variance(self, value: float) -> float:
-        """Give the variance of a report of a value between -1 and 1."""
+        """Return the variance of a report of a value between -1 and 1."""
         return self.reach**2 - value**2

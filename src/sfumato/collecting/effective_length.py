@@ -67,6 +67,6 @@ def _of_reports(axis: Axis, shares: Numbers) -> float:
 
 
 def _entropy(shares: Numbers, widths: Numbers) -> float:
-    """Give the entropy of a distribution that is flat within cells, in bits."""
+    """Return the entropy of a distribution that is flat within cells, in bits."""
     held = shares > 0
     return float(-(shares[held] * np.log2(shares[held] / widths[held])).sum())

@@ -87,7 +87,7 @@ def invert(channels: Sequence[Numbers], counted: Numbers) -> Numbers:
 
 
 def log_likelihood(channels: Sequence[Numbers], counted: Numbers, shares: Numbers) -> float:
-    """Give the log-likelihood per observation."""
+    """Return the log-likelihood per observation."""
     expected = spread_out(channels, shares)
     seen = counted > 0
     return float((counted[seen] * np.log(np.maximum(expected[seen], LEAST_CHANCE))).sum())

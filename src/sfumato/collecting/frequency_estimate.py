@@ -1,4 +1,4 @@
-"""Estimated frequencies with confidence intervals, and the labelled step that makes them consistent."""
+"""Estimated frequencies with confidence intervals, and the labeled step that makes them consistent."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FrequencyEstimate:
         return replace(self, counts=project(self.counts, self.reports), step=NORM_SUB)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         margins = self.margins
         return {
             "reports": self.reports,

@@ -65,7 +65,7 @@ def supported(seeds: Array, answers: Array, prints: Array, buckets: int) -> Arra
 
 @compiled
 def signs(rows: Array, prints: Array, seed: Any) -> Array:
-    """Give entries of a random matrix of signs, one for each row and fingerprint in turn."""
+    """Return entries of a random matrix of signs, one for each row and fingerprint in turn."""
     found = np.empty(len(rows), dtype=np.int8)
     for at in range(len(rows)):
         found[at] = np.int8(1) if mixed(seed + np.uint64(rows[at]), prints[at]) >> TOP else np.int8(-1)

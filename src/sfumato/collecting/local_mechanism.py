@@ -59,7 +59,7 @@ class LocalMechanism(ABC):
 
     @abstractmethod
     def loss(self, times: int) -> Fraction:
-        """Give the epsilon that a number of reports under one key cost together."""
+        """Return the epsilon that a number of reports under one key cost together."""
 
     @property
     @abstractmethod
@@ -110,7 +110,7 @@ class FrequencyMechanism(LocalMechanism):
         object.__setattr__(self, "values", check_domain(self, self.values))
 
     def encode(self, values: object) -> Whole:
-        """Give the places of values in the domain."""
+        """Return the places of values in the domain."""
         return places(values, self.values)
 
     def loss(self, times: int) -> Fraction:
@@ -128,7 +128,7 @@ class FrequencyMechanism(LocalMechanism):
         """The chances that a report supports a value if it is the client's, and if it is not."""
 
     def variance(self, reports: int, share: float = 0.0) -> float:
-        """Give the variance of the estimated count of a value that a share of the clients have."""
+        """Return the variance of the estimated count of a value that a share of the clients have."""
         own, other = map(float, self.support)
         spread = share * own * (1 - own) + (1 - share) * other * (1 - other)
         return reports * spread / (own - other) ** 2

@@ -33,7 +33,7 @@ class MeanEstimate:
         return self.mean + self.margin
 
     def to_dict(self) -> dict[str, object]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         return {"reports": self.reports, "confidence": self.confidence, "mean": self.mean, "margin": self.margin}
 
     def __repr__(self) -> str:

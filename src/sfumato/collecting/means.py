@@ -51,11 +51,11 @@ class MeanMechanism(LocalMechanism):
 
     @abstractmethod
     def measured(self, reports: Reports) -> Numbers:
-        """Give the unbiased number, between about -1 and 1 in the mean, that each report stands for."""
+        """Return the unbiased number, between about -1 and 1 in the mean, that each report stands for."""
 
     @abstractmethod
     def variance(self, value: float) -> float:
-        """Give the variance of a report of a value between -1 and 1, on that scale."""
+        """Return the variance of a report of a value between -1 and 1, on that scale."""
 
     def tally(self, reports: Reports) -> Tally:
         """Add up numbers and squares."""

@@ -62,7 +62,7 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
         return self
 
     def predict_joint_log_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
-        """Give the log of prior times likelihood of every class."""
+        """Return the log of prior times likelihood of every class."""
         _validation.check_is_fitted(self)
         records = _validation.validate_data(self, X, dtype=np.float64, reset=False)
         total = np.tile(self.class_log_prior_, (len(records), 1))
@@ -71,13 +71,13 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
         return total
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
-        """Give the chance of every class."""
+        """Return the chance of every class."""
         joint = self.predict_joint_log_proba(X)
         chances = np.exp(joint - joint.max(axis=1, keepdims=True))
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - the same
-        """Give the likeliest class of every true record."""
+        """Return the likeliest class of every true record."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         found: npt.NDArray[Any] = self.classes_[best]
         return found

@@ -45,7 +45,7 @@ class Noise(ABC):
 
     @abstractmethod
     def quantile(self, shares: Numbers) -> Numbers:
-        """Give the noise that a share of all draws does not exceed."""
+        """Return the noise that a share of all draws does not exceed."""
 
     @abstractmethod
     def cdf_integral(self, at: Numbers) -> Numbers:
@@ -53,7 +53,7 @@ class Noise(ABC):
 
     @abstractmethod
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Give the length of the shortest interval that holds the true value with this confidence, given a report."""
+        """Return the length of the shortest interval that holds the true value with this confidence, given a report."""
 
     def perturb(self, values: object, *, seed: int | None = None) -> Numbers:
         """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
@@ -103,7 +103,7 @@ class UniformNoise(Noise):
         return log2(self.high - self.low)
 
     def quantile(self, shares: Numbers) -> Numbers:
-        """Give the noise that a share of all draws does not exceed."""
+        """Return the noise that a share of all draws does not exceed."""
         return np.asarray(self.low + shares * (self.high - self.low), dtype=np.float64)
 
     def cdf_integral(self, at: Numbers) -> Numbers:
@@ -112,7 +112,7 @@ class UniformNoise(Noise):
         return np.asarray(inside**2 / (2 * (self.high - self.low)) + np.maximum(at - self.high, 0), dtype=np.float64)
 
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Give the length of the shortest interval that holds the true value with this confidence."""
+        """Return the length of the shortest interval that holds the true value with this confidence."""
         check_confidence(self, confidence)
         return confidence * (self.high - self.low)
 
@@ -148,7 +148,7 @@ class GaussianNoise(Noise):
         return log2(self.scale * sqrt(2 * pi * e))
 
     def quantile(self, shares: Numbers) -> Numbers:
-        """Give the noise that a share of all draws does not exceed."""
+        """Return the noise that a share of all draws does not exceed."""
         from scipy.special import ndtri
 
         return np.asarray(self.scale * ndtri(shares), dtype=np.float64)
@@ -161,7 +161,7 @@ class GaussianNoise(Noise):
         return np.asarray(at * ndtr(ratio) + self.scale * np.exp(-(ratio**2) / 2) / sqrt(2 * pi), dtype=np.float64)
 
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Give the length of the shortest interval that holds the true value with this confidence."""
+        """Return the length of the shortest interval that holds the true value with this confidence."""
         check_confidence(self, confidence)
         return 2 * float(self.quantile(np.array([(1 + confidence) / 2]))[0])
 
@@ -197,7 +197,7 @@ class LaplaceNoise(Noise):
         return log2(2 * e * self.scale)
 
     def quantile(self, shares: Numbers) -> Numbers:
-        """Give the noise that a share of all draws does not exceed."""
+        """Return the noise that a share of all draws does not exceed."""
         centered = shares - 0.5
         return np.asarray(-self.scale * np.sign(centered) * np.log1p(-2 * np.abs(centered)), dtype=np.float64)
 
@@ -207,7 +207,7 @@ class LaplaceNoise(Noise):
         return np.asarray(np.maximum(at, 0) + tail, dtype=np.float64)
 
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Give the length of the shortest interval that holds the true value with this confidence."""
+        """Return the length of the shortest interval that holds the true value with this confidence."""
         check_confidence(self, confidence)
         return -2 * self.scale * log(1 - confidence)
 

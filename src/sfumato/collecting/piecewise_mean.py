@@ -55,7 +55,7 @@ class PiecewiseMean(MeanMechanism):
         return (self.cells,)
 
     def starts(self, encoded: Numbers) -> Whole:
-        """Give the first cell of each window."""
+        """Return the first cell of each window."""
         return np.rint((encoded + 1) / 2 * (self.cells - self.window)).astype(np.int64)
 
     def randomize(self, encoded: Numbers, source: Source) -> Reports:
@@ -68,7 +68,7 @@ class PiecewiseMean(MeanMechanism):
         return np.where(near, within, outside)[:, None]
 
     def measured(self, reports: Reports) -> Numbers:
-        """Give the number that each cell stands for, so that the mean of reports is the value."""
+        """Return the number that each cell stands for, so that the mean of reports is the value."""
         others = self.cells - self.window
         pull = float(self.inside - (1 - self.inside) * self.window / others)
         centered = reports[:, 0] - (self.cells - 1) / 2
@@ -80,6 +80,6 @@ class PiecewiseMean(MeanMechanism):
         return (exp(self.epsilon / 2) + 1) / (exp(self.epsilon / 2) - 1)
 
     def variance(self, value: float) -> float:
-        """Give the variance of a report of a value between -1 and 1."""
+        """Return the variance of a report of a value between -1 and 1."""
         root = exp(self.epsilon / 2)
         return value**2 / (root - 1) + (root + 3) / (3 * (root - 1) ** 2)

@@ -83,7 +83,7 @@ class RandomizedResponse:
         return log(float((most[used] / least[used]).max()))
 
     def codes(self, values: object, what: str = "The values") -> Whole:
-        """Give the places of values in the domain; one outside it is refused, and not repeated."""
+        """Return the places of values in the domain; one outside it is refused, and not repeated."""
         return places(values, self.values, what)
 
     def perturb(self, values: object, *, seed: int | None = None) -> npt.NDArray[Any]:
@@ -104,14 +104,14 @@ class RandomizedResponse:
 
 
 def domain_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """Give a domain as an array that keeps its values as they are."""
+    """Return a domain as an array that keeps its values as they are."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
 def places(values: object, domain: Sequence[Any], what: str = "The values") -> Whole:
-    """Give the places of values in a public domain, by their canonical texts; refuse all others by number only."""
+    """Return the places of values in a public domain, by their canonical texts; refuse all others by number only."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

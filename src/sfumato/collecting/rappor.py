@@ -92,7 +92,7 @@ class Rappor(LocalMechanism):
         return float("inf") if self.f == 0 else 2 * self.hashes * log((1 - self.f / 2) / (self.f / 2))
 
     def epsilon_after(self, times: int) -> float:
-        """Give what a number of reports of one value may tell together.
+        """Return what a number of reports of one value may tell together.
 
         At worst all reports agree in every bit where two values differ: 1 in the bits of the one and 0 in those of the
         other.
@@ -101,7 +101,7 @@ class Rappor(LocalMechanism):
         return self.hashes * (_blurred(ones, self.f / 2) + _blurred(zeros, self.f / 2))
 
     def loss(self, times: int) -> Fraction:
-        """Give the epsilon of a number of reports of one value."""
+        """Return the epsilon of a number of reports of one value."""
         return Fraction(self.epsilon_after(times)) if times else Fraction(0)
 
     @property
@@ -128,7 +128,7 @@ class Rappor(LocalMechanism):
         return filled
 
     def encode(self, values: object) -> Whole:
-        """Give the places of values among the candidates."""
+        """Return the places of values among the candidates."""
         return places(values, self.values)
 
     def randomize(self, encoded: Whole, source: Source) -> Reports:
@@ -148,7 +148,7 @@ class Rappor(LocalMechanism):
         return np.stack([cohorts, packed.view("<u8")[:, 0].astype(np.int64)], axis=1)
 
     def cohort_of(self, memory: ClientMemory) -> int:
-        """Give the cohort of a client: drawn once, by its secret."""
+        """Return the cohort of a client: drawn once, by its secret."""
         digest = hmac.digest(memory.secret, b"cohort", "sha256")
         return int.from_bytes(digest, "big") % self.cohorts
 
@@ -197,7 +197,7 @@ class Rappor(LocalMechanism):
 
 
 def _blurred(ratio: float, half: float) -> float:
-    """Give the log ratio of two likelihoods after a bit was turned with a chance: it saturates."""
+    """Return the log ratio of two likelihoods after a bit was turned with a chance: it saturates."""
     if half == 0:
         return ratio
     turned = exp(-ratio)

@@ -79,7 +79,7 @@ class Reconstruction:
         return float(self.shares @ (axis.edges[:-1] + axis.edges[1:]) / 2)
 
     def marginal(self, name: str) -> dict[str, float]:
-        """Give the shares of the cells of one attribute."""
+        """Return the shares of the cells of one attribute."""
         names = [axis.name for axis in self.axes]
         if name not in names:
             raise SchemaError(f"There is no attribute {name!r} here{did_you_mean(name, names)}.")
@@ -90,7 +90,7 @@ class Reconstruction:
     def bands(
         self, *, confidence: float = 0.95, replicates: int = 200, seed: int | None = None
     ) -> tuple[Numbers, Numbers]:
-        """Give lower and upper bounds of all shares by the bootstrap: draw binned counts anew, and fit them alike."""
+        """Return lower and upper bounds of all shares by the bootstrap: draw binned counts anew, and fit them alike."""
         check_confidence("bands", confidence)
         good = is_whole(replicates) and replicates >= LEAST_REPLICATES
         require(good, "bands", "replicates", f"a whole number of at least {LEAST_REPLICATES}", replicates)
@@ -108,7 +108,7 @@ class Reconstruction:
         return low, high
 
     def to_dict(self) -> dict[str, object]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         return {
             "observations": self.observations,
             "method": self.method,

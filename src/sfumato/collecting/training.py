@@ -30,7 +30,7 @@ class Feature:
         return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
 
     def cells_of(self, numbers: Numbers) -> npt.NDArray[np.intp]:
-        """Give the cell of every number; what lies beyond the edges is in the outermost cell."""
+        """Return the cell of every number; what lies beyond the edges is in the outermost cell."""
         return np.searchsorted(self.edges[1:-1], numbers, side="right")
 
     def shares(self, observed: Numbers) -> Numbers:

@@ -18,7 +18,7 @@ SPREAD_ERRORS = 2.0
 
 
 def condition(axes: Sequence[Axis]) -> float:
-    """Give the ratio by which the channel shrinks some patterns of cells more than others.
+    """Return the ratio by which the channel shrinks some patterns of cells more than others.
 
     Columns of the channel are independent across attributes, so the ratios multiply.
     """

@@ -47,7 +47,7 @@ class Column:
     numeric: bool
 
     def widened(self, kind: Kind) -> Column | None:
-        """Give the column that holds values of its own and of another kind; None if there is none.
+        """Return the column that holds values of its own and of another kind; None if there is none.
 
         >>> Column("weight", Kind.WHOLE, True).widened(Kind.NUMBER).kind.value
         'number'
@@ -58,12 +58,12 @@ class Column:
 
 
 def kind_of(type_: pa.DataType) -> Kind:
-    """Tell the kind of a canonical type."""
+    """Return the kind of a canonical type."""
     return next(kind for kind, known in ARROW.items() if known == type_)
 
 
 def from_numbers(numbers: Numbers, kind: Kind) -> pa.Array:
-    """Give numbers as a column: whole numbers, days and microseconds are rounded to the nearest."""
+    """Return numbers as a column: whole numbers, days and microseconds are rounded to the nearest."""
     if kind is Kind.NUMBER:
         return pa.array(numbers)
     if kind is Kind.DATE:
@@ -74,12 +74,12 @@ def from_numbers(numbers: Numbers, kind: Kind) -> pa.Array:
 
 
 def from_texts(values: Sequence[str], kind: Kind) -> pa.Array:
-    """Give canonical texts as values of a kind."""
+    """Return canonical texts as values of a kind."""
     return pa.array(values, pa.string()).cast(ARROW[kind])
 
 
 def matrix_of(table: pa.Table, names: Sequence[str]) -> Numbers:
-    """Give columns as a matrix of numbers, a row for each record; refuse numbers too large to be squared."""
+    """Return columns as a matrix of numbers, a row for each record; refuse numbers too large to be squared."""
     values = np.empty((table.num_rows, len(names)))
     for place, name in enumerate(names):
         values[:, place] = to_numbers(table.column(name))

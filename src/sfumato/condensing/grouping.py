@@ -52,7 +52,7 @@ def _sorted_parts(columns: Numbers, sizes: Whole) -> Whole:
 
 
 def _cut(sizes: Whole, least: int) -> Whole:
-    """Give the sizes of the parts of parts: each gets half of the groups to be made, and records in proportion."""
+    """Return the sizes of the parts of parts: each gets half of the groups to be made, and records in proportion."""
     groups = sizes // least
     first = sizes * (groups // 2) // groups
     both = np.column_stack([first, sizes - first])

@@ -62,12 +62,12 @@ class Mixture:
 
 
 def source(seed: int | None, drawn: int) -> np.random.Generator:
-    """Give the generator of one draw: fresh from the operating system, or that which a seed stands for."""
+    """Return the generator of one draw: fresh from the operating system, or that which a seed stands for."""
     return generator(draw_seed() if seed is None else seed + (drawn << SEED_ROOM))
 
 
 def shared_out(sizes: Whole, rows: int, rng: np.random.Generator) -> Whole:
-    """Give the groups of so many records: each group its share, rounded up or down at random.
+    """Return the groups of so many records: each group its share, rounded up or down at random.
 
     As many records as there are give every group as many as it has, and twice as many give it twice.
 

@@ -15,7 +15,7 @@ LEAST_DEVIATION = 1e-100  # a column that varies less is a constant one
 
 
 def scales_of(values: Numbers) -> Numbers:
-    """Give the standard deviation of every column, and 1 for a constant one."""
+    """Return the standard deviation of every column, and 1 for a constant one."""
     return positive((values - values[0]).std(axis=0))
 
 
@@ -25,7 +25,7 @@ def positive(deviations: Numbers) -> Numbers:
 
 
 def standardized(values: Numbers, scales: Numbers) -> Numbers:
-    """Give deviations from the mean of all records, in scales; large numbers that differ little keep their digits."""
+    """Return deviations from the mean of all records, in scales; large numbers that differ little keep their digits."""
     shifted = values - values[0]
     return np.asarray((shifted - shifted.mean(axis=0)) / scales)
 
@@ -102,7 +102,7 @@ class GroupStatistics:
         return np.asarray((self.scatter + self.scatter.swapaxes(1, 2)) / (2 * self.sizes[:, None, None]))
 
     def axes(self, scales: Numbers) -> tuple[Numbers, Numbers]:
-        """Give the variances along the axes of every group, least first, and the axes as columns.
+        """Return the variances along the axes of every group, least first, and the axes as columns.
 
         Columns are divided by their scales before, so that it does not matter in which unit they are measured.
         Variances that rounding made negative are 0, no axis leaves the plane of a constant column, and the largest part

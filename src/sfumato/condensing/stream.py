@@ -165,7 +165,7 @@ class CondensationStream:
                 raise SchemaError(f"The batch lacks column {name!r}{hint}")
 
     def _fitting(self, table: pa.Table) -> tuple[Column, ...]:
-        """Tell what the columns hold, this batch included; refuse a batch that they cannot hold."""
+        """Return what the columns hold, this batch included; refuse a batch that they cannot hold."""
         kinds = {name: kind_of(table.column(name).type) for name in self.columns}
         if self._state is not None:
             return tuple(_widened(column, table) for column in self._state.columns)

@@ -18,7 +18,7 @@ from sfumato.table.atomic import atomic_path
 
 TITLE = b"sfumato condensation stream, format "
 FORMAT = 1
-ARRAYS = ("seen", "centre", "spread", "sizes", "means", "scatter")
+ARRAYS = ("seen", "center", "spread", "sizes", "means", "scatter")
 
 
 def write_state(path: Path, header: dict[str, Any], state: StreamState | None) -> None:

@@ -26,7 +26,7 @@ class StreamState:
     columns: tuple[Column, ...]
     groups: int
     seen: Whole
-    centre: Numbers
+    center: Numbers
     spread: Numbers
     sizes: Whole
     means: Numbers
@@ -43,7 +43,7 @@ class StreamState:
             columns=columns,
             groups=1,
             seen=np.zeros(1, dtype=np.int64),
-            centre=np.zeros(width),
+            center=np.zeros(width),
             spread=np.zeros(width),
             sizes=np.zeros(most_groups, dtype=np.int64),
             means=np.zeros((width, most_groups)),
@@ -55,7 +55,7 @@ class StreamState:
     @property
     def nbytes(self) -> int:
         """How much room the arrays take."""
-        arrays = (self.seen, self.centre, self.spread, self.sizes, self.means, self.scatter, *self.counts)
+        arrays = (self.seen, self.center, self.spread, self.sizes, self.means, self.scatter, *self.counts)
         return sum(array.nbytes for array in arrays)
 
     @property
@@ -64,12 +64,12 @@ class StreamState:
         return positive(np.sqrt(self.spread / self.seen[0]))
 
     def statistics(self) -> GroupStatistics:
-        """Give the statistics of the groups."""
+        """Return the statistics of the groups."""
         used = self.groups
         return GroupStatistics(self.sizes[:used], self.means[:, :used].T, self.scatter[:used])
 
     def mixture(self) -> Mixture:
-        """Give the groups to draw from."""
+        """Return the groups to draw from."""
         tallies = [
             Tally.from_table(values, counts[: self.groups])
             for values, counts in zip(self.values, self.counts, strict=True)
@@ -88,7 +88,7 @@ class StreamState:
 
         most_groups = len(self.sizes)
         labels = np.empty(len(records), dtype=np.int64)
-        whole = self.seen, self.centre, self.spread
+        whole = self.seen, self.center, self.spread
         state = self.sizes, self.means, self.scatter
         begin = 0
         while begin < len(records):

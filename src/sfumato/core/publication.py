@@ -70,14 +70,14 @@ class ValueSet:
 
 
 @dataclass(frozen=True)
-class Centre:
+class Center:
     """A value that stands for a whole group and need not be any member's own."""
 
     value: object
 
     @property
     def text(self) -> str:
-        """The centre's canonical text."""
+        """The center's canonical text."""
         return value_text(self.value)
 
 
@@ -95,7 +95,7 @@ class Suppressed:
     text: str = SUPPRESSED_TEXT
 
 
-Label: TypeAlias = Exact | Interval | Node | ValueSet | Centre | MissingCell | Suppressed
+Label: TypeAlias = Exact | Interval | Node | ValueSet | Center | MissingCell | Suppressed
 
 
 @dataclass(frozen=True, eq=False, repr=False)

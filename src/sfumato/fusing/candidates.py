@@ -68,12 +68,12 @@ class OwnAttribute:
         return information_gain(self._counts)
 
     def label(self, part: Part) -> str:
-        """Give what is published for a node; a missing value is published as suppressed."""
+        """Return what is published for a node; a missing value is published as suppressed."""
         text = self.tree.label(part).text
         return SUPPRESSED_TEXT if text is None else text
 
     def candidate(self, number: int) -> Candidate | None:
-        """Tell what specializing a node is worth; None if it is a leaf or nothing is gained."""
+        """Return what specializing a node is worth; None if it is a leaf or nothing is gained."""
         part = self.parts[number]
         parts = self._below(part)
         if parts is None:
@@ -83,7 +83,7 @@ class OwnAttribute:
         return Candidate(self.name, number, score, parts) if score > 0 else None
 
     def children(self, candidate: Candidate, records: Ints) -> Ints:
-        """Tell for records of the node which of its children they belong to."""
+        """Return for records of the node which of its children they belong to."""
         sizes = [part.last - part.first + 1 for part in candidate.parts]
         child = np.repeat(np.arange(len(sizes)), sizes)
         return np.asarray(child[self.codes[records] - candidate.parts[0].first])
@@ -131,7 +131,7 @@ def _weighted_entropy(counts: Ints) -> Floats:
 
 
 def _leaf_factors(tree: Tree, given: float | Mapping[str, float]) -> Floats:
-    """Give a factor for every code; values that are not named, and missing ones, have 1."""
+    """Return a factor for every code; values that are not named, and missing ones, have 1."""
     if not isinstance(given, Mapping):
         return np.full(tree.codes, float(given))
     factors = [float(given.get(text, 1.0)) for text in tree.domain.texts]

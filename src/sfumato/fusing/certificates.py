@@ -71,7 +71,7 @@ def read_certificate(path: Path, name: str) -> bytes:
 
 
 def fingerprint(certificate: bytes) -> str:
-    """Give what owners compare by telephone: the SHA-256 of a certificate's bytes, in groups of four digits.
+    """Return what owners compare by telephone: the SHA-256 of a certificate's bytes, in groups of four digits.
 
     >>> fingerprint(b"")[:19]
     'E3B0 C442 98FC 1C14'

@@ -91,7 +91,7 @@ class Connections:
     waiting: Waiting = field(default_factory=Waiting)
 
     def fitting(self, agreement: Agreement) -> tuple[dict[str, Peer], dict[str, Address]]:
-        """Give the others by name, and where those listen that this party connects to; refuse what is missing."""
+        """Return the others by name, and where those listen that this party connects to; refuse what is missing."""
         peers = {peer.name: peer for peer in self.peers}
         wanted = [name for name in agreement.parties if name != self.me]
         if self.me not in agreement.parties:

@@ -24,7 +24,7 @@ def entropy(counts: Counts) -> float:
 
 
 def information_gain(counts: Counts) -> float:
-    """Tell how much a split tells about a class, in bits.
+    """Return how much a split tells about a class, in bits.
 
     Parameters
     ----------

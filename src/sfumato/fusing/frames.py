@@ -146,7 +146,7 @@ class Line:
         self.over.set()
 
     def shown_certificate(self) -> bytes:
-        """Give the certificate that the other side has shown."""
+        """Return the certificate that the other side has shown."""
         shown: bytes | None = self._writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
         return shown or b""
 

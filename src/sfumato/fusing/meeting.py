@@ -52,7 +52,7 @@ class Greeting:
     agreement: Agreement
 
     def written(self) -> bytes:
-        """Give it as a message."""
+        """Return it as a message."""
         settings = json.dumps(self.agreement.settings())
         return pack("hello", name=self.name, nonce=self.nonce, settings=settings)
 

@@ -275,7 +275,7 @@ class Network:
             self._gathered.set_exception(ProtocolError("This party was stopped."))
 
     async def _say_goodbye(self) -> None:
-        """Tell the others, let them read it, and hang up."""
+        """Return the others, let them read it, and hang up."""
         self._left.set()
         if self._failed:
             await asyncio.sleep(2 * GRACE)

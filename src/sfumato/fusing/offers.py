@@ -47,7 +47,7 @@ class Offer:
 
 
 def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None, rows: int) -> dict[str, Offer]:
-    """Tell the others what this party brings, learn what they bring, and compare what all of them expect."""
+    """Return the others what this party brings, learn what they bring, and compare what all of them expect."""
     if party.name not in agreement.parties:
         raise SchemaError(f"The agreement does not name party {party.name!r}; correct one of them.")
     offer = Offer(
@@ -68,7 +68,7 @@ def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None,
 
 
 def owners_of(offers: Mapping[str, Offer], agreement: Agreement) -> dict[str, str]:
-    """Tell who owns every attribute; refuse one that two parties bring, or none."""
+    """Return who owns every attribute; refuse one that two parties bring, or none."""
     owners: dict[str, str] = {}
     for name, offer in offers.items():
         for attribute in offer.attributes:

@@ -53,7 +53,7 @@ class Partition:
         self._used = [1 for _ in self.requirements]
 
     def allows(self, attribute: str, records: Ints, children: Ints) -> bool:
-        """Tell whether every requirement still holds when these records are parted so.
+        """Return whether every requirement still holds when these records are parted so.
 
         An attribute that no requirement names is parted while every part has as many records as the least k.
         """
@@ -96,7 +96,7 @@ class Partition:
             shown.records[first + child] = records[children == child]
 
     def table(self, target: str, classes: pa.Array) -> pa.Table:
-        """Give what is published, records in their common order."""
+        """Return what is published, records in their common order."""
         columns = {
             name: pa.DictionaryArray.from_arrays(pa.array(shown.node), pa.array(shown.labels, pa.string())).cast(
                 pa.string()
@@ -107,7 +107,7 @@ class Partition:
 
 
 def _fit(children: Ints, records: int, many: int) -> bool:
-    """Tell whether there is one of so many children for every record."""
+    """Return whether there is one of so many children for every record."""
     return children.shape == (records,) and 0 <= int(children.min()) <= int(children.max()) < many
 
 

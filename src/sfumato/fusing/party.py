@@ -94,7 +94,7 @@ class Party:
         return table
 
     def ids(self, table: pa.Table) -> list[str]:
-        """Give the persons as texts."""
+        """Return the persons as texts."""
         named: list[str] = texts(table[self.id]).to_pylist()
         return named
 
@@ -104,7 +104,7 @@ class Party:
         return Schema(quasi=self.attributes, hierarchies=mine, orders=self.orders)
 
     def hierarchy_digests(self) -> dict[str, str]:
-        """Give a fingerprint of every hierarchy's settings, which all parties that know it must agree on."""
+        """Return a fingerprint of every hierarchy's settings, which all parties that know it must agree on."""
         described = {name: json.dumps([each.kind, each.to_dict()]) for name, each in self.hierarchies.items()}
         return {name: sha256(text.encode()).hexdigest() for name, text in described.items()}
 

@@ -28,7 +28,7 @@ class Requirement:
         object.__setattr__(self, "quasi", tuple(sorted(set(self.quasi))))
 
     def implies(self, other: Requirement) -> bool:
-        """Tell whether whatever keeps this keeps the other one, too: on fewer attributes groups are larger."""
+        """Return whether whatever keeps this keeps the other one, too: on fewer attributes groups are larger."""
         return set(other.quasi) <= set(self.quasi) and other.k <= self.k
 
     @property

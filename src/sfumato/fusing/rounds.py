@@ -148,5 +148,5 @@ class Rounds:
 
 
 def _bits(score: float) -> int:
-    """Give a whole number of 64 bits for a positive score; greater scores have greater numbers."""
+    """Return a whole number of 64 bits for a positive score; greater scores have greater numbers."""
     return int(struct.unpack(">Q", struct.pack(">d", score))[0])

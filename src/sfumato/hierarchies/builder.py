@@ -28,7 +28,7 @@ class Builder(Protocol):
         """Build the hierarchy over the distinct values of a column, none of them missing."""
 
     def to_dict(self) -> dict[str, object]:
-        """Give the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, texts, lists and dictionaries."""
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, object]) -> Self:

@@ -24,7 +24,7 @@ UNITS = {
 
 
 def unit_numbers(moments: npt.NDArray[np.datetime64], unit: str) -> npt.NDArray[np.int64]:
-    """Tell which day, month, quarter, year or decade each moment lies in, counted from 1970."""
+    """Return which day, month, quarter, year or decade each moment lies in, counted from 1970."""
     counted_in, size = UNITS[unit]
     counted = moments.astype(f"datetime64[{counted_in}]").astype(np.int64)
     return np.asarray(counted // size, dtype=np.int64)

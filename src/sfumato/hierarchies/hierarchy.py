@@ -74,7 +74,7 @@ class Hierarchy:
         return level, found
 
     def share(self, level: npt.NDArray[np.integer], node: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
-        """Tell which share of all leaves lies under each of the given nodes."""
+        """Return which share of all leaves lies under each of the given nodes."""
         level, node = np.atleast_1d(level), np.atleast_1d(node)
         shares = np.empty(level.shape, dtype=np.float64)
         for number in range(len(self.levels)):

@@ -103,7 +103,7 @@ class Intervals:
         return Hierarchy.from_levels(leaves, [texts(values), *columns, [ROOT] * len(leaves)], ordered=True)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, texts, lists and dictionaries."""
         if self.cuts is not None:
             return {"kind": self.kind, "cuts": [list(points) for points in self.cuts]}
         origin = {} if self.origin == 0 else {"origin": self.origin}
@@ -215,7 +215,7 @@ def _place(point: Point) -> float:
 
 
 def _positions(values: pa.Array, leaves: list[float], points: tuple[Point, ...]) -> tuple[list[int], int]:
-    """Tell before how many leaves each interval starts, and before how many the last one has ended."""
+    """Return before how many leaves each interval starts, and before how many the last one has ended."""
     if isinstance(points[0], str):
         moments = values.to_numpy(zero_copy_only=False).astype("datetime64[us]")
         places = [moment(str(point)) for point in points]

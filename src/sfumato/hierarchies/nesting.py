@@ -47,7 +47,7 @@ class NestedGroups:
         return made
 
     def build(self, values: pa.Array) -> Hierarchy:
-        """Give the hierarchy, after making sure that every one of the values is a leaf."""
+        """Return the hierarchy, after making sure that every one of the values is a leaf."""
         leaves = pa.array(self.hierarchy.labels[0], pa.string())
         missed = len(values) - pc.sum(pc.is_in(texts(values), value_set=leaves), min_count=0).as_py()
         if missed:
@@ -58,7 +58,7 @@ class NestedGroups:
         return self.hierarchy
 
     def to_dict(self) -> dict[str, object]:
-        """Give the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, texts, lists and dictionaries."""
         tree = _tree([row[:-1] for row in self.rows])
         if _with_root(_rows(self.tree_setting, tree)) == list(self.rows):
             return {"kind": self.kind, self.tree_setting: tree}

@@ -79,7 +79,7 @@ class Prefixes:
         return Hierarchy.from_levels(codes, [codes, *columns, [ROOT] * len(codes)], ordered=True)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, texts, lists and dictionaries."""
         return {"kind": self.kind, "lengths": list(self.lengths)} if self.lengths else {"kind": self.kind}
 
     @classmethod

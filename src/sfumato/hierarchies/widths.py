@@ -24,7 +24,7 @@ def exact(number: float) -> Fraction:
 def step_numbers(
     values: npt.NDArray[np.int64] | npt.NDArray[np.float64], origin: Fraction, width: Fraction
 ) -> npt.NDArray[np.int64]:
-    """Tell which step each value lies in, where step i is `[origin + i * width, origin + (i + 1) * width)`.
+    """Return which step each value lies in, where step i is `[origin + i * width, origin + (i + 1) * width)`.
 
     Whole numbers are divided as such. Otherwise floating-point division decides wherever its quotient is
     farther from a whole number than its error can reach, and fractions decide the rest.

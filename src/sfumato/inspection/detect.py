@@ -77,7 +77,7 @@ class Inspection:
     risk: RawRisk
 
     def schema(self) -> Schema:
-        """Give the proposals as a schema."""
+        """Return the proposals as a schema."""
         names = {role: [p.name for p in self.proposals if p.role is role] for role in Role}
         return Schema(
             identifier=names[Role.IDENTIFIER],

@@ -135,7 +135,7 @@ class _Match(NamedTuple):
 
 
 def hint(name: str) -> Hint | None:
-    """Tell what a column name points to.
+    """Return what a column name points to.
 
     A word for an identifier outweighs all others. Otherwise the last known word decides, because it is what
     the others describe, unless a preposition turns this around.

@@ -47,7 +47,7 @@ def is_resident_number(text: str) -> bool:
 
 
 def is_phone(text: str) -> bool:
-    """Tell a telephone number (ITU-T E.164) from a date and from longer numbers, written with separators.
+    """Return a telephone number (ITU-T E.164) from a date and from longer numbers, written with separators.
 
     >>> is_phone("030 1234567"), is_phone("31.12.2020")
     (True, False)
@@ -67,7 +67,7 @@ class Pattern:
     check: Callable[[str], bool] | None = None
 
     def share(self, texts: pa.Array) -> float:
-        """Tell which share of some texts match."""
+        """Return which share of some texts match."""
         if not len(texts):
             return 0.0
         matching = texts.filter(pc.match_substring_regex(texts, self.regex))

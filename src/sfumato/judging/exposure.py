@@ -16,7 +16,7 @@ from sfumato.coding.containment import Contents, match
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups, Histogram
-from sfumato.core.publication import NOT_PUBLISHED, Centre
+from sfumato.core.publication import NOT_PUBLISHED, Center
 from sfumato.core.published.boxes import boxes_for
 from sfumato.core.published.counting import count_groups, expected_counts
 from sfumato.core.published.table import PublishedTable, bucket_numbers
@@ -56,7 +56,7 @@ class Exposed:
         return float(self._hidden.mean()) if len(self._hidden) else 0.0
 
     def quantile(self, share: float) -> float:
-        """Give the exposure that this share of the records does not pass."""
+        """Return the exposure that this share of the records does not pass."""
         return float(np.quantile(self._hidden, share, method="inverted_cdf")) if len(self._hidden) else 0.0
 
     def histogram(self) -> dict[str, int]:
@@ -71,11 +71,11 @@ class Exposed:
         return counts
 
     def riskiest(self, most: int = 10) -> list[int]:
-        """Give the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
+        """Return the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
         return [int(row) for row in np.argsort(-self.by_record, kind="stable")[: min(most, len(self._hidden))]]
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain numbers, and the most exposed rows as row numbers."""
+        """Return the figures as plain numbers, and the most exposed rows as row numbers."""
         return {
             "what": self.what,
             "maximum": self.maximum,
@@ -102,7 +102,7 @@ class Exposure:
     values: Mapping[str, Exposed]
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain numbers."""
+        """Return the figures as plain numbers."""
         return {
             "adversary": self.adversary,
             "identity": self.identity.to_dict(),
@@ -186,17 +186,17 @@ def _refuse_strange(table: PublishedTable) -> None:
     for column in table.columns:
         covered = column.coverage.leaf_counts()
         strange = sum(
-            isinstance(label, Centre) for label, leaves in zip(column.labels, covered, strict=True) if not leaves
+            isinstance(label, Center) for label, leaves in zip(column.labels, covered, strict=True) if not leaves
         )
         if strange:
             raise SchemaError(
-                f"Column {column.name!r} shows {strange:,} numbers that nobody has in the original, such as centres of "
+                f"Column {column.name!r} shows {strange:,} numbers that nobody has in the original, such as centers of "
                 "groups; leave the original out to measure the exposure to one who knows everybody."
             )
 
 
 def _flagged_columns(shown: pa.Table, schema: Schema, cells: FlaggedCells) -> dict[str, tuple[Ints, CodedColumn]]:
-    """Give the buckets and the cells of every attribute with flags."""
+    """Return the buckets and the cells of every attribute with flags."""
     found = {}
     for name in schema.flags:
         bucket = cells.buckets(shown, name, schema).labels.astype(np.int64)

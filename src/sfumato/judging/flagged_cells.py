@@ -68,7 +68,7 @@ class FlaggedCells:
         return Buckets(groups, labels.astype(np.int32))
 
     def _open_cells(self, column: pa.ChunkedArray, name: str) -> Mask:
-        """Tell which cells are flagged and not suppressed, as far as flags are known."""
+        """Return which cells are flagged and not suppressed, as far as flags are known."""
         if name not in self.flags:
             return np.zeros(len(column), dtype=np.bool_)
         stars = pc.fill_null(pc.match_substring_regex(texts(column), STARS), fill_value=False)

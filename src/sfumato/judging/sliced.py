@@ -104,7 +104,7 @@ def _slices(table: PublishedTable, shown: pa.Table, schema: Schema) -> dict[str,
 
 
 def _has_missing(table: PublishedTable, original: CodedTable) -> bool:
-    """Tell whether some quasi-identifier is missing, in the published table or in the original."""
+    """Return whether some quasi-identifier is missing, in the published table or in the original."""
     shown = any(None in column.texts or column.starred().any() for column in table.columns)
     return shown or any((column.codes == column.domain.missing).any() for column in original.quasi)
 

@@ -58,7 +58,7 @@ class _Border:
         return int(rows[best // len(columns)]), int(columns[best % len(columns)])
 
     def _held(self, matrix: Flags) -> Flags:
-        """Tell which transactions hold which sets of the border."""
+        """Return which transactions hold which sets of the border."""
         return np.asarray((matrix.astype(np.int64) @ self.member.T.astype(np.int64)) == self.member.sum(axis=1))
 
 

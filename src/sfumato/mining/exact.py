@@ -95,7 +95,7 @@ def _hide(program: Program, both: Amount, margin: Amount, least: int, unless: in
 
 
 def _margin(both: Amount, left: Amount, confidence: Fraction) -> Amount:
-    """Give a whole number that is negative exactly where the confidence is below the least."""
+    """Return a whole number that is negative exactly where the confidence is below the least."""
     return both.times(confidence.denominator).plus(left.times(-confidence.numerator))
 
 
@@ -119,7 +119,7 @@ def _free(transactions: Transactions, sensitive: Sequence[ItemSet]) -> Flags:
 
 
 def _attainable(confidence: Fraction, transactions: int) -> Fraction:
-    """Give the least confidence of that many transactions that is not below a confidence: its numbers are small.
+    """Return the least confidence of that many transactions that is not below a confidence: its numbers are small.
 
     >>> _attainable(Fraction("0.3333"), 10)
     Fraction(1, 3)

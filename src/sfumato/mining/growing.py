@@ -100,7 +100,7 @@ class KAnonymousTree:
 
 
 def round_cuts(values: npt.NDArray[np.float64]) -> list[float]:
-    """Give at most some twenty round numbers between the least and the highest value.
+    """Return at most some twenty round numbers between the least and the highest value.
 
     >>> round_cuts(np.array([17.0, 90.0]))[:3]
     [20.0, 25.0, 30.0]
@@ -169,7 +169,7 @@ class _Growth:
         return np.where(few, 0.0, float(_entropy(whole[None, :].astype(np.float64))[0]) - after)
 
     def _narrowed(self, leaf: int, number: int) -> Ints | None:
-        """Give the spans after a question; None where one would hold records, but fewer than k."""
+        """Return the spans after a question; None where one would hold records, but fewer than k."""
         if not self.questions[number].public:
             return self.span
         asked = self.possible[leaf] & self.answers[number]

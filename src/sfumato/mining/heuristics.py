@@ -29,12 +29,12 @@ class Workbench:
         return self.transactions.unknown
 
     def seen(self, rule: Rule) -> bool:
-        """Tell whether a rule is surely found: by the least support and confidence that it can have."""
+        """Return whether a rule is surely found: by the least support and confidence that it can have."""
         both, left = self.transactions.support(rule.items), self.transactions.support(rule.left, perhaps=True)
         return both >= self.least and left > 0 and both >= self.confidence * left
 
     def shortest_holding(self, items: ItemSet) -> Ints:
-        """Give the transactions that hold all items, those with the fewest items first."""
+        """Return the transactions that hold all items, those with the fewest items first."""
         rows = np.flatnonzero(self.transactions.holding(items))
         return rows[np.argsort(self.matrix[rows].sum(axis=1), kind="stable")]
 

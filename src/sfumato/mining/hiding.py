@@ -57,7 +57,7 @@ class Hiding:
         return self.deleted + self.added + self.blocked
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures as plain numbers, without any item."""
+        """Return the figures as plain numbers, without any item."""
         return {
             "method": self.method,
             "transactions": len(self.transactions),

@@ -78,7 +78,7 @@ class Thresholds:
         require(inside, "Thresholds", "confidence", "in (0, 1]", self.confidence)
 
     def least(self, transactions: int) -> int:
-        """Give the least number of transactions, rounded up."""
+        """Return the least number of transactions, rounded up."""
         if is_whole(self.support):
             return int(self.support)
         return max(1, ceil(Fraction(str(self.support)) * transactions))

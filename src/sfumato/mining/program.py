@@ -34,7 +34,7 @@ class Amount:
         return Amount(self.constant + other.constant, terms)
 
     def bounds(self) -> tuple[int, int]:
-        """Give the least and the highest value, whatever variables from 0 to 1 are."""
+        """Return the least and the highest value, whatever variables from 0 to 1 are."""
         low = sum(min(each, 0) for each in self.terms.values())
         high = sum(max(each, 0) for each in self.terms.values())
         return self.constant + low, self.constant + high
@@ -66,7 +66,7 @@ class Program:
         return len(self.whole) - 1
 
     def support(self, items: ItemSet) -> Amount:
-        """Give the support of an item set."""
+        """Return the support of an item set."""
         columns = np.array(self.transactions.columns(items))
         rows = np.flatnonzero(self.transactions.holding(items))
         free = self.free[np.ix_(rows, columns)]
@@ -147,7 +147,7 @@ class Program:
         )
 
     def kept(self, values: Ints) -> Flags:
-        """Give the cells that a solution leaves."""
+        """Return the cells that a solution leaves."""
         matrix = self.transactions.matrix.copy()
         for (row, column), at in self.cells.items():
             matrix[row, column] = bool(values[at])

@@ -104,7 +104,7 @@ class Transactions:
         return f"<Transactions: {len(self):,} transactions, {len(self.items):,} items{hidden}>"
 
     def columns(self, items: Iterable[str]) -> list[int]:
-        """Give the columns of items; refuse unknown ones by number, since items are data."""
+        """Return the columns of items; refuse unknown ones by number, since items are data."""
         place = {item: column for column, item in enumerate(self.items)}
         wanted = sorted(items)
         strange = sum(item not in place for item in wanted)
@@ -113,7 +113,7 @@ class Transactions:
         return [place[item] for item in wanted]
 
     def holding(self, items: Iterable[str], *, perhaps: bool = False) -> Flags:
-        """Tell which transactions hold all items, surely or perhaps."""
+        """Return which transactions hold all items, surely or perhaps."""
         cells = self.matrix | self.unknown if perhaps else self.matrix
         return np.asarray(cells[:, self.columns(items)].all(axis=1))
 
@@ -122,22 +122,22 @@ class Transactions:
         return int(self.holding(items, perhaps=perhaps).sum())
 
     def with_cells(self, matrix: Flags, unknown: Flags | None = None) -> Transactions:
-        """Give the same transactions with other cells."""
+        """Return the same transactions with other cells."""
         return Transactions(self.items, matrix, np.zeros_like(matrix) if unknown is None else unknown, self.names)
 
     def to_lists(self) -> list[list[str]]:
-        """Give the items of every transaction; unknown cells are left out."""
+        """Return the items of every transaction; unknown cells are left out."""
         return [[self.items[i] for i in np.flatnonzero(row)] for row in self.matrix]
 
     def to_frame(self) -> pa.Table:
-        """Give an Arrow table with a boolean column per item; unknown cells are missing."""
+        """Return an Arrow table with a boolean column per item; unknown cells are missing."""
         columns: Mapping[str, Any] = {
             item: pa.array(self.matrix[:, i], mask=self.unknown[:, i]) for i, item in enumerate(self.items)
         }
         return pa.table(dict(columns))
 
     def to_pairs(self) -> pa.Table:
-        """Give an Arrow table of two columns, transaction and item; unknown cells are left out."""
+        """Return an Arrow table of two columns, transaction and item; unknown cells are left out."""
         row, column = np.nonzero(self.matrix)
         names = pa.array(range(len(self)) if self.names is None else self.names)
         items = pa.array(self.items, pa.string())

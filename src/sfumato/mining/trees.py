@@ -48,7 +48,7 @@ class Question:
         return f"{self.column} >= {self.cut:g}" if self.cut is not None else f"{self.column} = {self.value}"
 
     def to_dict(self) -> dict[str, object]:
-        """Give the question as plain values."""
+        """Return the question as plain values."""
         said = {"at_least": self.cut} if self.cut is not None else {"equals": self.value}
         return {"column": self.column, "public": self.public, **said}
 
@@ -105,7 +105,7 @@ class PublishedTree:
         return [self.classes[code] for code in found.tolist()]
 
     def to_dict(self) -> dict[str, object]:
-        """Give the tree as plain values: this is what is published."""
+        """Return the tree as plain values: this is what is published."""
         return {"target": self.target, "classes": list(self.classes), "k": self.k, "tree": _plain(self.root)}
 
     def describe(self) -> str:
@@ -118,7 +118,7 @@ class PublishedTree:
 
 
 def reached(path: Path, table: pa.Table, *, public_only: bool = False) -> Flags:
-    """Tell which records a path leads along; by public questions alone, which records may be led along it."""
+    """Return which records a path leads along; by public questions alone, which records may be led along it."""
     inside = np.ones(table.num_rows, dtype=np.bool_)
     for question, answer in path:
         if question.public or not public_only:
@@ -127,7 +127,7 @@ def reached(path: Path, table: pa.Table, *, public_only: bool = False) -> Flags:
 
 
 def is_numeric(type_: pa.DataType) -> bool:
-    """Tell whether a column can be cut by numbers."""
+    """Return whether a column can be cut by numbers."""
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_))
 
 

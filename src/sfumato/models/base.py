@@ -75,14 +75,14 @@ class PrivacyModel(ABC):
         return 1
 
     def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
-        """Tell for every group whether it keeps the promise."""
+        """Return for every group whether it keeps the promise."""
         level = self.level(groups)
         if self.bound == "min":
             return level > self.limit if self.strict else level >= self.limit
         return level < self.limit if self.strict else level <= self.limit
 
     def margin(self, level: Levels) -> Levels:
-        """Tell how far levels are on the safe side of the limit; negative where the promise is broken."""
+        """Return how far levels are on the safe side of the limit; negative where the promise is broken."""
         return level - self.limit if self.bound == "min" else self.limit - level
 
     def worst(self, level: Levels) -> float:

@@ -87,7 +87,7 @@ class BetaLikeness(PrivacyModel):
         return level
 
     def _shares_of_beta(self, totals: Counts) -> Levels:
-        """Give the bound of every value as a share of beta: 1 unless the enhanced bound is tighter."""
+        """Return the bound of every value as a share of beta: 1 unless the enhanced bound is tighter."""
         shares = np.ones(len(totals))
         occurs = np.flatnonzero((totals > 0) & (totals < totals.sum()) & self.enhanced)
         information = np.log1p((totals.sum() - totals[occurs]) / totals[occurs]) * ROUNDED_DOWN

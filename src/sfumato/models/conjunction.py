@@ -58,7 +58,7 @@ class Conjunction(PrivacyModel):
         return np.asarray(np.minimum.reduce([_share(part, groups) for part in self.parts]))
 
     def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
-        """Tell for every group whether it keeps all parts."""
+        """Return for every group whether it keeps all parts."""
         return np.asarray(np.logical_and.reduce([part.kept_by(groups) for part in self.parts]))
 
 

@@ -96,7 +96,7 @@ class EntropyLDiversity(PrivacyModel):
 
 @lru_cache(maxsize=1024)
 def _reaches(counts: tuple[int, ...], limit: Fraction) -> bool:
-    """Tell whether the effective number of values, which is close to the limit, reaches it."""
+    """Return whether the effective number of values, which is close to the limit, reaches it."""
     size, often = sum(counts), Counter(counts)
     if size * (size * limit.denominator).bit_length() <= MOST_BITS:
         product = math.prod(pow(count, count * times) for count, times in often.items())

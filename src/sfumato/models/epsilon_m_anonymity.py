@@ -108,7 +108,7 @@ class EpsilonMAnonymity(PrivacyModel):
         return counts.sizes / np.maximum(crowd, 1)
 
     def _close_codes(self, groups: Groups) -> tuple[Counts, Counts]:
-        """Give the first code that is close to every code, and the one after the last."""
+        """Return the first code that is close to every code, and the one after the last."""
         numbers = numbers_of(self, groups, self.sensitive)
         if self.relative and pa.types.is_temporal(groups.domains[self.sensitive].values.type):
             raise SchemaError(

@@ -74,5 +74,5 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     def level(self, groups: Groups) -> Levels:
-        """Give the size of every group."""
+        """Return the size of every group."""
         return groups.sizes.astype(np.float64)

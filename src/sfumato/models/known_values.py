@@ -25,7 +25,7 @@ def require_mapping(
 
 
 def domain_of(owner: PrivacyModel, groups: Groups, name: str) -> Domain:
-    """Give the values of an attribute."""
+    """Return the values of an attribute."""
     domain = groups.domains.get(name)
     if domain is None:
         raise SchemaError(f"{type(owner).__name__} must know the values of column {name!r}; count it with its domain.")
@@ -54,7 +54,7 @@ def categories_of(
 
 
 def numbers_of(owner: PrivacyModel, groups: Groups, name: str) -> Levels:
-    """Give the numbers that the values of an attribute are, ascending; dates are in days, moments in microseconds."""
+    """Return the numbers that the values of an attribute are, ascending; dates are in days, moments in microseconds."""
     domain = domain_of(owner, groups, name)
     if domain.scale is not Scale.NUMERIC:
         raise SchemaError(

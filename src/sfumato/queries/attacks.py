@@ -110,6 +110,6 @@ def by_reconstruction(subsets: Bits, answers: Sequence[float]) -> Bits:
 
 
 def share_found(guessed: Iterable[bool], true: Iterable[bool]) -> float:
-    """Tell which share of guesses is right; guessing the more frequent answer is right for its share anyway."""
+    """Return which share of guesses is right; guessing the more frequent answer is right for its share anyway."""
     pairs = list(zip(guessed, true, strict=True))
     return sum(bool(guess) == bool(truth) for guess, truth in pairs) / max(len(pairs), 1)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.domain import Domain
-from sfumato.core.publication import Centre
+from sfumato.core.publication import Center
 from sfumato.core.published.coverage import bounds
 from sfumato.core.published.labels import parse_label
 from sfumato.exceptions import InvalidParameterError
@@ -133,7 +133,7 @@ def places(name: str, condition: Condition, domain: Domain) -> tuple[float, ...]
 
 
 def holds_on_axis(condition: Condition, at: tuple[float, ...], positions: npt.NDArray[np.float64]) -> Truths:
-    """Tell which positions satisfy a condition whose values are placed `at`."""
+    """Return which positions satisfy a condition whose values are placed `at`."""
     if isinstance(condition, OneOf):
         return np.isin(positions, at)
     if isinstance(condition, Between):
@@ -142,7 +142,7 @@ def holds_on_axis(condition: Condition, at: tuple[float, ...], positions: npt.ND
 
 
 def holds_for_leaves(name: str, condition: Condition, domain: Domain) -> Truths:
-    """Tell which leaves of a domain satisfy a condition."""
+    """Return which leaves of a domain satisfy a condition."""
     if domain.scale.ordered:
         return holds_on_axis(condition, places(name, condition, domain), domain.positions)
     wanted = {text(value) for value in condition.values}
@@ -196,7 +196,7 @@ def _number(value: object) -> object:
     if isinstance(value, bool):
         return text(value)
     label = parse_label(value, Scale.NUMERIC, {}) if isinstance(value, str) else None
-    return label.value if isinstance(label, Centre) else value
+    return label.value if isinstance(label, Center) else value
 
 
 def _is_numbers(domain: Domain) -> bool:

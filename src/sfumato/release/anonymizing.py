@@ -20,7 +20,7 @@ from sfumato.coding.fingerprint import fingerprint
 from sfumato.core.publication import (
     NOT_PUBLISHED,
     SUPPRESSED_TEXT,
-    Centre,
+    Center,
     Exact,
     MissingCell,
     Proof,
@@ -79,7 +79,7 @@ class Release:
         return int(self.original.num_rows - self.published.num_rows)
 
     def aligned(self) -> Any:
-        """Give one row per original row, in the original order; suppressed records show `*` and nothing else."""
+        """Return one row per original row, in the original order; suppressed records show `*` and nothing else."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
         place[self.correspondence] = np.arange(len(self.correspondence))
         rows = decoded(self.published).take(pa.array(place, mask=place < 0))
@@ -193,8 +193,8 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     publication = _search(recipe.algorithm, task)
     published, found = apply(publication, searched, schema, generator(recipe.seed or 0).spawn(1)[0])
     correspondence = found if order is None else order[found]
-    centres = recipe.algorithm.centres
-    audit = audit_tables(published, schema, models, original=table, correspondence=correspondence, centres=centres)
+    centers = recipe.algorithm.centers
+    audit = audit_tables(published, schema, models, original=table, correspondence=correspondence, centers=centers)
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
@@ -205,7 +205,7 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
         original=table,
         correspondence=correspondence,
         audit=audit,
-        measures=_measures(audit, task, found, centres=centres),
+        measures=_measures(audit, task, found, centers=centers),
         recipe=recipe,
         left_out=left_out,
         kind=kind,
@@ -214,12 +214,12 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     )
 
 
-def _measures(audit: Audit, task: Task, rows: npt.NDArray[np.int64], *, centres: bool) -> dict[str, float]:
+def _measures(audit: Audit, task: Task, rows: npt.NDArray[np.int64], *, centers: bool) -> dict[str, float]:
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
     table = audit.counts.table
     measured = Measured(table, task.table.rows - table.rows)
-    found = {name: each.compute(measured) for name, each in MEASURES.items() if not (centres and each.of_covers)}
-    if not centres:
+    found = {name: each.compute(measured) for name, each in MEASURES.items() if not (centers and each.of_covers)}
+    if not centers:
         return found
     from sfumato.algorithms.microaggregation.space import Space
 
@@ -285,7 +285,7 @@ class _Shuffles:
         self._drawn: dict[tuple[str, ...], Shuffle] = {}
 
     def of(self, name: str) -> tuple[tuple[str, ...], Shuffle]:
-        """Give all attributes that are permuted together with one, and how."""
+        """Return all attributes that are permuted together with one, and how."""
         joint = self._joint.get(name, (name,))
         if joint not in self._drawn:
             bucket = self._publication.buckets[name]
@@ -327,13 +327,13 @@ def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
 
 
 def _kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
-    """Tell the type of a published column: the original's where only values are published, and that of centres."""
+    """Return the type of a published column: the original's where only values are published, and that of centers."""
     if all(isinstance(label, Exact | MissingCell) for label in recoded.labels):
         return original
-    centres = [label.value for label in recoded.labels if isinstance(label, Centre)]
-    if len(centres) < len(recoded.labels) or any(isinstance(centre, str) for centre in centres):
+    centers = [label.value for label in recoded.labels if isinstance(label, Center)]
+    if len(centers) < len(recoded.labels) or any(isinstance(center, str) for center in centers):
         return pa.string()
-    return canonical(pa.table({"centre": pa.array(centres)}))["centre"].type
+    return canonical(pa.table({"center": pa.array(centers)}))["center"].type
 
 
 def _starred(column: pa.ChunkedArray, lost: pa.Array) -> pa.ChunkedArray:

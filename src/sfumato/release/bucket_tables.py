@@ -135,7 +135,7 @@ def _filled(table: pa.Table, name: str, dealt: pa.ChunkedArray, source: Ints, bu
 
 
 def _numbered(records: pa.ChunkedArray, lots: pa.ChunkedArray) -> tuple[Ints, Ints]:
-    """Give the buckets of both tables the same numbers; -1 where a record is in no bucket."""
+    """Return the buckets of both tables the same numbers; -1 where a record is in no bucket."""
     both = pa.concat_arrays([texts(records), texts(lots)])
     numbers = coded(both)[1].fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers[: len(records)], numbers[len(records) :]

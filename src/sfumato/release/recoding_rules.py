@@ -149,7 +149,7 @@ class Recoding:
         return RecodedColumn(texts, look_up[codes.fill_null(len(values)).to_numpy(zero_copy_only=False)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the recoding as plain values, as in its TOML file."""
+        """Return the recoding as plain values, as in its TOML file."""
         columns = {name: _written(rules) for name, rules in self.columns.items()}
         return {"sfumato": {"version": __version__}, "recoding": columns, "recipe": self.recipe.to_dict()}
 
@@ -229,7 +229,7 @@ def _rules(recoded: Recoded, domain: Domain, type_: pa.DataType) -> ColumnRules:
 
 
 def _axis_of(name: str, values: pa.Array, type_: pa.DataType, schema: Schema) -> Domain | None:
-    """Give the domain of values in which published intervals or prefixes can be looked up, if there is one."""
+    """Return the domain of values in which published intervals or prefixes can be looked up, if there is one."""
     builder = schema.hierarchies.get(name)
     if isinstance(builder, Prefixes):
         return Domain(name, Scale.NOMINAL, distinct_texts(values))
@@ -240,7 +240,7 @@ def _axis_of(name: str, values: pa.Array, type_: pa.DataType, schema: Schema) ->
 
 
 def family(type_: pa.DataType) -> str:
-    """Tell which canonical types hold values of one kind."""
+    """Return which canonical types hold values of one kind."""
     if pa.types.is_integer(type_) or pa.types.is_floating(type_):
         return "numbers"
     return "dates" if pa.types.is_date(type_) or pa.types.is_timestamp(type_) else str(type_)

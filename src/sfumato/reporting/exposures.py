@@ -18,20 +18,20 @@ Rows = npt.NDArray[np.int64]
 
 
 def exposure_facts(
-    published: pa.Table, original: pa.Table, schema: Schema, correspondence: Rows, *, centres: bool
+    published: pa.Table, original: pa.Table, schema: Schema, correspondence: Rows, *, centers: bool
 ) -> list[dict[str, Any]] | None:
     """Measure the exposure of identities and sensitive values, of the original and of the published table.
 
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
-    the published table. Centres contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
+    the published table. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
     `riskiest` are numbers of original rows. None for a table that is too long to wait for.
     """
     if original.num_rows > MOST_ROWS:
         return None
     before = _listed(exposure(_raw(original, schema), schema, original=original))
     everybody = _listed(exposure(published, schema))
-    if centres:
+    if centers:
         after = {name: _moved(each, correspondence, original.num_rows) for name, each in everybody.items()}
     else:
         after = _listed(exposure(published, schema, original=original))
@@ -48,7 +48,7 @@ def exposure_facts(
 
 
 def _raw(original: pa.Table, schema: Schema) -> pa.Table:
-    """Give the original as if it were published, every flagged cell a bucket of its own."""
+    """Return the original as if it were published, every flagged cell a bucket of its own."""
     raw = original.drop_columns(list(schema.identifier))
     for name, flag in schema.flags.items():
         bucket = pa.array(np.arange(original.num_rows), mask=~np.asarray(original[flag]))
@@ -57,14 +57,14 @@ def _raw(original: pa.Table, schema: Schema) -> pa.Table:
 
 
 def _moved(exposed: Exposed, correspondence: Rows, rows: int) -> Exposed:
-    """Give what is known per published row per original row; who is suppressed is not exposed."""
+    """Return what is known per published row per original row; who is suppressed is not exposed."""
     by_record = np.zeros(rows)
     by_record[correspondence] = exposed.by_record
     return Exposed(exposed.what, by_record)
 
 
 def _listed(found: Exposure) -> dict[str | None, Exposed]:
-    """Give the exposure of identities, under no name, and of each sensitive attribute."""
+    """Return the exposure of identities, under no name, and of each sensitive attribute."""
     return dict([(None, found.identity), *found.values.items()])
 
 

@@ -67,8 +67,8 @@ def gather(
         "rows": _rows(published, original),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
-        "exposure": exposure_facts(published, original, schema, correspondence, centres=recipe.algorithm.centres),
-        "attacks": attack_facts(published, original, schema, correspondence, centres=recipe.algorithm.centres),
+        "exposure": exposure_facts(published, original, schema, correspondence, centers=recipe.algorithm.centers),
+        "attacks": attack_facts(published, original, schema, correspondence, centers=recipe.algorithm.centers),
         "buckets": _buckets(published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
         "columns": dictionary_of(published, schema),
@@ -94,7 +94,7 @@ def _audit_original(original: pa.Table, schema: Schema, models: Sequence[Privacy
 
 
 def smallest_promised(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> int:
-    """Tell the size below which no group can keep all models: k, or what diversity needs if that is more.
+    """Return the size below which no group can keep all models: k, or what diversity needs if that is more.
 
     Models that look at some of the quasi-identifiers only say nothing about groups on all of them.
     """
@@ -149,7 +149,7 @@ def _group_sizes(before: Audit, after: Audit, smallest: int) -> list[dict[str, A
 
 
 def _buckets(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
-    """Tell for every attribute with buckets how many there are, and how large they are."""
+    """Return for every attribute with buckets how many there are, and how large they are."""
     found = []
     for name in schema.attributes:
         labels = bucket_numbers(published, name)

@@ -93,7 +93,7 @@ class Axis:
         return cls(_plain(first * step), _plain(max(last, first + 1) * step), step)
 
     def place(self, values: Numbers) -> Numbers:
-        """Give the height of values in the picture."""
+        """Return the height of values in the picture."""
         return np.asarray(BOTTOM - (values - self.low) / (self.high - self.low) * (BOTTOM - TOP))
 
     def drawn(self, title: str) -> Iterator[str]:

@@ -187,7 +187,7 @@ def _label_heights(heights: Sequence[float]) -> list[float]:
 
 
 def _lower_end(name: str) -> str:
-    """Give the tick at the left end of a class of exposures.
+    """Return the tick at the left end of a class of exposures.
 
     >>> [_lower_end(name) for name in ("1", "1/5 to 1/2", "below 1/20")]
     ['1', '1/5', '0']

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato import __version__
-from sfumato.core.publication import Centre, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
+from sfumato.core.publication import Center, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.core.published.labels import is_mask
 from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucketed_attributes
 from sfumato.judging.audit.audit import Audit
@@ -41,7 +41,7 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
 
 
 def promised(model: PrivacyModel, schema: Schema, shown: Collection[str] | None = None) -> dict[str, Any]:
-    """Give a model with its parameters, and in words; where `shown` is given, of sensitive values only these."""
+    """Return a model with its parameters, and in words; where `shown` is given, of sensitive values only these."""
     parameters = model.parameters()
     if shown is not None:
         parameters = {key: _only(shown, key, value) for key, value in parameters.items()}
@@ -98,7 +98,7 @@ def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
 
 
 def is_bucket(name: str, schema: Schema) -> bool:
-    """Tell whether a column numbers the buckets of an attribute."""
+    """Return whether a column numbers the buckets of an attribute."""
     return bool(bucketed_attributes(name, schema.attributes))
 
 
@@ -146,5 +146,5 @@ def _form(label: Label) -> str:
             return "sets"
         case Suppressed():
             return "suppressed"
-        case Exact() | Centre() | MissingCell():
+        case Exact() | Center() | MissingCell():
             return "exact values"

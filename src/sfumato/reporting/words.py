@@ -248,7 +248,7 @@ class MeasureWords:
 MEASURE_WORDS: dict[str, MeasureWords] = {
     "information-loss-rate": MeasureWords(
         title="Information loss rate",
-        meaning="The mean distance of a record to the published centre of its group, summed over the columns.",
+        meaning="The mean distance of a record to the published center of its group, summed over the columns.",
         scale="0 as the original, at most the number of quasi-identifiers",
     ),
     "loss": MeasureWords(
@@ -315,7 +315,7 @@ FORM_WORDS = {
 
 
 def model_words(name: str) -> ModelWords:
-    """Give the words for a model; of one that is not known here, only its name."""
+    """Return the words for a model; of one that is not known here, only its name."""
     plain = ModelWords(
         title=name,
         promise=f"Every group of records with equal quasi-identifiers keeps {name}.",
@@ -327,7 +327,7 @@ def model_words(name: str) -> ModelWords:
 
 
 def level_words(name: str) -> LevelWords:
-    """Give the words for what a model, or a part of one, counts."""
+    """Return the words for what a model, or a part of one, counts."""
     return PART_WORDS.get(name) or model_words(name)
 
 
@@ -355,5 +355,5 @@ def _shown(value: object) -> object:
 
 
 def measure_words(name: str) -> MeasureWords:
-    """Give the words for a measure; of one that is not known here, only its name."""
+    """Return the words for a measure; of one that is not known here, only its name."""
     return MEASURE_WORDS.get(name, MeasureWords(title=name, meaning="", scale=""))

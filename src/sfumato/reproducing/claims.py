@@ -139,13 +139,13 @@ def bounded(claim: Claim, lines: Sequence[Line], bound: Callable[[float], float]
 
 
 def rise(line: Line) -> float:
-    """Give how much a line rises from its first to its last measured point; NaN if there are not two."""
+    """Return how much a line rises from its first to its last measured point; NaN if there are not two."""
     ys = list(line.measured().values())
     return ys[-1] - ys[0] if len(ys) > 1 else float("nan")
 
 
 def largest_step(line: Line) -> float:
-    """Give the x at which a line makes its largest step up, measured by quotients; NaN without steps."""
+    """Return the x at which a line makes its largest step up, measured by quotients; NaN without steps."""
     points = list(line.measured().items())
     steps = {x: after / before for (_, before), (x, after) in pairwise(points) if before > 0}
     return max(steps, key=lambda x: steps[x]) if steps else float("nan")

@@ -125,7 +125,7 @@ def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def _is_reproduction(folder: Path) -> bool:
-    """Tell whether a folder holds findings and figures, and nothing else."""
+    """Return whether a folder holds findings and figures, and nothing else."""
     names = {path.name for path in folder.iterdir()}
     known = {f".{kind}" for kind in (*FORMATS, "csv")}
     others = [Path(name) for name in names - {FINDINGS}]

@@ -20,7 +20,7 @@ class Line:
     spread: tuple[float, ...] | None = None
 
     def measured(self) -> dict[float, float]:
-        """Give y by x, where it was measured."""
+        """Return y by x, where it was measured."""
         return {x: y for x, y in zip(self.xs, self.ys, strict=True) if not isnan(y)}
 
 

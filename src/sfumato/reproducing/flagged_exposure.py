@@ -42,7 +42,7 @@ class Cells:
         return cls(code(release.original, schema), flags, buckets)
 
     def exposures(self, name: str, *, adversary: int) -> Floats:
-        """Give the exposure of every sensitive cell of an attribute: of flagged ones, or of all if it has no flags.
+        """Return the exposure of every sensitive cell of an attribute: of flagged ones, or of all if it has no flags.
 
         Adversary 1 knows the cells of the target that are not flagged. Records match that show the same in these, and
         have the target's cell in a bucket as the target has. Adversary 2 knows this of everybody, so only records
@@ -85,7 +85,7 @@ class Cells:
 
 
 def _shares(labels: Ints, rows: Ints, mine: Ints, bucket: Ints, values: Ints) -> Floats:
-    """Give for each of `mine`, which are among `rows`, the mean share of its value in the buckets of its label."""
+    """Return for each of `mine`, which are among `rows`, the mean share of its value in the buckets of its label."""
     width = int(values.max()) + 1
     inside = np.flatnonzero(bucket != NOT_PUBLISHED)
     cells, counts = np.unique(bucket[inside] * width + values[inside], return_counts=True)

@@ -31,7 +31,7 @@ def refuse_no_learning() -> None:
 
 
 def tree_accuracy(learned: pa.Table, tested: pa.Table, *, target: str, columns: Sequence[str], seed: int) -> float:
-    """Give the share of records that a tree classifies rightly; numbers are used as such, texts as categories."""
+    """Return the share of records that a tree classifies rightly; numbers are used as such, texts as categories."""
     tree = _library("tree").DecisionTreeClassifier(random_state=seed)
     selection = _library("model_selection")
     folds = selection.StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
@@ -42,7 +42,7 @@ def tree_accuracy(learned: pa.Table, tested: pa.Table, *, target: str, columns: 
 
 
 def majority_accuracy(learned: pa.Table, tested: pa.Table, *, target: str) -> float:
-    """Give the share of records that are of the class that is most frequent among those to learn from."""
+    """Return the share of records that are of the class that is most frequent among those to learn from."""
     names, counts = np.unique(_texts(learned[target]), return_counts=True)
     return float((_texts(tested[target]) == names[counts.argmax()]).mean())
 
@@ -60,7 +60,7 @@ def _is_number(column: pa.Array) -> bool:
 
 
 def _features(learned: pa.Table, tested: pa.Table, columns: Sequence[str]) -> list[npt.NDArray[np.float32]]:
-    """Give both tables as numbers: one column per number, one per text that occurs."""
+    """Return both tables as numbers: one column per number, one per text that occurs."""
     encoder = _library("preprocessing").OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
     numeric = [name for name in columns if _is_number(learned[name])]
     others = [name for name in columns if name not in numeric]

@@ -163,7 +163,7 @@ class FusionSubject:
         return [name for mine in self.attributes for name in mine]
 
     def of(self, table: pa.Table) -> FusionSubject:
-        """Give the same subject with other records."""
+        """Return the same subject with other records."""
         return replace(self, table=table)
 
     def requirement(self, k: int) -> Requirement:

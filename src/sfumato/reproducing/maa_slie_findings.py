@@ -62,11 +62,11 @@ class _View:
         self.forms = list(dict.fromkeys([*settings, *((1, k) for _, k in settings)]))
 
     def line(self, method: str, h: int, k: int) -> Line:
-        """Give a line, named so that it can be told from those of other parts."""
+        """Return a line, named so that it can be told from those of other parts."""
         return line(self.measured, Series(self.rows, method, h, k), self.shown.value, f"{method}, H={h}, k={k}")
 
     def lines(self) -> list[Line]:
-        """Give all lines, with H and without."""
+        """Return all lines, with H and without."""
         return [self.line(method, h, k) for h, k in self.forms for method in METHODS]
 
     def by_h(self, method: str) -> list[Pair]:
@@ -85,7 +85,7 @@ class _View:
         return [(self.line(GPKC, h, k), self.line(MAA_SLIE, h, k)) for h, k in forms]
 
     def traded(self, *, strict: bool) -> str:
-        """Tell what MAA-SLIE has for its loss."""
+        """Return what MAA-SLIE has for its loss."""
         protection = _View(self.measured, self.settings, self.rows, shown("2")).by_method(strict=strict)
         ratios = _ratios(protection)
         return f"MAA-SLIE's index trades loss for entropy: EPP of {_range(protection, ratios)}." if ratios else ""
@@ -134,7 +134,7 @@ def _ratios(pairs: Iterable[Pair]) -> dict[str, float]:
 
 
 def _range(pairs: Sequence[Pair], ratios: dict[str, float]) -> str:
-    """Tell the least and the greatest ratio of second lines to first ones, by their methods if there are several."""
+    """Return the least and the greatest ratio of second lines to first ones, by their methods if there are several."""
     first, second = (each.label if len(pairs) == 1 else each.label.split(",")[0] for each in pairs[0])
     return f"{second} is {number(min(ratios.values()))} to {number(max(ratios.values()))} times {first}"
 

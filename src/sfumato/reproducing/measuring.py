@@ -40,7 +40,7 @@ class Point:
     exposures: Mapping[str, float] = field(default_factory=dict)
 
     def exposure(self, name: str) -> float:
-        """Give a mean exposure by name; NaN if it was not measured."""
+        """Return a mean exposure by name; NaN if it was not measured."""
         return self.exposures.get(name, nan)
 
 
@@ -63,7 +63,7 @@ class Questions:
         return cls(subject, queries, actual_answers(subject.table, subject.schema, queries), known)
 
     def errors(self, release: Release) -> Floats:
-        """Give (upper - lower) / actual for every query, as in formulas 3.25 and 4.14 to 4.19 of the thesis."""
+        """Return (upper - lower) / actual for every query, as in formulas 3.25 and 4.14 to 4.19 of the thesis."""
         answers = Answers.read(release.published, self.subject.schema, self.queries, self.known).rounded()
         widths = np.array([answer.upper - answer.lower for answer in answers])
         return np.asarray(widths / np.abs(self.actual, where=self.actual != 0, out=np.full(len(widths), nan)))

@@ -78,7 +78,7 @@ class Schema:
         return tuple(name for names in self._by_role().values() for name in names)
 
     def role(self, name: str) -> Role:
-        """Tell the role of an attribute."""
+        """Return the role of an attribute."""
         for role, names in self._by_role().items():
             if name in names:
                 return role

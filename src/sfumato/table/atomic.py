@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """Give a temporary path beside a file, and move what was written there into place at the end.
+    """Return a temporary path beside a file, and move what was written there into place at the end.
 
     After any failure, an interruption included, the temporary file is gone and an older target is as it was.
     An OSError becomes a WriteError.
@@ -45,7 +45,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Give a new folder beside a target, and move it into place when it is complete.
+    """Return a new folder beside a target, and move it into place when it is complete.
 
     A target that already holds files is refused unless `replace` is given; then it is removed only after the
     new folder is complete. After any failure the new folder is gone and an older target is as it was.

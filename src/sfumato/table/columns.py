@@ -78,7 +78,7 @@ def _refuse_unsupported(name: str, kind: pa.DataType) -> None:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Tell whether a type is one of Arrow's spellings of text."""
+    """Return whether a type is one of Arrow's spellings of text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -140,7 +140,7 @@ def _decimal(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _moment(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give moments as naive timestamps (UTC where they had a zone), or as dates when all are at midnight."""
+    """Return moments as naive timestamps (UTC where they had a zone), or as dates when all are at midnight."""
     if pa.types.is_date64(column.type):
         column = column.cast(pa.timestamp("ms"))
     moments = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.timestamp("us"))

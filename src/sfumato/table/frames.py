@@ -46,7 +46,7 @@ class FrameKind:
     index: Any = field(default=None, repr=False, compare=False)
 
     def restore(self, table: pa.Table) -> Any:
-        """Give a canonical table as the same kind of dataframe, with a fresh index."""
+        """Return a canonical table as the same kind of dataframe, with a fresh index."""
         known = {original.column: original for original in self.originals}
         dtypes = {
             name: known[name].dtype
@@ -66,7 +66,7 @@ class FrameKind:
         return nw.from_arrow(table, backend=backend).to_native()
 
     def restore_aligned(self, table: pa.Table) -> Any:
-        """Give a table whose row i is the original row i, with the original pandas index."""
+        """Return a table whose row i is the original row i, with the original pandas index."""
         frame = self.restore(table)
         if self.index is None:
             return frame

@@ -68,7 +68,7 @@ def create(path: Path, what: str, schema: str, said: Mapping[str, str]) -> bool:
 
 
 def facts(store: sqlite3.Connection) -> dict[str, str]:
-    """Give what a file says of itself."""
+    """Return what a file says of itself."""
     return dict(store.execute("SELECT name, value FROM facts"))
 
 

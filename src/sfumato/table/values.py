@@ -13,7 +13,7 @@ SMALLEST_PLAIN_FLOAT = 1e-4  # Python's repr writes smaller numbers with an expo
 
 
 def text(value: object) -> str:  # noqa: PLR0911 - one line per type
-    """Give the canonical text of one value that is not missing.
+    """Return the canonical text of one value that is not missing.
 
     Numbers lose a trailing ".0", dates are ISO, moments have a "T" and are told in UTC if they had a zone.
 
@@ -47,7 +47,7 @@ def text(value: object) -> str:  # noqa: PLR0911 - one line per type
 
 
 def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Give the canonical text of every element; missing values stay missing.
+    """Return the canonical text of every element; missing values stay missing.
 
     >>> texts(pa.array([1.0, None, 2.5])).to_pylist()
     ['1', None, '2.5']
@@ -57,7 +57,7 @@ def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
-    """Give the distinct values of a column and, for every element, its place among them.
+    """Return the distinct values of a column and, for every element, its place among them.
 
     >>> distinct, codes = coded(pa.chunked_array([["b", "a"], ["a", None]]))
     >>> distinct.to_pylist(), codes.to_pylist()
@@ -73,7 +73,7 @@ def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
 
 
 def distinct_texts(values: pa.Array) -> pa.Array:
-    """Give the canonical text of values that are already distinct."""
+    """Return the canonical text of values that are already distinct."""
     kind = values.type
     if pa.types.is_floating(kind):
         return _float_texts(values.cast(pa.float64()))

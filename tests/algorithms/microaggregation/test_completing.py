@@ -37,7 +37,7 @@ PROMISES = st.sampled_from(
     coded=coded_tables(),
     models=PROMISES,
     algorithm=st.sampled_from([Mdav, VMdav, KMember]),
-    publish=st.sampled_from(["centres", "ranges"]),
+    publish=st.sampled_from(["centers", "ranges"]),
     paired=st.booleans(),
 )
 @settings(max_examples=50)
@@ -93,11 +93,11 @@ def test_only_as_many_groups_are_united_as_must_be():
 
 def test_many_centers_are_searched_in_blocks_of_neighbors(monkeypatch):
     coded = numbers(*np.cumsum(np.arange(1, 33)).tolist())
-    centres = points_of(Space.of(coded), "range")
-    exact, _ = nearest_others(centres, np.arange(32), 1)
+    centers = points_of(Space.of(coded), "range")
+    exact, _ = nearest_others(centers, np.arange(32), 1)
     assert exact[:, 0].tolist() == [1, *range(31)]
     monkeypatch.setattr(completing, "BLOCK", 8)
-    blocked, apart = nearest_others(centres, np.arange(32), 2)
+    blocked, apart = nearest_others(centers, np.arange(32), 2)
     assert np.isfinite(apart).all()
     assert all(own != other for own, row in enumerate(blocked.tolist()) for other in row)
     assert (blocked[:, 0] == exact[:, 0]).mean() > 0.8

@@ -164,7 +164,7 @@ def test_the_form_without_levels_and_with_missing_values_is_that_of_the_oracle(
 
 
 @settings(max_examples=50, deadline=None)
-@given(ROWS, demands(), ALGORITHMS, st.sampled_from(["centres", "ranges"]))
+@given(ROWS, demands(), ALGORITHMS, st.sampled_from(["centers", "ranges"]))
 def test_every_class_keeps_the_model_or_nothing_can(
     rows: list[tuple[object, ...]], need: tuple[int, int, int], algorithm: Clustering, publish: Shown
 ) -> None:
@@ -359,7 +359,7 @@ def test_levels_without_weights_are_spread_evenly_if_they_are_numbers() -> None:
         ({"level_weights": {1: 0.5}}, "level_weights must be a mapping from levels to numbers between 0 and 1"),
         ({"approximate": 1}, "approximate must be true or false"),
         ({"weights": {"age": -1.0}}, "weights must be a mapping"),
-        ({"publish": "nodes"}, "publish must be 'centres' or 'ranges'"),
+        ({"publish": "nodes"}, "publish must be 'centers' or 'ranges'"),
     ],
 )
 def test_wrong_parameters_are_refused(wrong: dict[str, object], sentence: str) -> None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
 from sfumato.algorithms.microaggregation.mdav import Mdav
-from sfumato.algorithms.microaggregation.points import centres_of, points_of
+from sfumato.algorithms.microaggregation.points import centers_of, points_of
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.checks.requests import FewerThan
 from sfumato.coding.codes import code
-from sfumato.core.publication import Centre, Interval
+from sfumato.core.publication import Center, Interval
 from sfumato.exceptions import InvalidParameterError
 from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.schema.schema import Schema
@@ -77,7 +77,7 @@ def test_distances_are_weighted_sums_of_squares_on_every_scale(coded, scaling):
         if scaling == "deviation" and axis.kind == "numeric":
             spread = axis.positions[codes].var()
         elif scaling == "deviation":
-            middle = axis.centre(np.bincount(codes, minlength=len(axis.column.domain)))
+            middle = axis.center(np.bincount(codes, minlength=len(axis.column.domain)))
             spread = (matrix[middle][codes] ** 2).mean()
         expected = expected + axis.weight * one / (spread if spread > 0 else np.inf)
     found = [oracle.squared(points, oracle.point(points, 0), oracle.point(points, row)) for row in range(coded.rows)]
@@ -89,9 +89,9 @@ def test_distances_are_weighted_sums_of_squares_on_every_scale(coded, scaling):
 def test_centers_of_groups_are_those_of_the_definition(coded, k):
     space, labels = Space.of(coded), clustered(coded, k)
     points = points_of(space, "range")
-    found = centres_of(space, points, labels, int(labels.max()) + 1)
+    found = centers_of(space, points, labels, int(labels.max()) + 1)
     for number, rows in enumerate(as_groups(labels)):
-        means, codes = oracle.centre(points, rows)
+        means, codes = oracle.center(points, rows)
         assert found.places[:, number] == pytest.approx(means)
         assert found.codes[:, number].tolist() == codes
 
@@ -134,12 +134,12 @@ def test_centers_are_means_days_ranks_medoids_and_most_frequent_values():
     publication = Mdav().search(task_for(code(table, schema), [KAnonymity(k=3)]))
     shown = {name: list(each.labels) for name, each in publication.recoded.items()}
     assert shown == {
-        "age": [Centre(64 / 3)],
-        "born": [Centre(date(1990, 1, 1))],
-        "died": [Centre(date(1990, 1, 2))],
-        "seen": [Centre(datetime.fromisoformat("1960-01-01T10:00:02"))],
-        "grade": [Centre("school")],
-        "sex": [Centre("M")],
+        "age": [Center(64 / 3)],
+        "born": [Center(date(1990, 1, 1))],
+        "died": [Center(date(1990, 1, 2))],
+        "seen": [Center(datetime.fromisoformat("1960-01-01T10:00:02"))],
+        "grade": [Center("school")],
+        "sex": [Center("M")],
     }
 
 
@@ -177,7 +177,7 @@ def test_progress_is_told_between_calls_of_the_compiled_loop(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"publish": "means"}, "Mdav.publish must be 'centres' or 'ranges'; got 'means'."),
+        ({"publish": "means"}, "Mdav.publish must be 'centers' or 'ranges'; got 'means'."),
         ({"scaling": "log"}, "Mdav.scaling must be 'deviation' or 'range'; got 'log'."),
         ({"weights": {"x": -1}}, "Mdav.weights must be a mapping from names to numbers of at least 0; got {'x': -1}."),
         ({"weights": {"x": float("nan")}}, "numbers of at least 0"),
@@ -204,8 +204,8 @@ def test_what_cannot_be_served_is_refused_in_a_sentence():
 
 
 def test_published_cells_are_centers_only_if_asked():
-    assert Mdav().centres
-    assert not Mdav(publish="ranges").centres
+    assert Mdav().centers
+    assert not Mdav(publish="ranges").centers
 
 
 def test_groups_of_the_smallest_size_that_any_model_allows():

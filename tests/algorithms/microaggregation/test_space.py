@@ -47,12 +47,12 @@ def axis_of(values: list[object], schema: Schema) -> Axis:
 def test_centers_and_losses_of_groups_are_those_of_the_paper(rows: list[tuple[tuple[object, ...], int]]) -> None:
     space = Space.of(coded([row for row, _ in rows]), {"job": 0.5, "income": 2.0})
     labels = np.array([label for _, label in rows])
-    centres, losses = space.centres(labels, 5), space.losses(labels, 5)
+    centers, losses = space.centers(labels, 5), space.losses(labels, 5)
     for group in set(labels.tolist()):
         total = Fraction(0)
-        for axis, found in zip(space.axes, centres, strict=True):
+        for axis, found in zip(space.axes, centers, strict=True):
             codes = axis.column.codes[labels == group].tolist()
-            middle = oracle.centre(axis, codes)
+            middle = oracle.center(axis, codes)
             if axis.kind == "numeric":
                 values = axis.column.domain.positions[codes]
                 assert found[group] == pytest.approx(values.mean(), abs=1e-12)
@@ -75,30 +75,30 @@ def test_distances_of_codes_are_those_of_the_paper(rows: list[tuple[object, ...]
 
 def test_a_center_of_counts_is_the_center_of_one_group() -> None:
     income, grade, job, color = Space.of(coded([(1.5, "none", "clerk", "red"), (7.0, "doctor", "diver", "blue")])).axes
-    assert income.centre([3, 1]) == pytest.approx(2.875)
-    assert grade.centre([2, 0, 0, 3]) == 2
-    assert grade.centre([3, 0, 0, 2]) == 1
-    assert grade.centre([2, 0, 0, 2]) == 2
-    assert job.column.domain.texts[int(job.centre([1, 0, 0, 1, 1]))] == "sailor"
-    assert color.centre([2, 2]) == 0
+    assert income.center([3, 1]) == pytest.approx(2.875)
+    assert grade.center([2, 0, 0, 3]) == 2
+    assert grade.center([3, 0, 0, 2]) == 1
+    assert grade.center([2, 0, 0, 2]) == 2
+    assert job.column.domain.texts[int(job.center([1, 0, 0, 1, 1]))] == "sailor"
+    assert color.center([2, 2]) == 0
 
 
 def test_a_constant_column_loses_nothing_and_equal_numbers_are_their_own_mean() -> None:
     table = code(pa.table({"a": [0.1] * 7, "b": [5] * 7}), Schema(quasi=["a", "b"]))
     space = Space.of(table)
     assert space.losses(np.zeros(7, dtype=np.int64), 1).tolist() == [0.0]
-    assert space.centres(np.zeros(7, dtype=np.int64), 1)[0].tolist() == [0.1]
+    assert space.centers(np.zeros(7, dtype=np.int64), 1)[0].tolist() == [0.1]
 
 
 def test_numbers_near_the_end_of_the_range_have_finite_means() -> None:
     axis = axis_of([-1.5e308, 1.5e308, 1.5e308], Schema(quasi=["a"]))
-    assert axis.centre([1, 2]) == pytest.approx(0.5e308)
+    assert axis.center([1, 2]) == pytest.approx(0.5e308)
     assert axis.positions.tolist() == [0.0, 1.0]
 
 
 def test_the_mean_of_dates_is_a_number_of_days() -> None:
     axis = axis_of([date(1970, 1, 2), date(1970, 1, 4)], Schema(quasi=["a"]))
-    assert axis.centre([1, 1]) == 2
+    assert axis.center([1, 1]) == 2
 
 
 def test_records_without_a_group_are_left_out() -> None:

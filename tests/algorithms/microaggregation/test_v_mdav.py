@@ -39,10 +39,10 @@ def test_what_is_left_over_joins_the_group_of_the_nearest_center(coded, k, gamma
     if not groups:
         assert not found.any()
         return
-    centres = [oracle.centre(points, rows) for rows in groups]
+    centers = [oracle.center(points, rows) for rows in groups]
     for row in range(coded.rows):
         inside = [number for number, rows in enumerate(groups) if row in rows]
-        apart = [oracle.squared(points, oracle.point(points, row), centre) for centre in centres]
+        apart = [oracle.squared(points, oracle.point(points, row), center) for center in centers]
         assert apart[found[row]] == pytest.approx(min(apart)) if not inside else [found[row]] == inside
 
 

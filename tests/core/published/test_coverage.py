@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sfumato.algorithms.publishing import recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn, code_column
 from sfumato.coding.domain import Domain
-from sfumato.core.publication import Centre, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
+from sfumato.core.publication import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.core.published.coverage import cover
 from sfumato.core.published.table import PublishedColumn
 from sfumato.hierarchies import Prefixes
@@ -39,7 +39,7 @@ def covers(label, domain: Domain, leaf: int) -> bool:  # noqa: PLR0911 - one lin
     match label:
         case Exact():
             return label.text == text
-        case Centre():
+        case Center():
             return comparable(label.value) == comparable(value)
         case ValueSet():
             return text in label.texts
@@ -115,7 +115,7 @@ def test_ordinal_intervals_cover_ranks(low_closed, high_closed):
 def test_a_bound_of_another_kind_covers_nothing():
     day, number = date(2020, 1, 1), 20
     for domain, bad in ((NUMBERS, day), (DAYS, number), (MOMENTS, number), (GRADES, "unheard")):
-        labels = [Interval(bad, bad), Interval(-inf, bad), Interval(bad, inf), Centre(bad)]
+        labels = [Interval(bad, bad), Interval(-inf, bad), Interval(bad, inf), Center(bad)]
         assert cover(labels, domain).leaf_counts().tolist() == [0, 0, 0, 0]
 
 
@@ -143,9 +143,9 @@ def test_masks_and_sets_cover_numbers_by_their_texts():
 
 
 def test_a_number_is_covered_however_it_is_written():
-    assert_covers([Centre(20.0), Centre(20.5), Centre(-3)], NUMBERS)
-    assert_covers([Centre(datetime(2020, 1, 1)), Centre(datetime(2020, 1, 1, 1))], DAYS)  # noqa: DTZ001 - naive
-    assert_covers([Centre(date(2020, 1, 1))], MOMENTS)
+    assert_covers([Center(20.0), Center(20.5), Center(-3)], NUMBERS)
+    assert_covers([Center(datetime(2020, 1, 1)), Center(datetime(2020, 1, 1, 1))], DAYS)  # noqa: DTZ001 - naive
+    assert_covers([Center(date(2020, 1, 1))], MOMENTS)
 
 
 def test_many_labels_of_a_large_domain_are_kept_apart():

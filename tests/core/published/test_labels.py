@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.publication import Centre, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
+from sfumato.core.publication import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.core.published.labels import is_mask, parse_label
 from sfumato.schema.scales import Scale
 from sfumato.table.values import text
@@ -110,10 +110,10 @@ def test_what_is_no_number_and_no_interval_stays_a_text(written, label):
         ("12345678901234567890123", 1.2345678901234568e22),
     ],
 )
-def test_a_number_or_date_outside_the_domain_is_a_centre(written, value):
+def test_a_number_or_date_outside_the_domain_is_a_center(written, value):
     label = parse_label(written, Scale.NUMERIC, {"31": 31})
-    assert label == Centre(value)
-    assert isinstance(label, Centre)
+    assert label == Center(value)
+    assert isinstance(label, Center)
 
 
 def test_a_leaf_comes_before_every_notation():

@@ -276,7 +276,7 @@ def test_the_findings_are_plain_numbers():
         "rows_out": 4,
         "suppressed": 0,
         "with_correspondence": False,
-        "of_centres": False,
+        "of_centers": False,
         "false_cells": 0,
         "unmatched_records": 0,
         "holds": True,

@@ -28,13 +28,13 @@ def exact(l: float | Fraction) -> Fraction:
 
 
 def is_eligible(counts: Sequence[int] | Counts, l: float | Fraction) -> bool:
-    """Tell whether no value holds more than 1/l of the records."""
+    """Return whether no value holds more than 1/l of the records."""
     held = [int(count) for count in counts]
     return max(held, default=0) * exact(l) <= sum(held)
 
 
 def surplus(counts: Sequence[int] | Counts, l: float | Fraction) -> Counts:
-    """Give for every value how many records to suppress, as few as possible, so that the rest is l-eligible.
+    """Return for every value how many records to suppress, as few as possible, so that the rest is l-eligible.
 
     What remains of too frequent values is capped at one number, the greatest c for which c l records remain. The
     records that remain under a cap are a concave function of it, so the greatest is found by halving.

@@ -53,7 +53,7 @@ class Protected:
         return int(np.count_nonzero(self.column.codes[self.cells] == self.column.domain.missing))
 
     def rows(self, kept: Rows) -> Rows:
-        """Give those of some records whose cell is sensitive."""
+        """Return those of some records whose cell is sensitive."""
         return kept[self.cells[kept]]
 
     def counts(self, kept: Rows) -> Counts:
@@ -61,7 +61,7 @@ class Protected:
         return np.bincount(self.column.codes[self.rows(kept)], minlength=self._width).astype(np.int64)
 
     def has_nothing_to_hide(self) -> bool:
-        """Tell whether every cell may stand by itself."""
+        """Return whether every cell may stand by itself."""
         counts = self.counts(np.arange(len(self.cells)))
         return self._keep([((code,), 1) for code in np.flatnonzero(counts).tolist()], counts)
 
@@ -113,7 +113,7 @@ class Protected:
             first, last = np.column_stack([first, cut])[good].ravel(), np.column_stack([cut, last])[good].ravel()
 
     def _halves_keep(self, counts: Counts, values: Rows, first: Rows, cut: Rows, last: Rows) -> npt.NDArray[np.bool_]:
-        """Tell where one bucket for the values before a cut is good, and one for those after it."""
+        """Return where one bucket for the values before a cut is good, and one for those after it."""
         starts, stops = np.column_stack([first, cut]).ravel(), np.column_stack([cut, last]).ravel()
         lengths = stops - starts
         half = np.repeat(np.arange(len(starts)), lengths)
@@ -154,7 +154,7 @@ class Protected:
         return bool(self._kept(whole, counts).all())
 
     def _kept(self, histogram: Histogram, totals: Counts) -> npt.NDArray[np.bool_]:
-        """Tell which buckets keep all models, also for one who knows of a single record that it is in the bucket."""
+        """Return which buckets keep all models, also for one who knows of a single record that it is in the bucket."""
         alone = np.ones(len(histogram.offsets) - 1, dtype=np.int64)
         groups = Groups(alone, {self.name: histogram}, {self.name: totals}, {self.name: self.column.domain})
         return np.asarray(np.logical_and.reduce([model.kept_by(groups) for model in self.models]))
@@ -192,7 +192,7 @@ def protected_cells(task: Task) -> list[Protected]:
 
 
 def flagged_cells(table: CodedTable, name: str) -> CodedColumn:
-    """Give the flagged cells of an attribute alone, in the domain that a reader of their buckets sees."""
+    """Return the flagged cells of an attribute alone, in the domain that a reader of their buckets sees."""
     column = next(column for column in (*table.quasi, *table.sensitive) if column.name == name)
     codes, domain = column.codes[table.flags[name]], column.domain
     if domain.scale not in {Scale.NUMERIC, Scale.NOMINAL}:

@@ -169,7 +169,7 @@ def _recoded(
 
 
 def _spread(of_kept: npt.NDArray[np.int32], rows: Rows, total: int) -> npt.NDArray[np.int32]:
-    """Give one number per record of the table, those that are suppressed included."""
+    """Return one number per record of the table, those that are suppressed included."""
     result = np.full(total, NOT_PUBLISHED, dtype=np.int32)
     result[rows] = of_kept
     return result

@@ -70,12 +70,12 @@ class _Cutting:
         self.starts = np.cumsum(sizes) - sizes
 
     def bound(self, of_set: Ints, group: Ints) -> Ints:
-        """Tell where a group of a set begins."""
+        """Return where a group of a set begins."""
         size, groups = self.sizes[of_set], self.groups[of_set]
         return np.asarray(self.starts[of_set] + group * (size // groups) + np.minimum(group, size % groups))
 
     def group_starts(self) -> Ints:
-        """Tell where all groups begin."""
+        """Return where all groups begin."""
         of_set = np.repeat(np.arange(len(self.sizes)), self.groups)
         return self.bound(of_set, np.arange(len(of_set)) - (np.cumsum(self.groups) - self.groups)[of_set])
 

@@ -85,7 +85,7 @@ class LocalAnatomy(Algorithm):
 
 
 def impossible(task: Task) -> bool:
-    """Tell whether a group of all records breaks a model of group sizes, which is refused with what is possible."""
+    """Return whether a group of all records breaks a model of group sizes, which is refused with what is possible."""
     sizes = [model.k for model in simple_models(task.models) if isinstance(model, KAnonymity)]
     return max(sizes, default=1) > task.table.rows
 
@@ -125,7 +125,7 @@ def _refused(protected: Protected, name: str, task: Task) -> str | None:
 
 
 def flags_of(table: CodedTable) -> list[npt.NDArray[np.bool_]]:
-    """Tell for every quasi-identifier whose cells are flagged."""
+    """Return for every quasi-identifier whose cells are flagged."""
     none = np.zeros(table.rows, dtype=np.bool_)
     return [table.flags.get(column.name, none) for column in table.quasi]
 

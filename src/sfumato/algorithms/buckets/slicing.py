@@ -191,7 +191,7 @@ def _model_of_identities(task: Task) -> PrivacyModel | None:
 
 
 def _keeps(task: Task, linked: Sequence[int]) -> bool:
-    """Tell whether the records with equal linked values keep every model, in one bucket of all records."""
+    """Return whether the records with equal linked values keep every model, in one bucket of all records."""
     names = {name for model in task.models for name in model.attributes}
     watched = [column for column in task.table.sensitive if column.name in names]
     parts = _parts(np.zeros(task.table.rows, dtype=np.int32), 1, [task.table.quasi[j] for j in linked])

@@ -51,7 +51,7 @@ class Choices(ABC):
 
     @abstractmethod
     def pieces(self, choice: int) -> list[Part]:
-        """Give what a choice parts the part into."""
+        """Return what a choice parts the part into."""
 
     @abstractmethod
     def scan(self, partition: Partition) -> Scan:
@@ -89,7 +89,7 @@ class Thresholds(Choices):
         return gain
 
     def pieces(self, choice: int) -> list[Part]:
-        """Give what a choice parts the part into."""
+        """Return what a choice parts the part into."""
         middle = self.part.first + choice
         pieces = [self.tree.run(self.part.first, middle)]
         if middle < self.known:
@@ -190,7 +190,7 @@ class Members(Choices):
         return np.append(whole, np.where(leaving, each + rest - before, 0.0))
 
     def pieces(self, choice: int) -> list[Part]:
-        """Give what a choice parts the part into."""
+        """Return what a choice parts the part into."""
         members = self.part.members
         if choice == 0:
             return [self.tree.whole(member) for member in members]

@@ -52,7 +52,7 @@ class Descent:
             progress(min(gained / most, 1.0), f"{len(partition.sizes):,} groups")
 
     def _most(self, column: int) -> float:
-        """Give what would be gained if every value of an attribute were published as it is."""
+        """Return what would be gained if every value of an attribute were published as it is."""
         cut, measure = self.partition.cuts[column], self.partition.measure
         codes = np.arange(cut.tree.codes)
         return float(measure.in_ranges(column, codes, codes).sum() - measure.of(column, cut.parts).sum())

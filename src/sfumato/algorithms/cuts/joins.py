@@ -38,7 +38,7 @@ class Joins(ABC):
 
     @abstractmethod
     def parts(self, number: int) -> tuple[list[Part], Part]:
-        """Give what a join joins, and what comes of it."""
+        """Return what a join joins, and what comes of it."""
 
     @abstractmethod
     def make(self, number: int) -> list[int]:
@@ -66,7 +66,7 @@ class SiblingJoins(Joins):
             self._allow(node)
 
     def parts(self, number: int) -> tuple[list[Part], Part]:
-        """Give what a join joins, and what comes of it."""
+        """Return what a join joins, and what comes of it."""
         tree = self.cut.tree
         return [tree.whole(child) for child in tree.children(number).tolist()], tree.whole(number)
 
@@ -101,7 +101,7 @@ class NeighborJoins(Joins):
         self._retarget()
 
     def parts(self, number: int) -> tuple[list[Part], Part]:
-        """Give what a join joins, and what comes of it."""
+        """Return what a join joins, and what comes of it."""
         tree = self.cut.tree
         low, high = (self.cut.parts[self.cut.number[code]] for code in (number, number + 1))
         return [low, high], tree.run(low.first, high.last)

@@ -94,11 +94,11 @@ class Partition:
         return float(self.sizes[~self.kept].sum())
 
     def allows(self, bad: Floats | float) -> Mask:
-        """Tell whether so many records in bad groups may be suppressed."""
+        """Return whether so many records in bad groups may be suppressed."""
         return np.less_equal(bad, self.limit)
 
     def may_be_good(self, sizes: Floats) -> Mask:
-        """Tell which groups of some sizes can be good; exactly, if models look at sizes only."""
+        """Return which groups of some sizes can be good; exactly, if models look at sizes only."""
         good = sizes >= max(self._smallest, 1)
         groups = Groups(sizes.astype(np.int64))
         for model in self.models:
@@ -141,7 +141,7 @@ class Partition:
         return Trial(rows, group, numbers, sizes, worth, kept, None, float(bad), float(gain), float(least))
 
     def standing(self, groups: Ints) -> tuple[float, float]:
-        """Tell how many records of some groups are in bad ones, and what those in good ones are worth."""
+        """Return how many records of some groups are in bad ones, and what those in good ones are worth."""
         sizes, kept = self.sizes[groups], self.kept[groups]
         return float(sizes[~kept].sum()), float((sizes * self.worth[groups])[kept].sum())
 

@@ -121,7 +121,7 @@ class Tree:
         return self.domain.hierarchy is None and self.domain.scale.ordered
 
     def children(self, node: int) -> Ints:
-        """Give the nodes right below a node."""
+        """Return the nodes right below a node."""
         return self.below[self.offsets[node] : self.offsets[node + 1]]
 
     def whole(self, node: int) -> Part:
@@ -170,7 +170,7 @@ class Tree:
         return known and (self._is_range(part) or self.leaves(part) <= MOST_LISTED)
 
     def label(self, part: Part) -> Label:
-        """Give what is published for a part."""
+        """Return what is published for a part."""
         if part.runs != ((self.first[part.node], self.last[part.node]),):
             if self._is_range(part):
                 return Interval(self._values[part.first], self._values[part.last])
@@ -221,7 +221,7 @@ class Cut:
             self.number[first : last + 1] = number
 
     def by_value(self) -> Recoded:
-        """Give the label of every code, that of missing values last."""
+        """Return the label of every code, that of missing values last."""
         number = self.number
         labels = [self.tree.label(part) for part in self.parts]
         if not self.tree.missing:

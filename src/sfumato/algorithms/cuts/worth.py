@@ -44,22 +44,22 @@ class Worth(ABC):
         return self._records[column][last + 1] - self._records[column][first]
 
     def of(self, column: int, parts: Sequence[Part]) -> Floats:
-        """Give the worth of parts."""
+        """Return the worth of parts."""
         first, last, starts = _runs(parts)
         values = np.add.reduceat(self._values_in(column, first, last), starts)
         return self._worth(column, values, np.add.reduceat(self._counts(column, first, last), starts, axis=0))
 
     def per_record(self, column: int, parts: Sequence[Part]) -> Floats:
-        """Give what a record is worth in every part."""
+        """Return what a record is worth in every part."""
         worth: Floats = self.of(column, parts) / np.maximum(self.records(column, parts), 1)
         return worth
 
     def in_ranges(self, column: int, first: Ints, last: Ints) -> Floats:
-        """Give the worth of many parts that are ranges of codes."""
+        """Return the worth of many parts that are ranges of codes."""
         return self._worth(column, self._values_in(column, first, last), self._counts(column, first, last))
 
     def outside(self, column: int, part: Part, first: Ints, last: Ints) -> Floats:
-        """Give the worth of what is left of a part when a range of codes is taken out, for many ranges."""
+        """Return the worth of what is left of a part when a range of codes is taken out, for many ranges."""
         firsts, lasts, _ = _runs([part])
         values = self._values_in(column, firsts, lasts).sum() - self._values_in(column, first, last)
         counts = self._counts(column, firsts, lasts).sum(axis=0) - self._counts(column, first, last)
@@ -79,7 +79,7 @@ class Worth(ABC):
 
     @abstractmethod
     def _worth(self, column: int, values: Ints, counts: Ints) -> Floats:
-        """Give the worth of parts with so many values and counts."""
+        """Return the worth of parts with so many values and counts."""
 
 
 class AvoidedLoss(Worth):

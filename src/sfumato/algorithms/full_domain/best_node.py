@@ -54,19 +54,19 @@ class Search(ABC):
 
     @abstractmethod
     def exploration(self) -> Exploration:
-        """Tell what was found out."""
+        """Return what was found out."""
 
     @abstractmethod
     def lower_bound(self) -> float:
-        """Give a number that the loss of no solution is below."""
+        """Return a number that the loss of no solution is below."""
 
     @abstractmethod
     def bound_of(self, levels: Levels) -> float:
-        """Give a number that the loss of a node is not below, if it is a solution."""
+        """Return a number that the loss of a node is not below, if it is a solution."""
 
     @abstractmethod
     def value_of(self, levels: Levels) -> float:
-        """Give the loss of a node, which is checked if it was not; infinite if it is no solution."""
+        """Return the loss of a node, which is checked if it was not; infinite if it is no solution."""
 
     @abstractmethod
     def seek(self) -> None:

@@ -52,7 +52,7 @@ class Exploration:
         return len(self.levels)
 
     def node(self, row: int) -> Levels:
-        """Give the levels of a node."""
+        """Return the levels of a node."""
         return tuple(int(level) for level in self.levels[row])
 
     @property

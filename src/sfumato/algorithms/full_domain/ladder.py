@@ -53,13 +53,13 @@ class Ladder:
         return (*below, np.ones(1))
 
     def step(self, lower: int, upper: int) -> Nodes:
-        """Give for every node of a level the node above it on a higher level."""
+        """Return for every node of a level the node above it on a higher level."""
         above = np.zeros(self.widths[lower], dtype=np.int32)
         above[self.levels[lower]] = self.levels[upper]
         return above
 
     def labels(self, level: int) -> list[Label]:
-        """Give what is published for every node of a level."""
+        """Return what is published for every node of a level."""
         if level == self.height:
             return [Suppressed()]
         if level == 0:

@@ -39,7 +39,7 @@ class LargeSearch(Search):
         self._blocks = 0.0
 
     def exploration(self) -> Exploration:
-        """Tell what was found out about the nodes that were checked."""
+        """Return what was found out about the nodes that were checked."""
         nodes = list(self.known)
         losses = np.array([self.known[node][0] for node in nodes])
         allowed = np.isfinite(losses)
@@ -56,15 +56,15 @@ class LargeSearch(Search):
         )
 
     def lower_bound(self) -> float:
-        """Give what blocks of attributes lose at least."""
+        """Return what blocks of attributes lose at least."""
         return min(self.least, self._blocks)
 
     def bound_of(self, levels: Levels) -> float:
-        """Give what the loss of a node is not below, if it is a solution."""
+        """Return what the loss of a node is not below, if it is a solution."""
         return float(self.loss.bound(np.array(self.loss.lowest), np.array(self.start.at(levels))))
 
     def value_of(self, levels: Levels) -> float:
-        """Give the loss of a node, which is checked if it was not; infinite if it is no solution."""
+        """Return the loss of a node, which is checked if it was not; infinite if it is no solution."""
         if levels not in self.known:
             check = self.recodings.check(levels)
             value = float(self.loss.value(check)) if check.allowed else np.inf
@@ -150,7 +150,7 @@ class LargeSearch(Search):
         return DenseSearch(recodings, type(self.loss)(setting), silent, deadline)
 
     def _lasting_models(self) -> list[PrivacyModel]:
-        """Give the models that a solution keeps when attributes are left out."""
+        """Return the models that a solution keeps when attributes are left out."""
         task = self.recodings.task
         lasting = [m for m in task.models if m.extendable or (m.monotone and not self.recodings.limit)]
         return [*lasting, KAnonymity(k=self.recodings.smallest_group)]

@@ -24,12 +24,12 @@ class Separable:
     addends: tuple[npt.NDArray[np.float64], ...]
 
     def at(self, levels: Levels) -> float:
-        """Give the number of one node."""
+        """Return the number of one node."""
         parts = zip(self.addends, levels, strict=True)
         return self.constant + sum(float(part[level] if len(part) > 1 else part[0]) for part, level in parts)
 
     def dense(self) -> npt.NDArray[np.float64]:
-        """Give the numbers of all nodes, one axis per attribute."""
+        """Return the numbers of all nodes, one axis per attribute."""
         total = np.full((1,) * len(self.addends), self.constant)
         for axis, part in enumerate(self.addends):
             total = total + part.reshape([-1 if other == axis else 1 for other in range(len(self.addends))])
@@ -78,7 +78,7 @@ class Lattice:
                 yield (*levels[:j], level - 1, *levels[j + 1 :])
 
     def cells(self) -> Separable:
-        """Give the logarithm of the number of cells that every node can tell apart."""
+        """Return the logarithm of the number of cells that every node can tell apart."""
         parts = tuple(np.array([log(width) for width in ladder.widths]) for ladder in self.ladders)
         return Separable(0.0, parts)
 
@@ -94,7 +94,7 @@ def box_above(levels: Sequence[int]) -> tuple[slice, ...]:
 
 
 def is_below(lower: Levels, upper: Levels) -> bool:
-    """Tell whether one node is at or below another."""
+    """Return whether one node is at or below another."""
     return all(low <= high for low, high in zip(lower, upper, strict=True))
 
 

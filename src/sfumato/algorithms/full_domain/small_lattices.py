@@ -77,7 +77,7 @@ class DenseSearch(Search):
             self.check(self._levels(unknown[middle]))
 
     def exploration(self) -> Exploration:
-        """Tell what was found out."""
+        """Return what was found out."""
         shape = self.status.shape
         levels = np.stack(np.unravel_index(np.arange(self.status.size), shape), axis=1).astype(np.int16)
         best = None if self.best is None else int(np.ravel_multi_index(self.best, shape))
@@ -94,15 +94,15 @@ class DenseSearch(Search):
         )
 
     def lower_bound(self) -> float:
-        """Give the least bound of the nodes that are left, or the least loss."""
+        """Return the least bound of the nodes that are left, or the least loss."""
         return min(self.least, float(self.bound[self._candidates()].min(initial=np.inf)))
 
     def bound_of(self, levels: Levels) -> float:
-        """Give what the loss of a node is not below, if it is a solution."""
+        """Return what the loss of a node is not below, if it is a solution."""
         return float(self.bound[levels])
 
     def value_of(self, levels: Levels) -> float:
-        """Give the loss of a node, which is checked if it was not; infinite if it is no solution."""
+        """Return the loss of a node, which is checked if it was not; infinite if it is no solution."""
         if self.unknown[levels]:
             self.check(levels)
         return float(np.nan_to_num(self.losses[levels], nan=np.inf))

@@ -77,7 +77,7 @@ class Findings:
         self.status[box_below(levels)] = Status.NOT_ANONYMOUS
 
     def exploration(self, eligible: npt.NDArray[np.bool_] | None = None) -> Exploration:
-        """Tell what is known, and which eligible solution loses least; of several, the first in the lattice's order.
+        """Return what is known, and which eligible solution loses least; of several, the first in the lattice's order.
 
         No node that may be a solution, eligible or not, loses less than the bound of the proof.
         """
@@ -101,11 +101,11 @@ class Findings:
         )
 
     def tell(self, done: float) -> None:
-        """Tell how much of the work is done, and the least loss so far."""
+        """Return how much of the work is done, and the least loss so far."""
         note = f"{self.loss.name} {self.least:.4g}" if self.least < np.inf else "nothing found yet"
         self.recodings.task.progress(done, note)
 
 
 def _stays_good(model: PrivacyModel, *, suppressing: bool) -> bool:
-    """Tell whether all nodes above one that keeps a model keep it, too."""
+    """Return whether all nodes above one that keeps a model keep it, too."""
     return model.extendable or (model.monotone and not suppressing)

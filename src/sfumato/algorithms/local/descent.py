@@ -87,7 +87,7 @@ class Descent(ABC):
         return ranking, np.take_along_axis(width, ranking, axis=1)
 
     def kept(self, rows: Ints, group: Ints, groups: int) -> Flags:
-        """Tell which groups of some records keep all models."""
+        """Return which groups of some records keep all models."""
         watched = [
             CodedColumn(domain, codes[rows])
             for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)

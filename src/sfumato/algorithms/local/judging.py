@@ -32,14 +32,14 @@ class Judge:
         self.size_suffices = not names and all(model.extendable and model.kept_by(smallest)[0] for model in task.models)
 
     def kept(self, rows: Ints, group: Ints, groups: int) -> Flags:
-        """Tell for groups of some rows whether they keep all models."""
+        """Return for groups of some rows whether they keep all models."""
         if not self._watched:
             return self._judged(Groups(np.bincount(group, minlength=groups)))
         watched = [CodedColumn(column.domain, column.codes[rows]) for column in self._watched]
         return self._judged(Groups.from_rows(group, groups, watched, self._missing, totals=self._totals))
 
     def kept_at_last(self, rows: Ints, group: Ints, groups: int) -> Flags:
-        """Tell for groups of some rows whether they keep all models; one that was refused before is not judged again.
+        """Return for groups of some rows whether they keep all models; one that was refused before is not judged again.
 
         A group is remembered by a sum of its rows' random marks.
         """

@@ -130,11 +130,11 @@ class Descent:
             self.records = self.cutter.split(self.records, cut, left)
 
     def groups(self) -> npt.NDArray[np.int32]:
-        """Give the leaf of every row of the table."""
+        """Return the leaf of every row of the table."""
         return self.reduction.of_rows(self.leaf_of)
 
     def ranges(self) -> Ranges:
-        """Give the ranges of all leaves."""
+        """Return the ranges of all leaves."""
         return Ranges(
             np.concatenate([ranges.low for ranges in self._leaf_ranges]),
             np.concatenate([ranges.high for ranges in self._leaf_ranges]),

@@ -50,7 +50,7 @@ class Segments:
         return [Proposal(np.where(allowed, proposal.cost, np.inf), proposal.left, proposal.middle)]
 
     def distances(self, record: Ints) -> Floats:
-        """Tell for every record what it costs together with its segment's given record."""
+        """Return for every record what it costs together with its segment's given record."""
         result = np.zeros(len(self.runs.owner))
         for codes, penalty in zip(self.codes, self.penalties, strict=True):
             result += penalty.pair(codes, codes[record][self.runs.owner])
@@ -108,7 +108,7 @@ class Segments:
         return score
 
     def _both_ways(self, order: Ints) -> tuple[Floats, Floats]:
-        """Tell what the records of a segment up to each record cost, and those from it on."""
+        """Return what the records of a segment up to each record cost, and those from it on."""
         back = self.runs.reversed()
         ahead, behind = np.zeros(len(order)), np.zeros(len(order))
         for codes, penalty in zip(self.codes, self.penalties, strict=True):

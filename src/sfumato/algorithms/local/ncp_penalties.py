@@ -31,7 +31,7 @@ class Runs:
         return cls(np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes))
 
     def reversed(self) -> Runs:
-        """Give the sequences from the last record of the last one to the first of the first."""
+        """Return the sequences from the last record of the last one to the first of the first."""
         ends = np.append(self.starts[1:], len(self.owner))
         return Runs(len(self.owner) - ends[::-1], (len(self.starts) - 1 - self.owner)[::-1])
 
@@ -54,18 +54,18 @@ class Penalty(ABC):
 
     @abstractmethod
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Tell what each code costs together with another one."""
+        """Return what each code costs together with another one."""
 
     @abstractmethod
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Tell for every record what the codes of its sequence up to its own cost together."""
+        """Return for every record what the codes of its sequence up to its own cost together."""
 
     @abstractmethod
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Tell by how much the cost of a core rises when a record joins; `runs` are the cores, `owner` says which."""
+        """Return by how much the cost of a core rises when a record joins; `runs` are the cores, `owner` says which."""
 
     def _mixed(self, codes: Ints, runs: Runs) -> npt.NDArray[np.bool_] | None:
-        """Tell where a sequence up to a record has missing and other values; None if no sequence has both."""
+        """Return where a sequence up to a record has missing and other values; None if no sequence has both."""
         lost = codes == self.missing
         differs = lost != lost[runs.starts][runs.owner]
         return runs.running_maximum(differs.astype(np.float64)) > 0 if differs.any() else None
@@ -93,18 +93,18 @@ class LinePenalty(Penalty):
         self._own = 1 / max(len(domain), 1) if ranks else 0.0  # a range of ranks counts both its ends
 
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Tell what each code costs together with another one."""
+        """Return what each code costs together with another one."""
         cost = self._cost(np.abs(self._places[one] - self._places[other]))
         return np.where((one == self.missing) != (other == self.missing), MIXED, cost)
 
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Tell for every record what the codes of its sequence up to its own cost together."""
+        """Return for every record what the codes of its sequence up to its own cost together."""
         high = runs.running_greatest(codes, self.missing + 1)
         low = self.missing - runs.running_greatest(self.missing - codes, self.missing + 1)
         return self._with_mixed(self._cost(self._places[high] - self._places[low]), codes, runs)
 
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Tell by how much the cost of a core rises when a record joins."""
+        """Return by how much the cost of a core rises when a record joins."""
         places = self._places[core]
         low, high = np.minimum.reduceat(places, runs.starts), np.maximum.reduceat(places, runs.starts)
         mine = self._places[codes]
@@ -130,20 +130,20 @@ class TreePenalty(Penalty):
             self._table = self._walk(np.repeat(every, leaves + 1), np.tile(every, leaves + 1))
 
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Tell what each code costs together with another one."""
+        """Return what each code costs together with another one."""
         if self._table is None:
             return self._walk(one, other)
         return np.asarray(self._table[one * (self.missing + 1) + other])
 
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Tell for every record what the codes of its sequence up to its own cost together.
+        """Return for every record what the codes of its sequence up to its own cost together.
 
         All ancestors of one record lie on one path, so the farthest record from the first decides.
         """
         return runs.running_maximum(self.pair(codes, codes[runs.starts][runs.owner]))
 
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Tell by how much the cost of a core rises when a record joins."""
+        """Return by how much the cost of a core rises when a record joins."""
         first = core[runs.starts]
         before = np.maximum.reduceat(self.pair(core, first[runs.owner]), runs.starts)
         rise = np.maximum(self.pair(codes, first[owner]) - before[owner], 0.0)
@@ -165,12 +165,12 @@ class SetPenalty(Penalty):
         self._each = 1 / max(len(domain), 1)
 
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Tell what each code costs together with another one."""
+        """Return what each code costs together with another one."""
         cost = np.where(one == other, 0.0, 2 * self._each)
         return np.where((one == self.missing) != (other == self.missing), MIXED, cost)
 
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Tell for every record what the codes of its sequence up to its own cost together."""
+        """Return for every record what the codes of its sequence up to its own cost together."""
         _, first = np.unique(self._keys(codes, runs.owner), return_index=True)
         fresh = np.zeros(len(codes), dtype=np.int64)
         fresh[first] = 1
@@ -179,7 +179,7 @@ class SetPenalty(Penalty):
         return self._with_mixed(self._cost(values), codes, runs)
 
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Tell by how much the cost of a core rises when a record joins."""
+        """Return by how much the cost of a core rises when a record joins."""
         inside = np.unique(self._keys(core, runs.owner))
         values = np.bincount(inside // (self.missing + 1), minlength=len(runs.starts))[owner]
         fresh = ~np.isin(self._keys(codes, owner), inside)

@@ -56,7 +56,7 @@ class Trees:
         return len(self.ladders)
 
     def places(self, quasi: Sequence[CodedColumn]) -> Nodes:
-        """Give the leaves of every row, one column per tree."""
+        """Return the leaves of every row, one column per tree."""
         found = [quasi[j].codes + self.leaves[i] for i, j in enumerate(self.columns)]
         return np.ascontiguousarray(np.stack(found, axis=1), dtype=np.int32)
 
@@ -78,7 +78,7 @@ class Trees:
 
 
 def _tree(ladder: Ladder, starts: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Give the covered places, the parent and the cost of every node of one tree, level by level."""
+    """Return the covered places, the parent and the cost of every node of one tree, level by level."""
     first, stop, parent = [], [], []
     for level, nodes in enumerate(ladder.levels):
         numbers = np.arange(ladder.widths[level])

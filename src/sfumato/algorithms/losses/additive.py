@@ -27,7 +27,7 @@ class AdditiveLoss(RecodingLoss):
 
     @abstractmethod
     def costs(self, ladder: Ladder) -> Costs:
-        """Give for every level the cost of a cell that holds a code, from 0 to 1, never falling with the level."""
+        """Return for every level the cost of a cell that holds a code, from 0 to 1, never falling with the level."""
 
     def value(self, check: Check) -> float:
         """Average the costs of published and of suppressed cells."""
@@ -88,7 +88,7 @@ class AdditiveLoss(RecodingLoss):
         ]
 
     def _lost(self, records: int) -> float:
-        """Give the cost of suppressed records, all cells at the root's cost."""
+        """Return the cost of suppressed records, all cells at the root's cost."""
         return records * self._root
 
     @cached_property

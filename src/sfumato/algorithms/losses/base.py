@@ -100,5 +100,5 @@ class RecodingLoss(ABC):
         return above + below
 
     def constant(self, bound: float) -> Separable:
-        """Give the same bound to all nodes that are asked for."""
+        """Return the same bound to all nodes that are asked for."""
         return Separable(bound, tuple(np.zeros(1) for _ in self.setting.ladders))

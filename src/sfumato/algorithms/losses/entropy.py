@@ -62,6 +62,6 @@ class EntropyLoss(RecodingLoss):
 
 
 def _bits(counts: npt.NDArray[np.floating | np.integer]) -> float:
-    """Give the bits that tell apart the records of several kinds: the entropy of their kinds, times their number."""
+    """Return the bits that tell apart the records of several kinds: the entropy of their kinds, times their number."""
     known = counts[counts > 0]
     return float((known * np.log2(known.sum() / known)).sum())

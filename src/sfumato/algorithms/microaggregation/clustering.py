@@ -28,14 +28,14 @@ class Clustering(Algorithm):
     Parameters
     ----------
     weights : what a distance counts by attribute; 1 where none is given.
-    publish : `"centres"` publishes a value in the middle of each group, `"ranges"` what covers its values.
+    publish : `"centers"` publishes a value in the middle of each group, `"ranges"` what covers its values.
     """
 
     weights: Mapping[str, float] | None = field(default=None, hash=False)
-    publish: Shown = "centres"
+    publish: Shown = "centers"
 
     def __post_init__(self) -> None:
-        require(self.publish in {"centres", "ranges"}, self, "publish", "'centres' or 'ranges'", self.publish)
+        require(self.publish in {"centers", "ranges"}, self, "publish", "'centers' or 'ranges'", self.publish)
         if self.weights is not None:
             wanted = "a mapping from names to numbers of at least 0"
             require(_are_weights(self.weights), self, "weights", wanted, self.weights)
@@ -46,9 +46,9 @@ class Clustering(Algorithm):
         """Part the records into clusters of at least so many, two or more, where there are that many."""
 
     @property
-    def centres(self) -> bool:
+    def centers(self) -> bool:
         """Whether published cells are centers, which need not cover the cells that they stand for."""
-        return self.publish == "centres"
+        return self.publish == "centers"
 
     def refusal(self, task: Task) -> str | None:
         """Refuse missing cells, unknown weights, and models for which good clusters do not make a good whole."""
@@ -81,7 +81,7 @@ class Clustering(Algorithm):
 
 
 def tell_clustered(task: Task, done: float) -> None:
-    """Tell the share of records that are in clusters."""
+    """Return the share of records that are in clusters."""
     task.progress(CLUSTERED * done)
 
 

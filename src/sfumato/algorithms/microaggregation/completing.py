@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.microaggregation.points import centres_of, points_of
+from sfumato.algorithms.microaggregation.points import centers_of, points_of
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.clustering.points import Floats, Ints, Labels, Points, nearest_points
 from sfumato.coding.grouping import group_keys
@@ -47,7 +47,7 @@ def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Label
         if len(counted) == 1:
             raise InfeasibleError(_impossible(counted, task))
         points = points_of(space, "deviation") if points is None else points
-        near, apart = nearest_others(centres_of(space, points, group, len(counted)), bad, NEAREST if watched else 1)
+        near, apart = nearest_others(centers_of(space, points, group, len(counted)), bad, NEAREST if watched else 1)
         chosen = np.arange(len(bad)), _best_unions(counted, bad, near, task)
         nearest, apart = near[chosen], apart[chosen]
         if turn < PAIRED_TURNS:
@@ -63,41 +63,41 @@ def join_nearest(space: Space, points: Points, labels: Labels) -> Labels:
     rest = np.flatnonzero(labels < 0)
     if not len(rest):
         return labels
-    centres = centres_of(space, points, labels, int(labels.max()) + 1)
+    centers = centers_of(space, points, labels, int(labels.max()) + 1)
     asked = Points(points.places[:, rest].copy(), points.codes[:, rest].copy(), points.axes)
     joined = labels.copy()
-    joined[rest] = nearest_points(centres, asked, np.full(len(rest), -1, dtype=np.int64))[0][:, 0]
+    joined[rest] = nearest_points(centers, asked, np.full(len(rest), -1, dtype=np.int64))[0][:, 0]
     return joined
 
 
-def nearest_others(centres: Points, asked: Ints, most: int) -> tuple[Ints, Floats]:
+def nearest_others(centers: Points, asked: Ints, most: int) -> tuple[Ints, Floats]:
     """Find the centers nearest to each of those named, a row each, and squared distances; itself is infinitely far.
 
     Among many centers they are looked for within blocks of neighbors.
     """
-    most = min(most, len(centres) - 1)
+    most = min(most, len(centers) - 1)
     found, apart = np.empty((len(asked), most), dtype=np.int64), np.empty((len(asked), most))
-    place = np.full(len(centres), -1, dtype=np.int64)
+    place = np.full(len(centers), -1, dtype=np.int64)
     place[asked] = np.arange(len(asked))
-    for block in _blocks(centres, np.arange(len(centres))):
+    for block in _blocks(centers, np.arange(len(centers))):
         mine = np.flatnonzero(place[block] >= 0)
-        members = Points(centres.places[:, block].copy(), centres.codes[:, block].copy(), centres.axes)
-        wanted = Points(members.places[:, mine].copy(), members.codes[:, mine].copy(), centres.axes)
+        members = Points(centers.places[:, block].copy(), centers.codes[:, block].copy(), centers.axes)
+        wanted = Points(members.places[:, mine].copy(), members.codes[:, mine].copy(), centers.axes)
         nearest, distances = nearest_points(members, wanted, mine, most)
         found[place[block[mine]]], apart[place[block[mine]]] = block[nearest], distances
     return found, apart
 
 
-def _blocks(centres: Points, members: Ints) -> list[Ints]:
+def _blocks(centers: Points, members: Ints) -> list[Ints]:
     """Part centers at medians of their widest axes until no part is large."""
     if len(members) <= BLOCK:
         return [members]
-    lines = centres.places[:, members]
-    codes = centres.codes[:, members] / np.maximum(centres.axes.leaves, 1)[:, None]
+    lines = centers.places[:, members]
+    codes = centers.codes[:, members] / np.maximum(centers.axes.leaves, 1)[:, None]
     axes = np.concatenate([lines, codes])
     order = np.argsort(axes[int(np.argmax(axes.std(axis=1)))], kind="stable")
     halves = np.array_split(members[order], 2)
-    return [part for half in halves for part in _blocks(centres, np.sort(half))]
+    return [part for half in halves for part in _blocks(centers, np.sort(half))]
 
 
 def _best_unions(groups: Groups, bad: Ints, near: Ints, task: Task) -> Ints:

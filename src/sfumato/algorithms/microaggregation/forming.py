@@ -58,7 +58,7 @@ class Rule:
     boxes: bool = False
 
     def arrays(self, rows: int) -> Arrays:
-        """Give the arrays that loops read: three weights, those of levels, logarithms up to one more than all rows."""
+        """Return the arrays that loops read: three weights, those of levels, logarithms up to one more than rows."""
         logarithms = np.log(np.maximum(np.arange(rows + 2), 1)) / np.log(self.base)
         weights = np.array([float(self.boxes), self.entropy, self.loss])
         return weights, np.array(self.level_weights, dtype=np.float64), logarithms
@@ -104,7 +104,7 @@ def form_classes(
     rng: np.random.Generator | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> npt.NDArray[np.int32]:
-    """Give some rows of a table the numbers of their classes.
+    """Return some rows of a table the numbers of their classes.
 
     Records that are left over join in random order, or in the order of their codes without a generator. If there is
     not enough for one class, all rows are in class 0.
@@ -135,7 +135,7 @@ class _Growth:
         counts = grouped.counts[order]
         layout = _Layout([codes[chosen] for codes in columns], space.axes, counts)
         values, levels = demand.values[rows][chosen], demand.levels[rows][chosen]
-        self.axes, self.centre, self.need = layout.arrays, layout.centre, least
+        self.axes, self.center, self.need = layout.arrays, layout.center, least
         self.records = (layout.codes, values, levels, counts.copy(), np.arange(len(chosen), dtype=np.int64))
         self.stock = _stock(values, levels, counts, demand)
         self.rule = rule.arrays(len(rows))
@@ -159,7 +159,7 @@ class _Growth:
             steps = axes * (int(self.stock[2][1]) + 1) * max(1, int(self.need[2]))
             end = min(self.most, self.formed + max(1, STEPS_PER_CALL // steps))
             shared = self.axes, self.records, self.stock, self.classes, self.entries, self.rule
-            self.formed = form(self.formed, end, self.need, *shared, self.centre, self.picks)
+            self.formed = form(self.formed, end, self.need, *shared, self.center, self.picks)
             progress(1 - self.left / len(self.name_of))
             if self.formed < end:
                 break
@@ -201,7 +201,7 @@ class _Layout:
         widths = np.array([len(occurring) for occurring, _ in found], dtype=np.int64)
         starts = np.cumsum(widths) - widths
         self.codes = np.empty((len(counts), len(axes)), dtype=np.int32)
-        self.centre = np.zeros(len(axes), dtype=np.float64)
+        self.center = np.zeros(len(axes), dtype=np.float64)
         positions: list[Floats] = [np.zeros(0)]
         nodes: list[npt.NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
         heights, trees, scales = np.zeros_like(widths), np.zeros_like(widths), np.ones(len(axes))
@@ -216,18 +216,18 @@ class _Layout:
             span = {NUMERIC: 1, ORDINAL: max(len(axis.column.domain) - 1, 1), TREE: max(len(axis.levels), 1)}[kinds[j]]
             scales[j] = axis.weight / span
             often = np.bincount(local, counts, minlength=len(occurring)).astype(np.int64)
-            self.centre[j] = starts[j] * (kinds[j] == TREE) + _centre(axis, occurring, often, places)
+            self.center[j] = starts[j] * (kinds[j] == TREE) + _center(axis, occurring, often, places)
         flat = np.concatenate(positions), trees, np.concatenate(nodes), scales
         self.arrays: Arrays = (np.array(kinds, dtype=np.int64), starts, widths, heights, *flat)
 
 
-def _centre(axis: Axis, occurring: Ints, counts: Ints, places: Floats) -> float:
+def _center(axis: Axis, occurring: Ints, counts: Ints, places: Floats) -> float:
     """Find the center of all records: a position, or in a tree the place of a value among those that occur."""
     if axis.kind == "numeric":
         return float(np.average(places, weights=counts))
     often = np.zeros(len(axis.column.domain), dtype=np.int64)
     often[occurring] = counts
-    middle = axis.centre(often)
+    middle = axis.center(often)
     return float(middle if axis.kind == "ordinal" else np.searchsorted(occurring, middle))
 
 

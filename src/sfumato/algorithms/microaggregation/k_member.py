@@ -29,7 +29,7 @@ class KMember(Clustering):
     Parameters
     ----------
     weights : what ranges count by attribute; 1 where none is given.
-    publish : `"centres"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
+    publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a cluster's values.
 
     References

@@ -53,7 +53,7 @@ class MaaSlie(Clustering):
         are whole numbers get weights spread evenly, $i / (L + 1)$ for the $i$-th lowest of $L$, and levels that are
         texts 1/2 each, because their order is not known.
     weights : what distances count by attribute; 1 where none is given.
-    publish : `"centres"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
+    publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a class's values.
 
     References

@@ -30,7 +30,7 @@ class Mdav(Clustering):
     Parameters
     ----------
     weights : what squared distances count by attribute; 1 where none is given.
-    publish : `"centres"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
+    publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a group's values.
     scaling : `"deviation"` divides squared distances of every attribute by their mean to the center of all records,
         which makes z-scores of numbers; `"range"` divides differences by the range.

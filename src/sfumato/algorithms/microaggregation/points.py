@@ -40,7 +40,7 @@ def points_of(space: Space, scaling: Scaling) -> Points:
     return Points(places, _codes(coded, rows), axes)
 
 
-def centres_of(space: Space, points: Points, labels: npt.NDArray[np.integer], groups: int) -> Points:
+def centers_of(space: Space, points: Points, labels: npt.NDArray[np.integer], groups: int) -> Points:
     """Lay the centers of groups out as points; records with negative labels are in no group."""
     inside = labels >= 0
     sizes = np.bincount(labels[inside], minlength=groups)
@@ -48,7 +48,7 @@ def centres_of(space: Space, points: Points, labels: npt.NDArray[np.integer], gr
     for j, line in enumerate(points.places):
         places[j] = np.bincount(labels[inside], weights=line[inside], minlength=groups) / sizes
     coded = Space(tuple(axis for axis in space.axes if axis.kind != "numeric"))
-    found = coded.centres(labels, groups)
+    found = coded.centers(labels, groups)
     codes = np.array([each.astype(np.int32) for each in found], dtype=np.int32).reshape(len(found), groups)
     return Points(places, codes, points.axes)
 
@@ -98,10 +98,10 @@ def _spread(axis: Axis) -> float:
     if axis.kind == "numeric":
         mean = np.average(axis.positions, weights=counts)
         return float(np.average((axis.positions - mean) ** 2, weights=counts))
-    centre = int(axis.centre(counts))
+    center = int(axis.center(counts))
     if axis.ordered:
-        return float(np.average((axis.positions - axis.positions[centre]) ** 2, weights=counts))
-    apart = np.mean([nodes != nodes[centre] for nodes in axis.levels], axis=0)
+        return float(np.average((axis.positions - axis.positions[center]) ** 2, weights=counts))
+    apart = np.mean([nodes != nodes[center] for nodes in axis.levels], axis=0)
     return float(np.average(apart**2, weights=counts))
 
 

@@ -14,9 +14,9 @@ from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.microaggregation.space import Axis, Floats, Space
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.grouping import group_keys
-from sfumato.core.publication import Centre, Publication, Recoded
+from sfumato.core.publication import Center, Publication, Recoded
 
-Shown: TypeAlias = Literal["centres", "ranges"]
+Shown: TypeAlias = Literal["centers", "ranges"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -31,19 +31,19 @@ def publish(space: Space, labels: npt.NDArray[np.integer], task: Task, how: Show
     if how == "ranges":
         publication = publish_covers([axis.column for axis in space.axes], group, groups, missing_apart=False)
     else:
-        centres = zip(space.axes, space.centres(group, groups), strict=True)
-        publication = publish_groups(group, {axis.name: _recode(axis, each) for axis, each in centres})
+        centers = zip(space.axes, space.centers(group, groups), strict=True)
+        publication = publish_groups(group, {axis.name: _recode(axis, each) for axis, each in centers})
     task.progress(1.0)
     return publication
 
 
-def _recode(axis: Axis, centres: npt.NDArray[np.generic]) -> Recoded:
-    distinct, by_group = np.unique(centres, return_inverse=True)
+def _recode(axis: Axis, centers: npt.NDArray[np.generic]) -> Recoded:
+    distinct, by_group = np.unique(centers, return_inverse=True)
     values = axis.column.domain.values
     shown = _numbers(distinct, values.type) if axis.kind == "numeric" else values.take(pa.array(distinct)).to_pylist()
     place = {value: number for number, value in enumerate(dict.fromkeys(shown))}
     number = np.array([place[value] for value in shown], dtype=np.int32)
-    return Recoded(tuple(Centre(value) for value in place), number[by_group.ravel()])
+    return Recoded(tuple(Center(value) for value in place), number[by_group.ravel()])
 
 
 def _numbers(means: Floats, kind: pa.DataType) -> list[object]:

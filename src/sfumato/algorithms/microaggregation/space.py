@@ -77,7 +77,7 @@ class Axis:
         return (np.arange(len(self.column.domain), dtype=np.int32),)
 
     def distances(self) -> Floats:
-        """Give the distance of every two codes, without the weight: of leaves of a taxonomy, or of nominal values."""
+        """Return the distance of every two codes, without the weight: of leaves of a taxonomy, or of nominal values."""
         leaves = len(self.column.domain)
         if leaves > MOST_LEAVES:
             raise SchemaError(
@@ -89,16 +89,16 @@ class Axis:
             apart += nodes[:, None] != nodes[None, :]
         return apart / len(self.levels)
 
-    def centre(self, counts: Sequence[int] | Ints) -> float | int:
+    def center(self, counts: Sequence[int] | Ints) -> float | int:
         """Find the center of values that occur so often: a number in its own unit, or a code."""
         counted = np.asarray(counts, dtype=np.int64)
         codes = np.flatnonzero(counted)
         offsets, missing = np.array([0, len(codes)]), np.zeros(1, dtype=np.int64)
         histogram = Histogram(offsets, codes.astype(np.int32), counted[codes], len(counted), missing)
-        centre = self.centres(histogram)[0]
-        return float(centre) if self.kind == "numeric" else int(centre)
+        center = self.centers(histogram)[0]
+        return float(center) if self.kind == "numeric" else int(center)
 
-    def centres(self, values: Histogram) -> Floats | Ints:
+    def centers(self, values: Histogram) -> Floats | Ints:
         """Find the center of every group: numbers in their own unit, otherwise codes, the lowest among equals."""
         if self.kind == "numeric":
             return _means(values, self.column.domain.positions)
@@ -131,10 +131,10 @@ class Space:
             raise SchemaError(f"Weights are given for {names}, which are no quasi-identifiers; drop them.")
         return cls(tuple(Axis.of(column, float(given.get(column.name, 1.0))) for column in table.quasi))
 
-    def centres(self, labels: npt.NDArray[np.integer], groups: int) -> tuple[Floats | Ints, ...]:
+    def centers(self, labels: npt.NDArray[np.integer], groups: int) -> tuple[Floats | Ints, ...]:
         """Find the center of every group on every axis; records with negative labels are in no group."""
         histograms = self._histograms(labels, groups)
-        return tuple(axis.centres(histograms[axis.name]) for axis in self.axes)
+        return tuple(axis.centers(histograms[axis.name]) for axis in self.axes)
 
     def losses(self, labels: npt.NDArray[np.integer], groups: int) -> Floats:
         """Sum the weighted distances of every group's records to its center."""

@@ -30,7 +30,7 @@ class VMdav(Clustering):
     Parameters
     ----------
     weights : what squared distances count by attribute; 1 where none is given.
-    publish : `"centres"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
+    publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a group's values.
     gamma : how readily groups grow, at least 0; 0.2 suits scattered records, 1.1 records in clusters.
     scaling : `"deviation"` divides squared distances of every attribute by their mean to the center of all records,

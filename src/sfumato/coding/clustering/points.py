@@ -103,7 +103,7 @@ def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Label
     from sfumato.coding.kernels import clustering as kernel
 
     loop = _Loop(points)
-    kernel.find_centre(*loop.left, len(points), loop.coded, loop.room[2:])
+    kernel.find_center(*loop.left, len(points), loop.coded, loop.room[2:])
     kernel.measure(loop.points, loop.coded, len(points), loop.room[2:], loop.room[1], loop.room[0])
     far_first = np.argsort(-loop.room[0], kind="stable")
     while loop.free >= least:
@@ -143,6 +143,6 @@ def nearest_points(points: Points, asked: Points, skipped: Ints, most: int = 1) 
 
 
 def _rounds(points: Points, free: int, scans: int) -> int:
-    """Tell how many rounds of some scans one call may do."""
+    """Return how many rounds of some scans one call may do."""
     width = points.cells // len(points)
     return max(1, CELLS_PER_CALL // (scans * width * free))

@@ -98,7 +98,7 @@ class CompiledCutter:
         return Cuts(*arrays)
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
-        """Tell for every record of the named segments, in order, whether it goes left."""
+        """Return for every record of the named segments, in order, whether it goes left."""
         pieces = Pieces.of(records.offsets[segments], records.offsets[segments + 1])
         axis, code = cuts.axis[pieces.segment], cuts.code[pieces.segment]
         quota = cuts.ties[pieces.segment]
@@ -166,7 +166,7 @@ class CompiledCutter:
         )
 
     def _room(self, source: tuple[Memory, ...], rows: int) -> tuple[Memory, ...]:
-        """Give arrays like the source's for fewer records, in memory that is kept for the next depth."""
+        """Return arrays like the source's for fewer records, in memory that is kept for the next depth."""
         spare = self._spare or tuple(np.empty(array.size, dtype=array.dtype) for array in source)
         self._spare, self._used = self._used or tuple(array.reshape(-1) for array in source), spare
         return tuple(

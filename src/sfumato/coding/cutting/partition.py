@@ -35,7 +35,7 @@ class Cuts:
     rank: Ints
 
     def of(self, chosen: Ints) -> Cuts:
-        """Give the cuts of some of the segments."""
+        """Return the cuts of some of the segments."""
         return Cuts(*(array[chosen] for array in self._arrays()))
 
     def replace(self, at: Ints, other: Cuts) -> None:
@@ -84,7 +84,7 @@ class Records:
         return len(self.offsets) - 1
 
     def rows_of(self, segments: Ints) -> tuple[Ints, Ints]:
-        """Give the records of some segments in order, and for each the place of its segment among those named."""
+        """Return the records of some segments in order, and for each the place of its segment among those named."""
         starts = self.offsets[segments]
         sizes = self.offsets[segments + 1] - starts
         place = np.repeat(np.arange(len(segments)), sizes)
@@ -103,7 +103,7 @@ class Cutter(Protocol):
         """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
-        """Tell for every record of the named segments, in order, whether it goes left."""
+        """Return for every record of the named segments, in order, whether it goes left."""
 
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""

@@ -52,7 +52,7 @@ class PlainCutter:
         return Cuts(axis, code, ties, left, total, rank)
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
-        """Tell for every record of the named segments, in order, whether it goes left."""
+        """Return for every record of the named segments, in order, whether it goes left."""
         rows, segment = records.rows_of(segments)
         codes = records.codes[cuts.axis[segment], rows]
         below, tied = codes < cuts.code[segment], codes == cuts.code[segment]
@@ -120,14 +120,14 @@ def _best_cuts(
 
 
 def _halves(axes: Axes, ranges: Ranges, segments: Ints, axis: Ints) -> npt.NDArray[np.bool_]:
-    """Tell where equal codes may be parted: on ordered axes that miss no value."""
+    """Return where equal codes may be parted: on ordered axes that miss no value."""
     return np.asarray((axes.heights[axis] == 0) & ~ranges.missing[segments, axis])
 
 
 def _between_siblings(
     axes: Axes, ranges: Ranges, segments: Ints, axis: Ints, segment: Ints, code: Ints, following: Ints
 ) -> npt.NDArray[np.bool_]:
-    """Tell which cuts part children of the segment's lowest common ancestor; on axes without a tree all do."""
+    """Return which cuts part children of the segment's lowest common ancestor; on axes without a tree all do."""
     low, high = ranges.low[segments, axis].astype(np.int64), ranges.high[segments, axis].astype(np.int64)
     allowed = np.ones(len(code), dtype=np.bool_)
     for j in np.flatnonzero(axes.heights):

@@ -153,7 +153,7 @@ def close_ranks(records: tuple[Array, ...], totals: Array) -> None:
 @compiled
 def form(
     begin: int, end: int, need: Array, axes: tuple[Array, ...], records: tuple[Array, ...], stock: tuple[Array, ...],
-    classes: tuple[Array, ...], entries: tuple[Array, ...], rule: tuple[Array, ...], centre: Array,
+    classes: tuple[Array, ...], entries: tuple[Array, ...], rule: tuple[Array, ...], center: Array,
     picks: tuple[Array, ...],
 ) -> int:  # fmt: skip
     """Form classes from number `begin` up to `end`, or until the stock cannot supply one; return the next number."""
@@ -167,10 +167,10 @@ def form(
         if totals[LEVELS_LEFT] < need[0] or totals[VALUES_LEFT] < need[1] or totals[RECORDS_LEFT] < need[2]:
             return name
         has[:] = False
-        fill_distances(centre, axes, table)
+        fill_distances(center, axes, table)
         row = farthest(totals[ROWS_ALIVE], records, table)
         for j in range(len(kinds)):
-            centre[j] = codes[row, j] if kinds[j] == TREE else positions[codes[row, j]]
+            center[j] = codes[row, j] if kinds[j] == TREE else positions[codes[row, j]]
         variety, diversity = 0, 0
         while True:
             if levels[row] >= 0 and tallies[name, levels[row]] == 0:

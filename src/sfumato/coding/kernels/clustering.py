@@ -95,17 +95,17 @@ def medoid(counts: Array, nodes: Array, height: int) -> int:
 
 
 @compiled
-def find_centre(sums: Array, counts: Array, free: int, coded: tuple[Array, ...], centre: tuple[Array, Array]) -> None:
+def find_center(sums: Array, counts: Array, free: int, coded: tuple[Array, ...], center: tuple[Array, Array]) -> None:
     """Find the center of all free points: means on lines, middle ranks, and medoids on trees."""
     leaves, heights, starts, places, _, nodes, _ = coded
     for j in range(len(sums)):
-        centre[0][j] = sums[j] / free
+        center[0][j] = sums[j] / free
     for j in range(len(leaves)):
         mine = counts[places[j] : places[j] + leaves[j]]
         if heights[j] == 0:
-            centre[1][j] = middle_rank(mine, free)
+            center[1][j] = middle_rank(mine, free)
         else:
-            centre[1][j] = medoid(mine, nodes[starts[j] :], heights[j])
+            center[1][j] = medoid(mine, nodes[starts[j] :], heights[j])
 
 
 @compiled
@@ -207,7 +207,7 @@ def mdav(
                 label[order[0][place]] = group
             state[0], state[1] = 0, group + (free > 0)
             return
-        find_centre(left[0], left[1], free, coded, query)
+        find_center(left[0], left[1], free, coded, query)
         measure(points, coded, free, query, rows, distance)
         seed = farthest(distance, order[0], free)
         for turn in range(2 if free >= 3 * least else 1):

@@ -45,7 +45,7 @@ def grow(points: Array, order: Array, scale: Array, starts: Array, stops: Array,
 
 @compiled
 def relation(low: Array, high: Array, box_low: Array, box_high: Array) -> int:
-    """Tell whether a node lies apart from a box, is cut by it, or lies inside."""
+    """Return whether a node lies apart from a box, is cut by it, or lies inside."""
     how = INSIDE
     for j in range(len(low)):
         if high[j] < box_low[j] or low[j] > box_high[j]:
@@ -57,7 +57,7 @@ def relation(low: Array, high: Array, box_low: Array, box_high: Array) -> int:
 
 @compiled
 def contains(point: int, points: Array, box_low: Array, box_high: Array, member_rows: Array, members: Array) -> bool:
-    """Tell whether a box contains a point: on every axis in its range and, where members are listed, one of them."""
+    """Return whether a box contains a point: on every axis in its range and, where members are listed, one of them."""
     for j in range(points.shape[0]):
         code = points[j, point]
         if code < box_low[j] or code > box_high[j]:

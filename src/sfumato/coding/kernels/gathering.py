@@ -54,7 +54,7 @@ def narrow(
 def number_buckets(
     leaves: Array, costs: Array, slots: Array, limit: int, rows: Array, work: tuple[Array, Array], bucket: Array
 ) -> int:
-    """Give a number to every combination of nodes that is cheap enough; return how many there are."""
+    """Return a number to every combination of nodes that is cheap enough; return how many there are."""
     table, place = work
     found = 0
     for i in range(len(rows)):

@@ -149,7 +149,7 @@ def drop_used(
 
 @compiled
 def hand_out(place: int, group: int, counts: Array, origin: Array, ends: Array, label: Array) -> bool:
-    """Give the next record of a candidate to a group; tell whether the candidate is used up by it."""
+    """Return the next record of a candidate to a group; tell whether the candidate is used up by it."""
     label[ends[origin[place]] - counts[place]] = group
     counts[place] -= 1
     return bool(counts[place] == 0)

@@ -171,15 +171,15 @@ def entropy_with(level: int, before: float, name: int, classes: tuple[Array, ...
 
 
 @compiled
-def fill_distances(centre: Array, axes: tuple[Array, ...], table: Array) -> None:
+def fill_distances(center: Array, axes: tuple[Array, ...], table: Array) -> None:
     """Find the distance of every code to a place, which is a position or, in a tree, a code."""
     kinds, starts, widths, heights, positions, _, _, scales = axes
     for j in range(len(kinds)):
         for code in range(starts[j], starts[j] + widths[j]):
             if kinds[j] == TREE:
-                apart = float(heights[j] - shared_levels(j, code, int(centre[j]), axes))
+                apart = float(heights[j] - shared_levels(j, code, int(center[j]), axes))
             else:
-                apart = abs(positions[code] - centre[j])
+                apart = abs(positions[code] - center[j])
             table[code] = on_grid(scales[j] * apart)
 
 

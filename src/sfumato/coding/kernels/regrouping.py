@@ -51,7 +51,7 @@ def price_joined(trees: tuple[Array, ...], box: Array, other: Array) -> int:
 
 @compiled
 def index_boxes(boxes: Array, shared: Array, jump: Array) -> None:
-    """Tell for sorted boxes how many leading nodes each shares with the one before, and where each prefix ends."""
+    """Return for sorted boxes how many leading nodes each shares with the one before, and where each prefix ends."""
     count, width = boxes.shape
     after = np.full(width, count, dtype=np.int32)
     for i in range(count - 1, -1, -1):
@@ -178,7 +178,7 @@ def best_swap(
 def rise_of_leaving(
     group: int, members: Array, targets: Array, trees: tuple[Array, ...], groups: tuple[Array, ...], result: Array
 ) -> int:
-    """Tell by how much the loss rises when members join their targets, several perhaps the same."""
+    """Return by how much the loss rises when members join their targets, several perhaps the same."""
     leaves, _, _, _, box, sizes, prices = groups
     total = 0
     for i in range(len(members)):
@@ -199,7 +199,7 @@ def rise_of_leaving(
 
 @compiled
 def may_lend(row: int, group: int, label: Array, sizes: Array, least: int, lent: Array, count: int) -> bool:
-    """Tell whether another group can spare a row besides those that are lent already."""
+    """Return whether another group can spare a row besides those that are lent already."""
     source = label[row]
     spare = sizes[source] - least
     for i in range(count):

@@ -185,7 +185,7 @@ class _Planner:
         self.loans: list[int] = []
 
     def search(self) -> tuple[int, int, int, int, int]:
-        """Give the kind of the best plan, its gain, the row that moves, where it goes, and who comes back."""
+        """Return the kind of the best plan, its gain, the row that moves, where it goes, and who comes back."""
         for i in range(self.size):
             self._plan_row(i)
         if self.aims.min() >= 0:
@@ -285,7 +285,7 @@ class _Planner:
         return source != self.group and row not in lent and spare > 0
 
     def _rise_of_leaving(self, targets: Ints) -> int:
-        """Tell by how much the loss rises when members join their targets, several perhaps the same."""
+        """Return by how much the loss rises when members join their targets, several perhaps the same."""
         g, total = self.grouping, 0
         for target in set(targets.tolist()) - {self.group}:
             joining = np.concatenate([self._rows(target), self.members[targets == target]])

@@ -65,7 +65,7 @@ def _widened(boxes: Boxes, where: npt.NDArray[np.bool_], missing: npt.NDArray[np
 
 
 def _axis_ranges(column: PublishedColumn, filled: int) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
-    """Give for every label its range of codes, missing included, and the place of its row of members or -1."""
+    """Return for every label its range of codes, missing included, and the place of its row of members or -1."""
     coverage, missing = column.coverage, column.domain.missing
     low, high = coverage.low.copy(), coverage.high.copy()
     low[coverage.missing & (high < low)] = missing

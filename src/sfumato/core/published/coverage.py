@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
-    Centre,
+    Center,
     Exact,
     Interval,
     Label,
@@ -53,7 +53,7 @@ class Coverage:
         return counts
 
     def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
-        """Tell for pairs of label and code whether the label covers the code."""
+        """Return for pairs of label and code whether the label covers the code."""
         label, code = label.astype(np.int64), code.astype(np.int64)
         covered = (self.low[label] <= code) & (code <= self.high[label])
         if self.members:
@@ -78,7 +78,7 @@ def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
         match label:
             case Exact() if label.text in index:
                 low[number] = high[number] = index[label.text]
-            case Interval() | Centre():
+            case Interval() | Center():
                 intervals.append(number)
             case Suppressed():
                 low[number], high[number] = 0, len(domain) - 1
@@ -151,7 +151,7 @@ def _place_intervals(labels: Sequence[Label], at: list[int], domain: Domain, low
 def _as_interval(label: Label) -> Interval:
     if isinstance(label, Interval):
         return label
-    assert isinstance(label, Centre)  # noqa: S101 - nothing else has a place on the axis
+    assert isinstance(label, Center)  # noqa: S101 - nothing else has a place on the axis
     return Interval(label.value, label.value)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.domain import Domain
-from sfumato.core.publication import Centre, Exact, Interval, Label, Node, ValueSet
+from sfumato.core.publication import Center, Exact, Interval, Label, Node, ValueSet
 from sfumato.core.published.labels import as_moment, is_mask, parse_label
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.taxonomy import Taxonomy
@@ -44,7 +44,7 @@ def _scale(name: str, shown: Sequence[str | None], schema: Schema) -> Scale:
     if name in schema.hierarchies:
         return Scale(schema.hierarchies[name].scale)
     labels = [parse_label(text, Scale.NUMERIC, {}) for text in shown]
-    numeric = any(isinstance(label, Interval | Centre) for label in labels)
+    numeric = any(isinstance(label, Interval | Center) for label in labels)
     other = any(isinstance(label, Exact | ValueSet | Node) for label in labels)
     return Scale.NUMERIC if numeric and not other else Scale.NOMINAL
 
@@ -54,11 +54,11 @@ def _numbers(labels: Iterable[Label]) -> pa.Array:
     for label in labels:
         if isinstance(label, Interval):
             values += [label.low, label.high]
-        elif isinstance(label, Centre):
+        elif isinstance(label, Center):
             values.append(label.value)
         elif isinstance(label, ValueSet):
             members = (parse_label(text, Scale.NUMERIC, {}) for text in label.texts)
-            values += [member.value for member in members if isinstance(member, Centre)]
+            values += [member.value for member in members if isinstance(member, Center)]
     moments = [value for value in values if isinstance(value, date)]
     numbers = [value for value in values if isinstance(value, int | float) and isfinite(value)]
     if len(moments) > len(numbers):

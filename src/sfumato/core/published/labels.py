@@ -9,7 +9,7 @@ from math import inf, isfinite
 
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
-    Centre,
+    Center,
     Exact,
     Interval,
     Label,
@@ -66,12 +66,12 @@ def parse_label(  # noqa: PLR0911 - one line per notation
         return interval
     number = _bound(stripped) if scale is Scale.NUMERIC else None
     if number is not None:
-        return Centre(number)
+        return Center(number)
     return Node(text.rstrip()) if is_mask(stripped) else Exact(text)
 
 
 def is_mask(text: str) -> bool:
-    """Tell whether a text is a prefix followed by stars, as in `537**`."""
+    """Return whether a text is a prefix followed by stars, as in `537**`."""
     kept = text.rstrip(SUPPRESSED_TEXT)
     return bool(kept) and len(kept) < len(text)
 
@@ -148,7 +148,7 @@ def _naive(moment: datetime) -> datetime:
 
 
 def _in_order(low: object, high: object) -> bool:
-    """Tell whether two bounds are of one kind and the first is not above the second."""
+    """Return whether two bounds are of one kind and the first is not above the second."""
     match as_moment(low), as_moment(high):
         case (int() | float()) as least, (int() | float()) as greatest:
             return least <= greatest

@@ -63,7 +63,7 @@ class PublishedColumn:
         return cover(self.labels, self.domain)
 
     def starred(self) -> npt.NDArray[np.bool_]:
-        """Tell for every record whether its cell is suppressed."""
+        """Return for every record whether its cell is suppressed."""
         stars = [
             text is not None and text.strip() != "" and not text.strip().strip(SUPPRESSED_TEXT) for text in self.texts
         ]
@@ -99,7 +99,7 @@ class PublishedTable:
         return first_rows(self.grouped)
 
     def by_group(self, column: PublishedColumn) -> npt.NDArray[np.int32]:
-        """Give the number of the text that every group has in a column."""
+        """Return the number of the text that every group has in a column."""
         return column.codes[self.first_rows]
 
 
@@ -148,7 +148,7 @@ def bucket_column(columns: Collection[str], name: str) -> str | None:
 
 
 def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
-    """Give the bucket of every record's cell of an attribute, `NOT_PUBLISHED` outside any; None without buckets."""
+    """Return the bucket of every record's cell of an attribute, `NOT_PUBLISHED` outside any; None without buckets."""
     column = bucket_column(table.column_names, name)
     if column is None:
         return None

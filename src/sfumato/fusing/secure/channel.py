@@ -128,11 +128,11 @@ class Parties:
         return other
 
     def neighbor(self, steps: int) -> str:
-        """Give the party so many steps further round the ring."""
+        """Return the party so many steps further round the ring."""
         return self.names[(self.index + steps) % len(self.names)]
 
     def pair(self, first: str, second: str) -> Parties:
-        """Give my view of a conversation of two; I am one of them."""
+        """Return my view of a conversation of two; I am one of them."""
         return Parties(me=self.me, names=(first, second), channels=self.channels, turns=self.turns)
 
     def send(self, peer: str, kind: str, **fields: Value) -> None:

@@ -45,11 +45,11 @@ class CircuitBuilder:
         self._gates: list[Gate] = []
 
     def xor(self, left: int, right: int) -> int:
-        """Tell whether exactly one of two bits is set."""
+        """Return whether exactly one of two bits is set."""
         return self._gate("xor", left, right)
 
     def both(self, left: int, right: int) -> int:
-        """Tell whether both bits are set."""
+        """Return whether both bits are set."""
         return self._gate("and", left, right)
 
     def negated(self, wire: int) -> int:
@@ -57,11 +57,11 @@ class CircuitBuilder:
         return self._gate("not", wire, wire)
 
     def either(self, left: int, right: int) -> int:
-        """Tell whether at least one of two bits is set."""
+        """Return whether at least one of two bits is set."""
         return self.xor(self.xor(left, right), self.both(left, right))
 
     def greater(self, left: Sequence[int], right: Sequence[int]) -> int:
-        """Tell whether one unsigned number is greater than another of as many bits; one AND per bit."""
+        """Return whether one unsigned number is greater than another of as many bits; one AND per bit."""
         above = self.both(left[0], self.negated(right[0]))
         for mine, theirs in zip(left[1:], right[1:], strict=True):
             differs = self.both(self.xor(mine, above), self.xor(theirs, above))
@@ -76,14 +76,14 @@ class CircuitBuilder:
         ]
 
     def anything(self, wires: Sequence[int]) -> int:
-        """Tell whether any bit is set."""
+        """Return whether any bit is set."""
         found = wires[0]
         for wire in wires[1:]:
             found = self.either(found, wire)
         return found
 
     def finished(self, outputs: Sequence[int]) -> Circuit:
-        """Give the circuit with these outputs."""
+        """Return the circuit with these outputs."""
         return Circuit(
             garbler_inputs=self._garbler_inputs,
             evaluator_inputs=self._evaluator_inputs,
@@ -98,7 +98,7 @@ class CircuitBuilder:
 
 @cache
 def less_circuit() -> Circuit:
-    """Tell whether the garbler's number is less than the evaluator's."""
+    """Return whether the garbler's number is less than the evaluator's."""
     builder = CircuitBuilder(garbler_inputs=WIDTH, evaluator_inputs=WIDTH)
     return builder.finished([builder.greater(range(WIDTH, 2 * WIDTH), range(WIDTH))])
 

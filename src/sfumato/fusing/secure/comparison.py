@@ -15,7 +15,7 @@ from sfumato.validation import is_whole, require
 
 
 def secure_less(parties: Parties, number: int) -> bool:
-    """Tell whether the number of the first party is less than the number of the second.
+    """Return whether the number of the first party is less than the number of the second.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _COFACTOR = 8
 
 
 def sodium() -> Any:
-    """Give the bindings of libsodium, or say how to install them."""
+    """Return the bindings of libsodium, or say how to install them."""
     try:
         return importlib.import_module("nacl.bindings")
     except ImportError:
@@ -41,7 +41,7 @@ def random_scalar() -> bytes:
 
 
 def inverse(scalar: bytes) -> bytes:
-    """Give the scalar that undoes a multiplication."""
+    """Return the scalar that undoes a multiplication."""
     return bytes(sodium().crypto_core_ed25519_scalar_invert(scalar))
 
 

@@ -127,7 +127,7 @@ def _require_share(owner: str, share: float) -> None:
 
 
 def _least(share: float, records: int) -> int:
-    """Give the least support that is frequent, exactly for the share as it is written."""
+    """Return the least support that is frequent, exactly for the share as it is written."""
     return math.ceil(Fraction(repr(share)) * records)
 
 
@@ -151,7 +151,7 @@ def _support(columns: Mapping[str, Column], items: frozenset[str], records: int)
 
 
 def _joined(level: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Give the sets of one item more whose subsets of the present size are all frequent, in an order of their own."""
+    """Return the sets of one item more whose subsets of the present size are all frequent, in an order of their own."""
     known = set(level)
     items = sorted(frozenset().union(*known))
     found = {

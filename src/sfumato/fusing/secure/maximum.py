@@ -41,7 +41,7 @@ class MaximumSession:
             self._transfer = TransferReceiver(parties.pair(first, second))
 
     def find(self, score: int) -> int | None:
-        """Give the index of the party with the greatest score, or `None` where all scores are 0."""
+        """Return the index of the party with the greatest score, or `None` where all scores are 0."""
         within = is_whole(score) and 0 <= score <= LARGEST_SCORE
         require(within, self, "score", "a whole number from 0 to 2**64 - 1", "another")
         parties = self._parties
@@ -75,7 +75,7 @@ class MaximumSession:
 
 
 def secure_maximum(parties: Parties, score: int) -> int | None:
-    """Give the index of the party with the greatest score, or `None` where all scores are 0.
+    """Return the index of the party with the greatest score, or `None` where all scores are 0.
 
     Parameters
     ----------

@@ -47,25 +47,25 @@ class Message:
     fields: Mapping[str, object] = field(repr=False)
 
     def integer(self, name: str, *, least: int, most: int) -> int:
-        """Give a whole number that lies in a range."""
+        """Return a whole number that lies in a range."""
         value = self._typed(name, int)
         if not least <= value <= most:
             raise self._broken(f"the number {name!r} is out of its range")
         return value
 
     def text(self, name: str) -> str:
-        """Give a text."""
+        """Return a text."""
         return self._typed(name, str)
 
     def blob(self, name: str, *, length: int | None = None) -> bytes:
-        """Give bytes, of a given length if one is given."""
+        """Return bytes, of a given length if one is given."""
         value = self._typed(name, bytes)
         if length is not None and len(value) != length:
             raise self._broken(f"{name!r} has {len(value)} bytes instead of {length}")
         return value
 
     def blobs(self, name: str, *, count: int | None = None, length: int | None = None) -> list[bytes]:
-        """Give a list of bytes, of a given count and a given length of each if these are given."""
+        """Return a list of bytes, of a given count and a given length of each if these are given."""
         values = cast("list[bytes]", self._typed(name, list))
         if count is not None and len(values) != count:
             raise self._broken(f"{name!r} has {len(values)} entries instead of {count}")
@@ -74,7 +74,7 @@ class Message:
         return values
 
     def array(self, name: str, *, dtype: str, shape: tuple[int, ...] | None = None) -> npt.NDArray[np.generic]:
-        """Give an array of a given type, and of a given shape if one is given."""
+        """Return an array of a given type, and of a given shape if one is given."""
         value = cast("Array", self._typed(name, np.ndarray))
         if value.dtype != np.dtype(dtype) or (shape is not None and value.shape != shape):
             raise self._broken(f"the array {name!r} has another type or shape than agreed")

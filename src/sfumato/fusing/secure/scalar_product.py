@@ -38,7 +38,7 @@ class ScalarProductSession:
         self._transfer = TransferReceiver(parties) if parties.index else TransferSender(parties)
 
     def shares(self, vectors: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> Shares:
-        """Give my shares of the scalar products of our rows: the first party's row with the second's, and so on.
+        """Return my shares of the scalar products of our rows: the first party's row with the second's, and so on.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class ScalarProductSession:
         return _received(self._transfer, numbers, bits)
 
     def products(self, vectors: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> npt.NDArray[np.int64]:
-        """Give the scalar products themselves, to both parties."""
+        """Return the scalar products themselves, to both parties."""
         mine = self.shares(vectors, bits=bits)
         self._parties.send(self._parties.peer, "product-share", share=mine)
         theirs = self._parties.receive(self._parties.peer, "product-share")
@@ -68,7 +68,7 @@ class ScalarProductSession:
 
 
 def secure_scalar_product(parties: Parties, vector: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> int:
-    """Give the scalar product of the two parties' vectors, modulo 2^64 as a signed number.
+    """Return the scalar product of the two parties' vectors, modulo 2^64 as a signed number.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def secure_scalar_product(parties: Parties, vector: npt.NDArray[np.integer | np.
 
 
 def scalar_product_share(parties: Parties, vector: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> int:
-    """Give my share of the scalar product: the shares of both parties add up to it modulo 2^64."""
+    """Return my share of the scalar product: the shares of both parties add up to it modulo 2^64."""
     return int(ScalarProductSession(parties).shares(np.asarray(vector)[None, :], bits=bits)[0])
 
 

@@ -23,7 +23,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 def secure_sum(parties: Parties, number: int) -> int:
-    """Give the sum of one whole number per party.
+    """Return the sum of one whole number per party.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def secure_sum(parties: Parties, number: int) -> int:
 
 
 def secure_sums(parties: Parties, numbers: Numbers) -> Numbers:
-    """Give the sums of many numbers at once: all parties give arrays of one shape, and get the sums place by place."""
+    """Return the sums of many numbers at once: all parties give arrays of one shape, and get sums place by place."""
     require_parties(parties, "secure_sum", least=LEAST_PARTIES)
     mine = np.asarray(numbers)
     count = len(parties.names)

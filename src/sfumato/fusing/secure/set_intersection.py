@@ -46,7 +46,7 @@ Points = npt.NDArray[np.bytes_]
 def secure_intersection(
     parties: Parties, ids: Sequence[str | bytes], *, progress: Progress | None = None
 ) -> npt.NDArray[np.int64]:
-    """Give the positions of the ids that all parties have, in an order that is the same for all parties.
+    """Return the positions of the ids that all parties have, in an order that is the same for all parties.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _TRIES = 1 << 16
 
 
 def secure_union(parties: Parties, items: Collection[str], *, longest: int = LONGEST) -> list[str]:
-    """Give the items that at least one party has, sorted.
+    """Return the items that at least one party has, sorted.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class Audit:
         return all(verdict.holds for verdict in self.verdicts) and (self.truth is None or self.truth.holds)
 
     def level(self, model: str, sensitive: str | None = None) -> float | int:
-        """Tell the level that the table reaches of a model, for one sensitive attribute if there are several."""
+        """Return the level that the table reaches of a model, for one sensitive attribute if there are several."""
         promised, found = (
             [v for v in verdicts if v.model.name == model and sensitive in {None, *v.model.attributes}]
             for verdicts in (self.verdicts, (*self.verdicts, *self.levels))
@@ -96,7 +96,7 @@ class Audit:
         )
 
     def violating_rows(self, model: PrivacyModel) -> npt.NDArray[np.int64]:
-        """Give the numbers, counted from 0, of the published rows whose groups break a model."""
+        """Return the numbers, counted from 0, of the published rows whose groups break a model."""
         check_models([model], self.counts.schema)
         broken = ~model.kept_by(self.counts.of(model)[0])
         return np.flatnonzero(np.append(broken, False)[self.counts.labels_of(model)])
@@ -110,7 +110,7 @@ class Audit:
         return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
 
     def to_dict(self) -> dict[str, object]:
-        """Give the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
+        """Return the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
         return {
             "holds": self.holds,
             "records": self.records,
@@ -154,7 +154,7 @@ def audit(
     correspondence: Sequence[int] | None = None,
     population: object | None = None,
     ignore_suppressed: bool = False,
-    centres: bool = False,
+    centers: bool = False,
 ) -> Audit:
     """Judge a published table, made by whatever tool.
 
@@ -170,7 +170,7 @@ def audit(
         that compare with them.
     ignore_suppressed : count rows whose quasi-identifiers are all `*` apart, as suppressed records. Otherwise
         they are a group like any other.
-    centres : whether quasi-identifiers are published as centres of groups, such as means: values that stand for
+    centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
     """
     shown, _ = to_arrow(published)
@@ -184,7 +184,7 @@ def audit(
         correspondence=rows,
         population=None if population is None else to_arrow(population)[0],
         ignore_suppressed=ignore_suppressed,
-        centres=centres,
+        centers=centers,
     )
 
 
@@ -197,7 +197,7 @@ def audit_tables(
     correspondence: npt.NDArray[np.int64] | None = None,
     population: pa.Table | None = None,
     ignore_suppressed: bool = False,
-    centres: bool = False,
+    centers: bool = False,
 ) -> Audit:
     """Judge a published Arrow table; see `audit`."""
     check_models(models, schema)
@@ -217,7 +217,7 @@ def audit_tables(
         refuse_unlike(shown.num_rows, original.num_rows, correspondence)
         rows = correspondence if correspondence is None or judged is shown else correspondence[~aside]
         counts = replace(counts, cells=FlaggedCells.of(coded, original, rows))
-        truth = Comparison(table, judged, coded, original, schema, centres).check(rows)
+        truth = Comparison(table, judged, coded, original, schema, centers).check(rows)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
         levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.column_names)),

@@ -44,7 +44,7 @@ class Counts:
     _buckets: dict[str, Buckets] = field(default_factory=dict, init=False)
 
     def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
-        """Give what an adversary sees as groups for a model, and the published groups themselves."""
+        """Return what an adversary sees as groups for a model, and the published groups themselves."""
         buckets = self._buckets_for(model)
         if buckets is not None:
             return buckets.groups, buckets.groups
@@ -54,7 +54,7 @@ class Counts:
         return self._known[scope]
 
     def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
-        """Give the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""
+        """Return the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""
         buckets = self._buckets_for(model)
         if buckets is not None:
             return buckets.labels

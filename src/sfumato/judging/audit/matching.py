@@ -49,7 +49,7 @@ def _missing(texts: tuple[str | None, ...]) -> npt.NDArray[np.bool_]:
 
 
 def _keys(mine: Ints, others: Ints, widths: list[int]) -> tuple[Ints, Ints]:
-    """Give a number to every row of two tables, the same to equal rows."""
+    """Return a number to every row of two tables, the same to equal rows."""
     if not widths:
         return np.zeros(len(mine), dtype=np.int64), np.zeros(len(others), dtype=np.int64)
     both = np.concatenate([mine, others])

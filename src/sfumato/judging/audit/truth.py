@@ -16,7 +16,7 @@ from sfumato.coding.grouping import first_rows, group_columns, group_keys
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
 from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.centres import stray_centres
+from sfumato.judging.audit.centers import stray_centers
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
@@ -40,13 +40,13 @@ class Truth:
     with_correspondence: bool
     false_cells: int
     unmatched: int
-    of_centres: bool = False
+    of_centers: bool = False
 
     @property
     def sentence(self) -> str:
         """What is true of every published cell, if it holds."""
-        if self.of_centres:
-            return "Every published centre lies among the original values of its group"
+        if self.of_centers:
+            return "Every published center lies among the original values of its group"
         return "Every published cell covers its original"
 
     @property
@@ -55,13 +55,13 @@ class Truth:
         return not self.false_cells and not self.unmatched and self.rows_in == self.rows_out + self.suppressed
 
     def to_dict(self) -> dict[str, object]:
-        """Give the findings as plain numbers."""
+        """Return the findings as plain numbers."""
         return {
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
             "suppressed": self.suppressed,
             "with_correspondence": self.with_correspondence,
-            "of_centres": self.of_centres,
+            "of_centers": self.of_centers,
             "false_cells": self.false_cells,
             "unmatched_records": self.unmatched,
             "holds": self.holds,
@@ -78,7 +78,7 @@ class Kept:
     star: int | None
 
     def equal(self, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
-        """Tell for pairs of published and original rows whether the cells are equal or the published one is `*`."""
+        """Return for pairs of published and original rows whether the cells are equal or the published one is `*`."""
         mine = self.shown[here]
         return np.asarray((mine == self.original[there]) | (mine == self.star))
 
@@ -87,7 +87,7 @@ class Kept:
 class Comparison:
     """A published table beside its original: read and as written, coded and as it was.
 
-    With `centres`, published quasi-identifiers stand for groups: each must lie among its group's original values.
+    With `centers`, published quasi-identifiers stand for groups: each must lie among its group's original values.
     """
 
     published: PublishedTable
@@ -95,7 +95,7 @@ class Comparison:
     coded: CodedTable
     original: pa.Table
     schema: Schema
-    centres: bool = False
+    centers: bool = False
 
     def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
@@ -111,8 +111,8 @@ class Comparison:
             if bucket is not None
         )
         strange += sum(self._strange_quasi(names, correspondence) for names in self._bucketized_quasi())
-        if self.centres:
-            strange += self._stray_centres(correspondence)
+        if self.centers:
+            strange += self._stray_centers(correspondence)
         return Truth(
             rows_in=rows_in,
             rows_out=rows_out,
@@ -120,12 +120,12 @@ class Comparison:
             with_correspondence=correspondence is not None,
             false_cells=strange + (0 if correspondence is None else self._false_cells(kept, correspondence)),
             unmatched=self._unmatched(kept) if correspondence is None else 0,
-            of_centres=self.centres,
+            of_centers=self.centers,
         )
 
-    def _stray_centres(self, correspondence: Ints | None) -> int:
+    def _stray_centers(self, correspondence: Ints | None) -> int:
         columns = enumerate(self.coded.quasi)
-        return sum(stray_centres(self.published, at, column, correspondence) for at, column in columns)
+        return sum(stray_centers(self.published, at, column, correspondence) for at, column in columns)
 
     def _bucketized_quasi(self) -> list[list[str]]:
         """List the quasi-identifiers in buckets, those together that are permuted together."""
@@ -170,8 +170,8 @@ class Comparison:
         return false_cells + sum(_differing(self.shown[name], self.original[name].take(sources)) for name in kept)
 
     def _covers(self, at: int, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
-        """Tell for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
-        if self.centres:
+        """Return for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
+        if self.centers:
             return np.ones(len(here), dtype=np.bool_)
         column = self.published.columns[at]
         label = column.codes[here]
@@ -185,7 +185,7 @@ class Comparison:
         columns = [_kept(self.shown[name], self.original[name]) for name in kept]
         loose = [column for column in columns if column.star is not None]
         shown_block, original_block = self._blocks([column for column in columns if column.star is None])
-        if self.centres and not loose:
+        if self.centers and not loose:
             width = int(max(shown_block.max(), original_block.max())) + 1
             more = np.bincount(shown_block, minlength=width) - np.bincount(original_block, minlength=width)
             return int(np.maximum(more, 0).sum())
@@ -211,7 +211,7 @@ class Comparison:
         return int(self.shown.num_rows) - _largest_flow(out.counts, into.counts, source, target)
 
     def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:
-        """Give a number to every combination of cells that are published as they are, the same in both tables."""
+        """Return a number to every combination of cells that are published as they are, the same in both tables."""
         rows = self.shown.num_rows
         block = np.zeros(rows + self.original.num_rows, dtype=np.int64)
         for column in columns:
@@ -265,7 +265,7 @@ def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None) -> N
 
 
 def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Give two columns one type: a column that lost some of its rows may have lost its fractions or times."""
+    """Return two columns one type: a column that lost some of its rows may have lost its fractions or times."""
     if pa.types.is_dictionary(shown.type):
         shown = shown.cast(shown.type.value_type)
     if shown.type == original.type:

@@ -32,7 +32,7 @@ class Verdict:
         return float(self.model.margin(np.asarray(self.level, dtype=np.float64)))
 
     def to_dict(self) -> dict[str, object]:
-        """Give the verdict as plain numbers and texts."""
+        """Return the verdict as plain numbers and texts."""
         return {
             "model": self.model.name,
             "parameters": self.model.parameters(),

@@ -45,7 +45,7 @@ class ClassifierComparison:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         return {**asdict(self), "columns": list(self.columns)}
 
 
@@ -122,7 +122,7 @@ def _with_classes(tables: Sequence[pa.Table], target: str, columns: Sequence[str
 
 
 def _features(tables: Sequence[pa.Table], columns: Sequence[str]) -> list[Any]:
-    """Give every table as a matrix of numbers and texts."""
+    """Return every table as a matrix of numbers and texts."""
     found = [np.empty((table.num_rows, len(columns)), dtype=object) for table in tables]
     for place, name in enumerate(columns):
         numeric = has_distances(tables[0].column(name).type)

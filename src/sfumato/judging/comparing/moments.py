@@ -40,7 +40,7 @@ class MomentComparison:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         return {**asdict(self), "columns": list(self.columns)}
 
 

@@ -38,7 +38,7 @@ class NearestOriginals:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, object]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         quantiles = {
             name: {f"{share:g}": value for share, value in getattr(self, name).items()}
             for name in ("distances", "baseline")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.publication import Centre, Exact, Interval, ValueSet
+from sfumato.core.publication import Center, Exact, Interval, ValueSet
 from sfumato.core.published.labels import as_moment, parse_label
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
@@ -23,7 +23,7 @@ EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - canonical moments have no zone
 
 
 def numbers_of(column: pa.ChunkedArray) -> Numbers:
-    """Give the numbers of a column; moments are told in days, and empty or suppressed cells are NaN.
+    """Return the numbers of a column; moments are told in days, and empty or suppressed cells are NaN.
 
     A cell that stands for several numbers gives its midpoint: of an interval, or the mean of a set.
 
@@ -49,7 +49,7 @@ def both_tables(original: object, published: object) -> tuple[pa.Table, pa.Table
 def numeric_matrices(
     original: pa.Table, published: pa.Table, columns: Sequence[str] | None
 ) -> tuple[tuple[str, ...], Numbers, Numbers]:
-    """Give columns of both tables as numbers, without the records that lack one.
+    """Return columns of both tables as numbers, without the records that lack one.
 
     Columns that are not named are all that hold numbers or moments in the original and are published.
     """
@@ -108,7 +108,7 @@ def _middle(text: str | None) -> float:
         case Interval(low=low, high=high):
             ends = [end for end in (_number(low), _number(high)) if isfinite(end)]
             return sum(ends) / len(ends) if ends else nan
-        case Centre(value=value) | Exact(value=value):
+        case Center(value=value) | Exact(value=value):
             return _number(value)
         case ValueSet(texts=members):
             return float(np.mean([_middle(member) for member in members]))

@@ -25,7 +25,7 @@ class Measured:
 class Measure(ABC):
     """A number that says what a release has lost; 0 or the least value is best.
 
-    `of_covers` tells whether it measures how much the published cells cover: it says nothing where they are centres.
+    `of_covers` tells whether it measures how much the published cells cover: it says nothing where they are centers.
     """
 
     name: ClassVar[str]

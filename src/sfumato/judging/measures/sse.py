@@ -48,9 +48,9 @@ def sum_of_squares_ratio(
         values, shown = _numbers(name, original), _numbers(name, published)
         spread = float(np.square(values - values.mean()).sum())
         if spread > 0:
-            centres = np.full(len(values), values.mean())
-            centres[correspondence] = shown
-            within += float(np.square(values - centres).sum()) / spread
+            centers = np.full(len(values), values.mean())
+            centers[correspondence] = shown
+            within += float(np.square(values - centers).sum()) / spread
             counted += 1
     return within / counted if counted else 0.0
 

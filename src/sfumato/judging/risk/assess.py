@@ -110,7 +110,7 @@ class Risk:
         return judge(self, preset)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the assessment as plain values: counts, shares, risks, column names and row numbers."""
+        """Return the assessment as plain values: counts, shares, risks, column names and row numbers."""
         parts = {
             "prosecutor": self.prosecutor,
             "journalist": self.journalist,

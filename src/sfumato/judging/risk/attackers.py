@@ -52,7 +52,7 @@ class AttackerRisk:
         return None if self.records_above is None else self.records_above / self.records
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures by name."""
+        """Return the figures by name."""
         return {**asdict(self), "share_above": self.share_above}
 
 
@@ -125,7 +125,7 @@ def marketer(sizes: Sizes, population: Sizes | None = None, *, threshold: float 
 
 
 def least_size(threshold: float) -> int:
-    """Tell the smallest group whose risk does not pass a threshold.
+    """Return the smallest group whose risk does not pass a threshold.
 
     >>> least_size(1 / 11), least_size(0.09)
     (11, 12)

@@ -90,7 +90,7 @@ def zayatz(sample: Sample) -> float:
 
 
 def _one_of(sample: Sample) -> Floats:
-    r"""Give $h(1; N, i, n)$ for every size $i$: exactly one of a group of that size is sampled."""
+    r"""Return $h(1; N, i, n)$ for every size $i$: exactly one of a group of that size is sampled."""
     population, records = sample.population, sample.records
     steps = np.arange(1, int(sample.sizes[-1]))
     with np.errstate(divide="ignore"):
@@ -140,7 +140,7 @@ def pitman(sample: Sample) -> float | None:
 
 
 def _ewens(sample: Sample) -> float | None:
-    """Give the theta of greatest likelihood for alpha 0; None if it is beyond what can be computed."""
+    """Return the theta of greatest likelihood for alpha 0; None if it is beyond what can be computed."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 
@@ -154,7 +154,7 @@ def _ewens(sample: Sample) -> float | None:
 
 
 def _falls_in_alpha(sample: Sample, theta: float) -> bool:
-    """Tell whether the likelihood falls in alpha from 0 on."""
+    """Return whether the likelihood falls in alpha from 0 on."""
     from scipy.special import digamma
 
     within = sample.counts @ (digamma(sample.sizes) - digamma(1))
@@ -214,7 +214,7 @@ def snb(sample: Sample) -> float | None:
 
 
 def snb_expectations(groups: float, a: float, b: float, fraction: float) -> tuple[float, float]:
-    r"""Give the expected numbers of sample groups of one and of two records in the slide negative binomial model.
+    r"""Return the expected numbers of sample groups of one and of two records in the slide negative binomial model.
 
     With $d = (1-f)(1-b)$ they are $K f \bigl(\frac{b}{1-d}\bigr)^a \bigl(1 + \frac{a d}{1-d}\bigr)$ and
     $K a\,b^a f^2 (1-b) \frac{2 - (1-a) d}{2 (1-d)^{a+2}}$.
@@ -242,7 +242,7 @@ def _haas_stokes(sample: Sample) -> float:
 
 
 def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
-    r"""Tell from how many records on a group of the sample has at least k persons in the population.
+    r"""Return from how many records on a group of the sample has at least k persons in the population.
 
     The number of sampled records of a group of $k$ persons is taken to be Poisson with mean $f k$. If a group has
     more than $c^*$ records, the smallest number whose distribution function reaches $1 - \alpha$, then fewer than

@@ -36,7 +36,7 @@ class Finding:
         return {True: "passed", False: "NOT PASSED", None: "open"}[self.passed]
 
     def to_dict(self) -> dict[str, object]:
-        """Give the finding as plain values."""
+        """Return the finding as plain values."""
         return {**asdict(self), "figures": dict(self.figures), "columns": list(self.columns)}
 
 
@@ -68,7 +68,7 @@ class Judgment:
         return tuple(finding for finding in self.findings if finding.passed is None)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the judgment as plain values."""
+        """Return the judgment as plain values."""
         return {
             "preset": self.preset,
             "title": self.title,

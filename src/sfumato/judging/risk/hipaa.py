@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.publication import Centre, Interval, Label
+from sfumato.core.publication import Center, Interval, Label
 from sfumato.core.published.labels import parse_label
 from sfumato.inspection.names import Meaning, hint
 from sfumato.inspection.patterns import DATES
@@ -133,7 +133,7 @@ def _finer_than_year(column: Profile) -> bool:
         return True
     labels = (parse_label(text, Scale.NUMERIC, {}) for text in column.sample.to_pylist())
     return any(
-        (isinstance(label, Centre) and isinstance(label.value, date))
+        (isinstance(label, Center) and isinstance(label.value, date))
         or (isinstance(label, Interval) and _days(label) < YEAR)
         for label in labels
     )
@@ -174,7 +174,7 @@ def _age_evidence(column: Profile) -> Iterable[Evidence]:
 
 
 def _greatest_ages(column: Profile) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Give the greatest age that every distinct value allows, infinite if open to the top, and which are intervals."""
+    """Return the greatest age that each distinct value allows, infinite if open to the top, and which are intervals."""
     if column.kind in {Kind.WHOLE, Kind.REAL}:
         ages = np.asarray(column.values.cast(pa.float64()).to_numpy(zero_copy_only=False))
         return ages, np.zeros(len(ages), dtype=np.bool_)
@@ -184,14 +184,14 @@ def _greatest_ages(column: Profile) -> tuple[npt.NDArray[np.float64], npt.NDArra
 
 
 def _top(label: Label) -> float:
-    top = label.high if isinstance(label, Interval) else label.value if isinstance(label, Centre) else None
+    top = label.high if isinstance(label, Interval) else label.value if isinstance(label, Center) else None
     if not isinstance(top, int | float):
         return -inf
     return top - 1 if isinstance(label, Interval) and not label.high_closed else top
 
 
 def _years(column: Profile) -> npt.NDArray[np.float64]:
-    """Give the year that every distinct value tells; infinite where it tells none."""
+    """Return the year that every distinct value tells; infinite where it tells none."""
     if column.kind in {Kind.DATE, Kind.MOMENT}:
         return np.asarray(pc.year(column.values).to_numpy(zero_copy_only=False), dtype=np.float64)
     if column.kind is Kind.WHOLE:

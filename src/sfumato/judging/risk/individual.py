@@ -46,12 +46,12 @@ class IndividualRisk:
     household_average: float | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures by name."""
+        """Return the figures by name."""
         return asdict(self)
 
 
 def individual_risk(sizes: Sizes, population: Sizes) -> Floats:
-    r"""Give the risk of the records of every group.
+    r"""Return the risk of the records of every group.
 
     With $p = f / \hat F$ and $q = 1 - p$ it is $\frac{p}{q} \ln \frac{1}{p}$ for $f = 1$,
     $\frac{p}{q} - \bigl(\frac{p}{q}\bigr)^2 \ln \frac{1}{p}$ for $f = 2$ and about $p / (f - q)$ above, which is a
@@ -80,7 +80,7 @@ def individual_risk(sizes: Sizes, population: Sizes) -> Floats:
 
 
 def household_risk(risks: Floats, households: npt.NDArray[np.integer]) -> Floats:
-    r"""Give for every record the chance that it or another one of its household is matched: $1 - \prod_i (1 - r_i)$.
+    r"""Return for every record the chance that it or another one of its household is matched: $1 - \prod_i (1 - r_i)$.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class PopulationUniques:
         return self.uniques / self.population
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures by name."""
+        """Return the figures by name."""
         return {**asdict(self), "share": self.share}
 
 
@@ -72,7 +72,7 @@ class KMapTest:
     records_below: int
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures by name."""
+        """Return the figures by name."""
         return asdict(self)
 
 
@@ -132,7 +132,7 @@ def population_uniques(sizes: npt.NDArray[np.integer], population: float) -> Pop
 
 
 def counted_uniques(sizes: npt.NDArray[np.integer], persons: Persons) -> PopulationUniques:
-    """Tell the unique persons of a population that is known.
+    """Return the unique persons of a population that is known.
 
     Parameters
     ----------

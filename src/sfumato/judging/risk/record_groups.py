@@ -106,7 +106,7 @@ class RecordGroups:
 
     @cached_property
     def lost(self) -> list[Flags]:
-        """Tell for every column which groups miss their cell."""
+        """Return for every column which groups miss their cell."""
         found = zip(self.columns, self.cells, strict=True)
         return [np.array([text is None for text in column.texts])[cells] for column, cells in found]
 
@@ -188,7 +188,7 @@ def _matching(mine: Cells, others: Cells, weights: Counts, widths: Sequence[int]
 
 
 def patterns_of(lost: Sequence[Flags]) -> list[tuple[npt.NDArray[np.intp], Flags]]:
-    """Give the rows of every pattern of missing cells, with the pattern."""
+    """Return the rows of every pattern of missing cells, with the pattern."""
     if not any(flags.any() for flags in lost):
         return [(np.arange(len(lost[0])), np.zeros(len(lost), dtype=np.bool_))]
     grouped = group_columns([flags.view(np.uint8) for flags in lost], [2] * len(lost))

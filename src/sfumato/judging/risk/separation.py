@@ -30,7 +30,7 @@ class Separation:
     separation: float
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures by name."""
+        """Return the figures by name."""
         return {**asdict(self), "quasi": list(self.quasi)}
 
 

@@ -53,7 +53,7 @@ class SpecialUniques:
     dis_scores: Floats | None = field(repr=False, compare=False)
 
     def to_dict(self) -> dict[str, object]:
-        """Give the figures by name, without those of single records."""
+        """Return the figures by name, without those of single records."""
         return {
             "largest": self.largest,
             "records": self.records,
@@ -107,7 +107,7 @@ def special_uniques(groups: RecordGroups, largest: int = 3, fraction: float | No
 
 
 def data_intrusion(uniques: int, pairs: int, fraction: float) -> float:
-    r"""Give the chance that a unique match is right: $\pi U / (\pi U + (1-\pi)\,2 D)$.
+    r"""Return the chance that a unique match is right: $\pi U / (\pi U + (1-\pi)\,2 D)$.
 
     $U$ records of the sample are unique, $D$ pairs of records are alike, and a share $\pi$ of the population is
     sampled.
@@ -165,7 +165,7 @@ def _search(groups: RecordGroups, largest: int) -> tuple[Floats, dict[int, int],
 
 
 def _unique(groups: RecordGroups, chosen: Columns, asked: Flags) -> Flags:
-    """Tell which of the groups asked for agree with no other record on some columns, none of which they miss."""
+    """Return which of the groups asked for agree with no other record on some columns, none of which they miss."""
     complete = reduce(np.logical_and, (~groups.lost[j] for j in chosen if groups.lost[j].any()), asked)
     if not complete.any():
         return complete

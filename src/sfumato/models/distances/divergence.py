@@ -33,6 +33,6 @@ def divergence(histogram: Histogram, totals: Counts) -> Levels:
 
 
 def _terms(counts: Counts, sizes: Counts, expected: Counts, table: int) -> Levels:
-    """Give what each count adds to the sum; 0 for none."""
+    """Return what each count adds to the sum; 0 for none."""
     gains = np.where(counts > 0, relative_gains(counts, sizes, expected, table), 0)
     return counts / np.maximum(sizes, 1) * np.log1p(gains)

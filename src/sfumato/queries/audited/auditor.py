@@ -190,7 +190,7 @@ class QueryAuditor:
         return sum_narrows(past, cover.members.astype(np.float64), tolerance)
 
     def _room(self, kind: str, rows: Truths, tolerance: Tolerance) -> npt.NDArray[np.float64]:
-        """Give how far values may lie from the bound that maxima (or minima) push them to, as is known so far."""
+        """Return how far values may lie from the bound that maxima (or minima) push them to, as is known so far."""
         upper = self._maxima[kind].upper_bounds(rows)
         known = upper < UNBOUNDED
         room = np.full(len(upper), tolerance.high - tolerance.low)
@@ -223,7 +223,7 @@ class QueryAuditor:
 
 
 def _numbers(column: pa.ChunkedArray, name: str, tolerance: Tolerance | None) -> npt.NDArray[Any]:
-    """Give the values of the protected column; refuse one that an auditor cannot protect."""
+    """Return the values of the protected column; refuse one that an auditor cannot protect."""
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} holds no numbers; a QueryAuditor protects numbers.")
     values = np.asarray(column.to_numpy())

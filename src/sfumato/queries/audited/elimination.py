@@ -13,7 +13,7 @@ ENOUGH = 2
 
 @compiled
 def remainder(number: int) -> int:
-    """Give the remainder of a number from 0 to 2**63 - 1: its digits to the base 2**31 add up to it."""
+    """Return the remainder of a number from 0 to 2**63 - 1: its digits to the base 2**31 add up to it."""
     number = (number & PRIME) + (number >> BITS)
     number = (number & PRIME) + (number >> BITS)
     return number - PRIME if number >= PRIME else number
@@ -31,7 +31,7 @@ def add_rows(matrix: Array, chosen: Array, width: int, total: Array) -> None:
 
 @compiled
 def leaves_one_person(matrix: Array, factors: Array, reduced: Array, sizes: Array) -> bool:
-    """Tell whether any row, once `factor * reduced` is taken away, has a single person left."""
+    """Return whether any row, once `factor * reduced` is taken away, has a single person left."""
     width = len(reduced)
     for row in range(len(factors)):
         if factors[row] == 0:

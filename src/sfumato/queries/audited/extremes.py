@@ -35,11 +35,11 @@ class Maxima:
         return self._extreme[: len(self._answers), : len(self.upper)]
 
     def upper_bounds(self, rows: Truths) -> Integers:
-        """Give the rank above which no value of these rows lies, or UNBOUNDED."""
+        """Return the rank above which no value of these rows lies, or UNBOUNDED."""
         return self.upper[self.partition.classes[rows]]
 
     def discloses(self, rows: Truths) -> bool:
-        """Tell whether any answer that agrees with the past would determine a value."""
+        """Return whether any answer that agrees with the past would determine a value."""
         cover = self.partition.cover(rows)
         outside = self._extremes @ (cover.sizes - cover.inside)
         possible = self._answers[outside == 0].max(initial=-1)

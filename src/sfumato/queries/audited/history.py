@@ -77,7 +77,7 @@ class History:
             yield store
 
     def answered_after(self, store: Connection, number: int) -> Iterator[Entry]:
-        """Give answered questions that came after an entry; counts tell nothing and are left out."""
+        """Return answered questions that came after an entry; counts tell nothing and are left out."""
         found = store.execute(
             "SELECT entry, kind, rows FROM questions WHERE entry > ? AND rows IS NOT NULL ORDER BY entry", (number,)
         )
@@ -102,7 +102,7 @@ class History:
         return done.lastrowid
 
     def all(self) -> tuple[Asked, ...]:
-        """Give all questions, in order."""
+        """Return all questions, in order."""
         with held(self.path, WHAT) as store:
             found = store.execute("SELECT user, kind, question, denied FROM questions ORDER BY entry").fetchall()
         return tuple(Asked(user, kind, question, bool(denied)) for user, kind, question, denied in found)

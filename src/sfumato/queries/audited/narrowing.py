@@ -49,11 +49,11 @@ class Answered:
     sizes: Floats
 
     def with_sum(self, members: Floats, total: float) -> Answered:
-        """Give these sums and one more."""
+        """Return these sums and one more."""
         return Answered(asked=np.vstack([self.asked, members]), sums=np.append(self.sums, total), sizes=self.sizes)
 
     def near(self, members: Floats) -> npt.NDArray[np.bool_]:
-        """Tell which classes are linked to these by answered sums."""
+        """Return which classes are linked to these by answered sums."""
         linked = members > 0
         while True:
             sums = (self.asked[:, linked] > 0).any(axis=1)
@@ -64,7 +64,7 @@ class Answered:
 
 
 def sum_narrows(past: Answered, members: Floats, tolerance: Tolerance) -> bool:
-    """Tell whether the sum over classes would make an interval too narrow, more often than the risk allows."""
+    """Return whether the sum over classes would make an interval too narrow, more often than the risk allows."""
     linked = past.near(members)
     sums = (past.asked[:, linked] > 0).any(axis=1)
     here = Answered(asked=past.asked[sums][:, linked], sums=past.sums[sums], sizes=past.sizes[linked])
@@ -75,7 +75,7 @@ def sum_narrows(past: Answered, members: Floats, tolerance: Tolerance) -> bool:
 
 
 def maximum_narrows(room: Floats, tolerance: Tolerance) -> bool:
-    """Tell whether a maximum is too likely to leave no room; `room` is what each value has above the lower bound."""
+    """Return whether a maximum is too likely to leave no room; `room` is what each value has above the lower bound."""
     shares = np.minimum(1.0, tolerance.width / np.maximum(room, SLACK))
     return float(np.log(shares).sum()) > log(tolerance.risk)
 
@@ -170,5 +170,5 @@ def _inner_point(known: Answered, tolerance: Tolerance) -> Floats:
 
 
 def class_sizes(sizes: Integers) -> Floats:
-    """Give sizes as the programs take them."""
+    """Return sizes as the programs take them."""
     return sizes.astype(np.float64)

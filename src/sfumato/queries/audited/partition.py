@@ -44,7 +44,7 @@ class Partition:
         self.sizes = np.array([rows], dtype=np.int64)
 
     def cover(self, rows: Truths) -> Cover:
-        """Tell how a set of rows meets the classes, without splitting any."""
+        """Return how a set of rows meets the classes, without splitting any."""
         inside = np.bincount(self.classes[rows], minlength=len(self.sizes)).astype(np.int64)
         full = (inside == self.sizes) & (self.sizes > 0)
         split = np.flatnonzero((inside > 0) & ~full)

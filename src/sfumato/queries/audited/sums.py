@@ -106,7 +106,7 @@ class Sums:
         self.rank += 1
 
     def _columns(self, cover: Cover) -> npt.NDArray[np.int32]:
-        """Give the form with the columns that a split would add."""
+        """Return the form with the columns that a split would add."""
         form = self._form[: self.rank, : self._width]
         return np.concatenate([form, form[:, cover.split]], axis=1) if len(cover.split) else form
 

@@ -79,7 +79,7 @@ class AnsweredColumn:
         return known[condition]
 
     def sums(self, condition: Condition | None) -> Sums:
-        """Give what the column adds to a sum where a condition holds."""
+        """Return what the column adds to a sum where a condition holds."""
         known = self._sums
         if condition not in known:
             known.clear()

@@ -192,7 +192,7 @@ class Answers:
         return max(lower, float(hopeful.sum()) - failing), upper
 
     def _sure_if_linked(self, query: Query) -> Floats:
-        """Tell for every unit whether all conditions on cells outside buckets surely hold."""
+        """Return for every unit whether all conditions on cells outside buckets surely hold."""
         sure = np.ones(len(self.counts))
         for name, condition in query.conditions.items():
             column = self.columns[name]

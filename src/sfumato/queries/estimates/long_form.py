@@ -102,7 +102,7 @@ def slices_of(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def is_spelled_out(column: str, table: pa.Table, chosen: Sequence[str]) -> bool:
-    """Tell whether a column numbers buckets of nothing but attributes that are spelled out."""
+    """Return whether a column numbers buckets of nothing but attributes that are spelled out."""
     named = bucketed_attributes(column, table.column_names)
     return bool(named) and set(named) <= set(chosen)
 
@@ -153,7 +153,7 @@ def _contents(table: pa.Table, names: Sequence[str]) -> _Contents:
 
 
 def _linked(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """Give a column without the cells that stand in buckets."""
+    """Return a column without the cells that stand in buckets."""
     bucket = bucket_numbers(table, name)
     if bucket is None:
         return table[name]

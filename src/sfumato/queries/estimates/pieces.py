@@ -134,7 +134,7 @@ class Pieces:
         return len(self.weight)
 
     def match(self, condition: Condition | None) -> Truths:
-        """Tell which pieces satisfy a condition; all do without one."""
+        """Return which pieces satisfy a condition; all do without one."""
         if condition is None:
             return np.ones(len(self), dtype=np.bool_)
         name = self.domain.name
@@ -145,7 +145,7 @@ class Pieces:
         return np.append(leaves, [unshown] * (len(self) - len(leaves))).astype(np.bool_)
 
     def judge(self, match: Truths) -> Judged:
-        """Tell for every label how likely, sure and possible it is that its value lies in the matching pieces."""
+        """Return for every label how likely, sure and possible it is that its value lies in the matching pieces."""
         met = self.cover.total(match.astype(np.float64))
         possible = met > 0
         sure = possible & (met == self._covered) & ~self.cover.missing
@@ -154,7 +154,7 @@ class Pieces:
         return Judged(np.clip(share, 0.0, 1.0), sure, possible)
 
     def numbers(self, match: Truths) -> Numbers:
-        """Tell for every label what number to expect, the least and the greatest, in the matching pieces."""
+        """Return for every label what number to expect, the least and the greatest, in the matching pieces."""
         if len(self.domain) and not is_numeric(self.domain):
             raise InvalidParameterError(
                 f"Only numbers can be summed and averaged, and {self.domain.name!r} holds others; name another."
@@ -185,5 +185,5 @@ class Pieces:
 
 
 def is_numeric(domain: Domain) -> bool:
-    """Tell whether the leaves of a domain are numbers, so that they have a sum."""
+    """Return whether the leaves of a domain are numbers, so that they have a sum."""
     return bool(pa.types.is_integer(domain.values.type) or pa.types.is_floating(domain.values.type))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.coding.domain import Domain
-from sfumato.core.publication import Centre, Interval, Label, MissingCell, Node, Suppressed, ValueSet
+from sfumato.core.publication import Center, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.core.published.coverage import bounds
 from sfumato.core.published.labels import parse_label
 from sfumato.core.published.table import PublishedColumn
@@ -113,7 +113,7 @@ def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> Pieces
 def _numeric(column: PublishedColumn) -> Domain:
     """Read ordinal numbers as numbers."""
     labels = [parse_label(text, Scale.NUMERIC, {}) for text in column.domain.texts]
-    return Domain(column.name, Scale.NUMERIC, pa.array([label.value for label in labels if isinstance(label, Centre)]))
+    return Domain(column.name, Scale.NUMERIC, pa.array([label.value for label in labels if isinstance(label, Center)]))
 
 
 def _interleaved(gaps: Floats, points: Floats) -> Floats:
@@ -153,7 +153,7 @@ def _place(column: PublishedColumn, domain: Domain, points: Floats) -> Cover:
 
 
 def _ends(label: Label) -> tuple[object, object]:
-    if isinstance(label, Centre):
+    if isinstance(label, Center):
         return label.value, label.value
     if isinstance(label, Suppressed | Node):
         return -inf, inf

@@ -30,7 +30,7 @@ class NumberColumn:
     values: npt.NDArray[np.float64]
 
     def satisfying(self, condition: Condition) -> Truths:
-        """Tell which rows satisfy a condition."""
+        """Return which rows satisfy a condition."""
         given = tuple(_number(self.name, value) for value in condition.values)
         if isinstance(condition, OneOf):
             return np.isin(self.values, given)
@@ -49,7 +49,7 @@ class TextColumn:
     ordered: bool = False
 
     def satisfying(self, condition: Condition) -> Truths:
-        """Tell which rows satisfy a condition; dates are ordered as they are written, other texts are not."""
+        """Return which rows satisfy a condition; dates are ordered as they are written, other texts are not."""
         given = tuple(_written(value) for value in condition.values)
         if isinstance(condition, OneOf):
             met = [each in given for each in self.texts]
@@ -100,7 +100,7 @@ def natural_column(name: str, column: pa.ChunkedArray) -> RowColumn:
 
 
 def satisfying(conditions: Mapping[str, Condition], columns: Mapping[str, RowColumn], rows: int) -> Truths:
-    """Tell which rows satisfy every condition; a missing value satisfies none."""
+    """Return which rows satisfy every condition; a missing value satisfies none."""
     found = np.ones(rows, dtype=np.bool_)
     for name, condition in conditions.items():
         found &= columns[name].satisfying(condition)

@@ -100,7 +100,7 @@ class QueryErrors:
         return self.kind.restore(self.table)
 
     def summary(self) -> dict[str, float]:
-        """Give mean and median of both errors, how many queries have one, and the share of truths within bounds."""
+        """Return mean and median of both errors, how many queries have one, and the share of truths within bounds."""
         columns = {name: self.table[name].to_numpy() for name in self.table.column_names}
         bound, expected = (columns[name][~np.isnan(columns[name])] for name in ("bound_error", "expected_error"))
         slack = 1e-9 * np.abs(columns["actual"])

@@ -113,7 +113,7 @@ class Accountant:
         return entry
 
     def balance(self) -> Balance:
-        """Tell what is spent and left."""
+        """Return what is spent and left."""
         with held(self.path, WHAT) as store:
             known = facts(store)
             own = dict(store.execute("SELECT analyst, units FROM spent ORDER BY analyst"))

@@ -73,12 +73,12 @@ class PrivateCounts:
         return f"PrivateCounts({len(self.cells)} cells of {', '.join(self.columns)}, epsilon {self.epsilon}{steps})"
 
     def __getitem__(self, cell: str | tuple[str, ...]) -> float:
-        """Give the count of one cell."""
+        """Return the count of one cell."""
         key = (cell,) if isinstance(cell, str) else tuple(cell)
         if key not in self.cells:
             raise InvalidParameterError(f"There is no such cell of {', '.join(self.columns)}.")
         return float(self.counts[self.cells.index(key)])
 
     def as_dict(self) -> dict[tuple[str, ...], float]:
-        """Give the counts by cell."""
+        """Return the counts by cell."""
         return dict(zip(self.cells, self.counts.tolist(), strict=True))

@@ -38,7 +38,7 @@ class Stated:
     known: tuple[str, ...]
 
     def bounded(self, name: str) -> tuple[npt.NDArray[np.float64], float, float]:
-        """Give the numbers of a column and their bounds; refuse a column without bounds."""
+        """Return the numbers of a column and their bounds; refuse a column without bounds."""
         self.refuse_unstated(name)
         column = self.columns[name]
         if not isinstance(column, NumberColumn):
@@ -46,7 +46,7 @@ class Stated:
         return column.values, *self.bounds[name]
 
     def cells(self, name: str, edges: Sequence[float] | None) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-        """Give the cell of every row, and the cells' labels; rows in no cell get -1."""
+        """Return the cell of every row, and the cells' labels; rows in no cell get -1."""
         self.refuse_unstated(name)
         column = self.columns[name]
         if isinstance(column, TextColumn):

@@ -51,24 +51,24 @@ def least(scores: Integers, *, sensitivity: int, epsilon: Fraction) -> tuple[int
 
 
 def selection_scale(*, sensitivity: int, epsilon: Fraction) -> float:
-    """Tell the scale of a selection before it is made."""
+    """Return the scale of a selection before it is made."""
     return float(2 * sensitivity / epsilon)
 
 
 def margin(scale: float, confidence: float) -> int:
-    """Tell by how much noise of this scale is off at most, with this confidence."""
+    """Return by how much noise of this scale is off at most, with this confidence."""
     beyond = (1.0 - confidence) * (1.0 + exp(-1.0 / scale)) / 2
     return max(0, ceil(-scale * log(beyond)) - 1)
 
 
 def selection_margin(scale: float, candidates: int, error: float) -> float:
-    """Tell by how much a selected score is above the least at most, but for this chance of error."""
+    """Return by how much a selected score is above the least at most, but for this chance of error."""
     return scale * log(candidates / error)
 
 
 @cache
 def opendp() -> Any:
-    """Give OpenDP, whose proven samplers are in its part `contrib`."""
+    """Return OpenDP, whose proven samplers are in its part `contrib`."""
     library = optional_library("opendp.prelude", extra="dp", error=InvalidParameterError)
     library.enable_features("contrib")
     return library

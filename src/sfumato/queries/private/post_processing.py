@@ -37,7 +37,7 @@ def consistent(answer: PrivateCounts) -> PrivateCounts:
 
 
 def consistent_leaves(tree: Sequence[Floats], branching: int) -> Floats:
-    """Give the leaves of least squares of a complete tree of noisy sums, level by level from the root.
+    """Return the leaves of least squares of a complete tree of noisy sums, level by level from the root.
 
     Levels may have further axes in front, for many trees of one shape.
 
@@ -79,7 +79,7 @@ def bounded(answer: PrivateAnswer, low: float, high: float) -> PrivateAnswer:
 
 
 def _margin(sizes: Sequence[int], answer: PrivateCounts) -> float:
-    """Tell how far leaves of least squares are off: all of them alike, so noise is drawn and pooled."""
+    """Return how far leaves of least squares are off: all of them alike, so noise is drawn and pooled."""
     draws = max(FEWEST_DRAWS, DRAWN // sum(sizes))
     generator = np.random.default_rng(0)
     noise = [generator.laplace(scale=answer.scale, size=(draws, size)) for size in sizes]

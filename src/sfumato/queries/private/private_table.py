@@ -96,7 +96,7 @@ class PrivateTable:
         return f"PrivateTable({len(self._stated.columns)} columns, per {self.unit}, analyst {self.analyst!r})"
 
     def for_analyst(self, analyst: str) -> PrivateTable:
-        """Give the same table to somebody else, who has a budget of their own."""
+        """Return the same table to somebody else, who has a budget of their own."""
         other = object.__new__(PrivateTable)
         other.__dict__ |= {**self.__dict__, "analyst": analyst}
         return other
@@ -324,7 +324,7 @@ def _unit(table: pa.Table, person: str | None, max_rows: int | None) -> Unit:
 
 
 def _first_rows(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bool_]:
-    """Tell which rows are among a person's first; which they are depends on that person's rows alone."""
+    """Return which rows are among a person's first; which they are depends on that person's rows alone."""
     _, found = coded(persons)
     codes = np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False))
     order = np.argsort(codes, kind="stable")

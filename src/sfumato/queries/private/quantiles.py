@@ -22,7 +22,7 @@ SAFETY = 1 + 1e-9  # scales are found up to rounding
 
 
 def candidates(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
-    """Give what can be answered: every whole number between whole bounds that are close, else equal steps.
+    """Return what can be answered: every whole number between whole bounds that are close, else equal steps.
 
     >>> candidates(0, 4, None), candidates(0, 1, 0.25)
     (array([0., 1., 2., 3., 4.]), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))

@@ -13,7 +13,7 @@ FEWEST_DRAWS = 20
 
 
 def forward(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Give the sum of all, then differences of halves, quarters, ... down to neighbors; the length is a power of 2.
+    """Return the sum of all, then differences of halves, quarters, ... down to neighbors; the length is a power of 2.
 
     >>> forward(np.array([1, 2, 3, 4])).tolist()
     [10, -4, -1, -1]
@@ -27,7 +27,7 @@ def forward(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def backward(coefficients: npt.NDArray[Number]) -> npt.NDArray[np.float64]:
-    """Give the counts back, on the last axis.
+    """Return the counts back, on the last axis.
 
     >>> backward(np.array([10, -4, -1, -1])).tolist()
     [1.0, 2.0, 3.0, 4.0]
@@ -51,7 +51,7 @@ def padded(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def margin(size: int, scale: float, confidence: float) -> float:
-    """Tell how far a count is off: all cells alike, so noise is drawn and pooled."""
+    """Return how far a count is off: all cells alike, so noise is drawn and pooled."""
     draws = max(FEWEST_DRAWS, DRAWN // size)
     noise = np.random.default_rng(0).laplace(scale=scale, size=(draws, size))
     return float(np.quantile(np.abs(backward(noise)), confidence, method="higher"))

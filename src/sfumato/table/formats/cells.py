@@ -41,7 +41,7 @@ def detect_separator(data: bytes) -> str:
 
 
 def first_record(data: bytes, separator: str) -> tuple[bytes, int]:
-    """Give the first line that is not empty, quoted line breaks included, and where the rest begins."""
+    """Return the first line that is not empty, quoted line breaks included, and where the rest begins."""
     mark = re.escape(separator.encode())
     cell = rb'(?:"(?:[^"]|"")*"[^' + mark + rb"\r\n]*|[^" + mark + rb"\r\n]*)"
     record = rb"[\r\n]*(" + cell + rb"(?:" + mark + cell + rb")*)(?:\r\n|\r|\n|\Z)"

@@ -125,7 +125,7 @@ def _parsed(
 
 
 def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing: tuple[str, ...]) -> pa.Table:
-    """Give the columns their types and names; a column with neither name nor value is left out."""
+    """Return the columns their types and names; a column with neither name nor value is left out."""
     named: dict[str, pa.ChunkedArray] = {}
     refuse_duplicates(name for name in names if name)
     for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):

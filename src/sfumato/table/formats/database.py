@@ -22,12 +22,12 @@ SCHEMES = ("sqlite", "duckdb", "postgresql")
 
 
 def is_url(source: object) -> bool:
-    """Tell whether a source is a database URL rather than a file name."""
+    """Return whether a source is a database URL rather than a file name."""
     return isinstance(source, str) and "://" in source
 
 
 def masked(url: str) -> str:
-    """Give a URL without its password and options, for messages.
+    """Return a URL without its password and options, for messages.
 
     >>> masked("postgresql://ann:p@ss/w?rd@db.example:5432/census?sslmode=require")
     'postgresql://ann:***@db.example:5432/census'

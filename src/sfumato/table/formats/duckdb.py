@@ -51,7 +51,7 @@ def _found(connection: Any, path: Path, table: str) -> str:
 
 
 def _tables(connection: Any) -> dict[str, str]:
-    """Give each table by its name, and by schema and name, with the SQL for it."""
+    """Return each table by its name, and by schema and name, with the SQL for it."""
     tables = {}
     for schema, name in connection.execute(LIST_TABLES).fetchall():
         tables[f"{schema}.{name}".casefold()] = f"{quoted(schema)}.{quoted(name)}"

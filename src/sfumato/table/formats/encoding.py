@@ -79,7 +79,7 @@ def _decoded(path: Path, data: bytes, encoding: str) -> bytes:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Tell whether bytes are valid UTF-8, without holding the decoded text."""
+    """Return whether bytes are valid UTF-8, without holding the decoded text."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for start in range(0, len(data), BLOCK):
@@ -114,7 +114,7 @@ def _candidates(data: bytes) -> Iterator[str]:
 
 
 def _orderly(sample: bytes, names: tuple[str, ...], least_coherence: float = 0.0) -> list[str]:
-    """Give the encodings that charset-normalizer finds about equally orderly, the more widespread first."""
+    """Return the encodings that charset-normalizer finds about equally orderly, the more widespread first."""
     import charset_normalizer
 
     found = list(charset_normalizer.from_bytes(sample, cp_isolation=list(names)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def quoted(name: str) -> str:
-    """Give a name as an SQL identifier.
+    """Return a name as an SQL identifier.
 
     >>> quoted('a"b')
     '"a""b"'
@@ -13,7 +13,7 @@ def quoted(name: str) -> str:
 
 
 def qualified(name: str) -> str:
-    """Give a table's name, or its schema's and its own with a dot between, as SQL.
+    """Return a table's name, or its schema's and its own with a dot between, as SQL.
 
     >>> qualified("research.patients")
     '"research"."patients"'

@@ -25,7 +25,7 @@ SLICE = 1 << 20
 
 
 def typed(distinct: pa.Array, codes: pa.Array, missing: Sequence[str]) -> pa.ChunkedArray:
-    """Give a coded column of text its type: whole number, real number, boolean, date, moment or text.
+    """Return a coded column of text its type: whole number, real number, boolean, date, moment or text.
 
     All distinct values must be of one type; a leading zero or plus sign makes text, so codes such as "02139"
     stay as they are. Quoted spellings of a missing value stay in a text column but not in any other.
@@ -49,7 +49,7 @@ def _spread(distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
 
 
 def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per type
-    """Give distinct texts as values of the narrowest type that fits all of them, or None."""
+    """Return distinct texts as values of the narrowest type that fits all of them, or None."""
     if not len(values):
         return None
     if all_match(values, WHOLE):
@@ -69,14 +69,14 @@ def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line pe
 
 
 def all_match(values: pa.Array, pattern: str) -> bool:
-    """Tell whether every text matches a pattern from end to end."""
+    """Return whether every text matches a pattern from end to end."""
     whole = rf"\A(?:{pattern})\z"
     parts = (values.slice(0, GLANCE), values.slice(GLANCE))
     return all(pc.all(pc.match_substring_regex(part, whole), min_count=0).as_py() for part in parts)
 
 
 def cast_or_none(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
-    """Give values as another type, or None if one of them does not fit."""
+    """Return values as another type, or None if one of them does not fit."""
     try:
         return values.cast(kind)
     except pa.ArrowInvalid:

@@ -75,7 +75,7 @@ def _cursor(driver: Any, url: str, shown: str, error: type[SfumatoError]) -> Ite
 
 
 def _connection_failure(message: str) -> str:
-    """Tell why a connection failed without the driver's words, which may quote parts of a password."""
+    """Return why a connection failed without the driver's words, which may quote parts of a password."""
     if "authentication failed" in message or "no password supplied" in message:
         return "the user or password is refused"
     if "does not exist" in message:
@@ -93,7 +93,7 @@ def _quotable(error: Any) -> str:
 
 
 def _tables(cursor: Any) -> dict[str, str]:
-    """Give each table by schema and name, and by its name alone where the search path finds it."""
+    """Return each table by schema and name, and by its name alone where the search path finds it."""
     cursor.execute(LIST_TABLES)
     tables = {}
     for schema, name, visible in cursor.fetchall():

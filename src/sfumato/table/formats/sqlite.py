@@ -79,7 +79,7 @@ def _joined(chunks: list[pa.Array]) -> pa.ChunkedArray:
 
 
 def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
-    """Give a column the type it was declared with, which SQLite does not enforce, if all values fit."""
+    """Return a column the type it was declared with, which SQLite does not enforce, if all values fit."""
     kind = kind.upper()
     if kind.startswith("BOOL"):
         return _booleans(column)
@@ -126,7 +126,7 @@ def _undo_unfinished(path: Path) -> None:
 
 
 def _reason(error: sqlite3.Error) -> str:
-    """Tell the kind of failure without the driver's words, which may quote values."""
+    """Return the kind of failure without the driver's words, which may quote values."""
     known = {
         "SQLITE_FULL": "no space is left",
         "SQLITE_IOERR_WRITE": "no space is left, or the disk fails",

@@ -1,4 +1,4 @@
-"""Centres of groups lie among the values that they stand for; the audit counts those that do not."""
+"""Centers of groups lie among the values that they stand for; the audit counts those that do not."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def published(**cells):
     return pa.table({**true, **cells})
 
 
-def truth(table, correspondence=(0, 1, 2, 3), *, centres=True):
-    found = sf.audit(table, SCHEMA, original=ORIGINAL, correspondence=correspondence, centres=centres)
+def truth(table, correspondence=(0, 1, 2, 3), *, centers=True):
+    found = sf.audit(table, SCHEMA, original=ORIGINAL, correspondence=correspondence, centers=centers)
     assert found.truth is not None
     return found.truth
 
 
-def test_means_middle_ranks_and_members_are_true_centres():
+def test_means_middle_ranks_and_members_are_true_centers():
     assert truth(published()).holds
     assert truth(published(), correspondence=None).holds
 
 
-def test_without_being_told_the_audit_takes_centres_for_false_values():
-    assert not truth(published(), centres=False).holds
+def test_without_being_told_the_audit_takes_centers_for_false_values():
+    assert not truth(published(), centers=False).holds
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,10 @@ def test_without_being_told_the_audit_takes_centres_for_false_values():
         ({"disease": ["flu", "flu", "flu", "cold"]}, 1),
     ],
 )
-def test_a_centre_outside_its_group_is_false(cells, false):
+def test_a_center_outside_its_group_is_false(cells, false):
     assert truth(published(**cells)).false_cells == false
 
 
-def test_without_a_correspondence_centres_must_lie_among_all_values_and_other_cells_must_be_there():
+def test_without_a_correspondence_centers_must_lie_among_all_values_and_other_cells_must_be_there():
     assert truth(published(age=[25.0, 25.0, 71.0, 71.0]), correspondence=None).false_cells == 2
     assert truth(published(disease=["flu", "flu", "flu", "cold"]), correspondence=None).unmatched == 1

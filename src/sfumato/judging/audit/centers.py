@@ -1,4 +1,4 @@
-"""Whether published centres can be true: each lies among the original values of the records that it stands for."""
+"""Whether published centers can be true: each lies among the original values of the records that it stands for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 ROUNDING = 1e-9
 
 
-def stray_centres(published: PublishedTable, at: int, column: CodedColumn, rows: Ints | None) -> int:
+def stray_centers(published: PublishedTable, at: int, column: CodedColumn, rows: Ints | None) -> int:
     """Count the cells of one quasi-identifier that lie outside the values of their group.
 
     A number, date or rank must lie between the group's least and largest, another value must be a member's.
