@@ -28,7 +28,8 @@ import condensation
 import measuring
 import sfumato as sf
 from measuring import best_of
-from sfumato.algorithms.base import Algorithm, Task, silent
+from sfumato.algorithms.base import Algorithm, Task
+from sfumato.core.progress import silent
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.judging.measures.sse import sum_of_squares_ratio
 from sfumato.models.base import PrivacyModel

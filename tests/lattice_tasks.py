@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import Task, silent
+from sfumato.algorithms.base import Task
+from sfumato.core.progress import silent
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.checks.models import sample_domain, sample_numbers
 from sfumato.checks.requests import FewerThan
@@ -44,7 +45,7 @@ from strategies import hierarchies
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sfumato.algorithms.base import Progress
+    from sfumato.core.progress import Progress
     from sfumato.algorithms.full_domain.recodings import Recodings
     from sfumato.algorithms.losses import RecodingLoss
     from sfumato.models.base import PrivacyModel

@@ -9,7 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import cuts_oracle as oracle
-from sfumato.algorithms.base import Task, silent
+from sfumato.algorithms.base import Task
+from sfumato.core.progress import silent
 from sfumato.algorithms.cuts import joins
 from sfumato.algorithms.cuts.ascent import Ascent
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from golden_files import GOLDEN
 from microaggregation_oracle import Oracle, Record
-from sfumato.algorithms.base import Progress, Task, silent
+from sfumato.algorithms.base import Task
+from sfumato.core.progress import Progress, silent
 from sfumato.algorithms.microaggregation import forming, maa_slie
 from sfumato.algorithms.microaggregation.forming import demand_of, weights_by_level
 from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
