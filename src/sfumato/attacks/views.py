@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from sfumato.attacks.beliefs import Beliefs, Floats, Ints
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.containment import count_points, pairs_of
+from sfumato.coding.containment import count_points, equal_pairs, pairs_of
 from sfumato.core.groups import Groups
-from sfumato.core.published.boxes import boxes_for
+from sfumato.core.published.boxes import boxes_for, places_of
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable
 from sfumato.schema.missing import Missing
@@ -67,6 +67,9 @@ class View:
 
     def candidates(self, points: Points) -> Candidates:
         """Find the groups that match each target; `points` has a row per column and a column per target."""
+        places = None if self.loose else places_of(self.table)
+        if places is not None:
+            return Candidates(points.shape[1], *equal_pairs(points, places), self.groups.sizes)
         target: list[Ints] = [np.zeros(0, dtype=np.int64)]
         group: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for mine, boxes in boxes_for(self.table, points, loose=self.loose):
@@ -115,9 +118,13 @@ class View:
 
 def drawn_rows(groups: Ints, labels: npt.NDArray[np.int32], rng: np.random.Generator) -> Ints:
     """Draw a published row of every given group; -1 stays -1."""
-    order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
-    starts = np.cumsum(sizes) - sizes
+    wanted = np.zeros(len(sizes), dtype=np.bool_)
+    wanted[groups[groups >= 0]] = True
+    rows = np.flatnonzero(wanted[labels])
+    order = rows[np.argsort(labels[rows], kind="stable")]
+    held = np.where(wanted, sizes, 0)
+    starts = np.cumsum(held) - held
     size = sizes[groups]
     place = starts[groups] + np.minimum((rng.random(len(groups)) * size).astype(np.int64), size - 1)
-    return np.where(groups >= 0, order[place], -1)
+    return np.where(groups >= 0, order[np.minimum(place, len(order) - 1)], -1)

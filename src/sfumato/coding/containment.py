@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.grouping import group_columns
 from sfumato.coding.threads import worker_count
 
 Ints = npt.NDArray[np.int64]
@@ -125,7 +126,7 @@ def weigh(points: npt.NDArray[np.int32], weights: Ints, values: Floats, boxes: B
         return totals, highest
     from sfumato.coding.kernels import containment as kernel
 
-    _over_boxes(
+    _shared(
         len(boxes.low),
         lambda _, first, last: kernel.weigh_boxes(points, boxes.arrays, weights, values, first, last, totals, highest),
     )
@@ -150,7 +151,7 @@ def pairs_of(points: npt.NDArray[np.int32], boxes: Boxes) -> tuple[Ints, Ints]:
     from sfumato.coding.kernels import containment as kernel
 
     listed: dict[int, Ints] = {}
-    _over_boxes(
+    _shared(
         len(boxes.low),
         lambda worker, first, last: listed.update({worker: kernel.list_pairs(points, boxes.arrays, first, last)}),
     )
@@ -159,24 +160,33 @@ def pairs_of(points: npt.NDArray[np.int32], boxes: Boxes) -> tuple[Ints, Ints]:
     return found[order, 0], found[order, 1]
 
 
+def equal_pairs(points: npt.NDArray[np.int32], places: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
+    """List the pairs of a point and a place that equals it, ordered by point; no two places are equal."""
+    count = points.shape[1]
+    columns = [np.concatenate([mine, theirs]) for mine, theirs in zip(points, places, strict=True)]
+    labels = group_columns(columns, [int(column.max(initial=0)) + 1 for column in columns]).labels
+    box = np.full(int(labels.max(initial=-1)) + 1, -1, dtype=np.int64)
+    box[labels[count:]] = np.arange(places.shape[1])
+    found = box[labels[:count]]
+    inside = np.flatnonzero(found >= 0)
+    return inside, found[inside]
+
+
 def _match_compiled(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
     from sfumato.coding.kernels import containment as kernel
 
     held = (contents.sizes, contents.offsets, contents.columns, contents.amounts)
-    records = np.zeros((worker_count(), points.shape[1]))
-    own = np.zeros((worker_count(), len(own_columns), points.shape[1]))
-    _over_boxes(
-        len(boxes.low),
-        lambda worker, first, last: kernel.add_boxes(
-            points, boxes.arrays, held, own_columns, first, last, records[worker], own[worker]
-        ),
+    records, own = np.zeros(points.shape[1]), np.zeros((len(own_columns), points.shape[1]))
+    _shared(
+        points.shape[1],
+        lambda _, first, last: kernel.add_boxes(points, boxes.arrays, held, own_columns, first, last, records, own),
     )
-    return Matches(records.sum(axis=0), own.sum(axis=0))
+    return Matches(records, own)
 
 
-def _over_boxes(boxes: int, work: Callable[[int, int, int], None]) -> None:
-    """Share the boxes among threads: `work(thread, first, last)`."""
+def _shared(count: int, work: Callable[[int, int, int], None]) -> None:
+    """Share boxes or points among threads: `work(thread, first, last)`."""
     workers = worker_count()
-    edges = np.linspace(0, boxes, workers + 1).astype(int).tolist()
+    edges = np.linspace(0, count, workers + 1).astype(int).tolist()
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers), edges[:-1], edges[1:]))

@@ -91,6 +91,11 @@ class Evidence:
         """Whether a missing cell matches every value."""
         return self.schema.missing is Missing.MATCHES_ALL and bool(self.table.columns)
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether the published table is the original itself, so that values are numbered alike in both."""
+        return self.__dict__.get("raw") is self
+
     @cached_property
     def raw(self) -> Evidence:
         """The original as if it were published as it is, every flagged cell in a bucket of its own."""
@@ -101,6 +106,9 @@ class Evidence:
             shown = shown.append_column(BUCKET_PREFIX + name, bucket)
         raw = replace(self, published=shown, correspondence=rows, centers=False)
         raw.__dict__["coded"] = self.coded  # cached properties look there first
+        if self.coded is not None and not self.schema.flags:
+            raw.__dict__["table"] = PublishedTable.of_codes(self.coded.quasi, self.schema, len(rows))
+        raw.__dict__["raw"] = raw
         return raw
 
     def undecorated(self) -> Evidence:

@@ -180,9 +180,7 @@ def _refuse_strange(table: PublishedTable) -> None:
     """Refuse numbers that are nobody's, whose persons would seem to be hidden."""
     for column in table.columns:
         covered = column.coverage.leaf_counts()
-        strange = sum(
-            isinstance(label, Center) for label, leaves in zip(column.labels, covered, strict=True) if not leaves
-        )
+        strange = sum(isinstance(label, Center) and not covered[place] for place, label in column.others.items())
         if strange:
             raise SchemaError(
                 f"Column {column.name!r} shows {strange:,} numbers that nobody has in the original, such as centers of "

@@ -91,11 +91,17 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
             "role": BUCKET if is_bucket(name, schema) else schema.role(name).value,
             "type": type_words(published[name].type),
             "forms": _forms(name, published, quasi, schema),
-            "distinct": int(pc.count_distinct(published[name]).as_py()),
+            "distinct": _distinct(name, published, quasi),
             "missing": published[name].null_count,
         }
         for name in published.column_names
     ]
+
+
+def _distinct(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn]) -> int:
+    if name in quasi and bucket_column(published.column_names, name) is None:
+        return sum(text is not None for text in quasi[name].texts)
+    return int(pc.count_distinct(published[name]).as_py())
 
 
 def is_bucket(name: str, schema: Schema) -> bool:
@@ -116,7 +122,8 @@ def _forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn],
 
 def forms_of(column: PublishedColumn) -> list[str]:
     """List the forms that the cells of a quasi-identifier have, in one fixed order."""
-    found = {_form(label) for label in column.labels if not isinstance(label, MissingCell)}
+    found = {_form(label) for label in column.others.values() if not isinstance(label, MissingCell)}
+    found |= {"intervals"} if len(column.intervals) else set()
     return [form for form in FORM_WORDS if form in found]
 
 

@@ -107,13 +107,14 @@ def next_leaf(
 
 
 @compiled
-def root(count: int, first: int, last: int) -> tuple[Array, Array, Array, Array]:
-    """Lay out a walk over all points and the boxes first..last: order of points, list of boxes, stack, tallies."""
-    order = np.arange(count)
-    buffer = np.empty(4 * (last - first) + 1, dtype=np.int64)
-    buffer[: last - first] = np.arange(first, last)
+def root(points: tuple[int, int], boxes: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
+    """Lay out a walk over runs of points and of boxes: order of points, list of boxes, stack, tallies."""
+    order = np.arange(points[0], points[1])
+    count = boxes[1] - boxes[0]
+    buffer = np.empty(4 * count + 1, dtype=np.int64)
+    buffer[:count] = np.arange(boxes[0], boxes[1])
     stack = np.zeros((DEPTH, 4), dtype=np.int64)
-    stack[0] = 0, count, 0, last - first
+    stack[0] = 0, len(order), 0, count
     return order, buffer, stack, np.zeros((3, BINS + 1), dtype=np.int64)
 
 
@@ -153,10 +154,10 @@ def add_boxes(
     records: Array,
     own: Array,
 ) -> None:
-    """Add to every point the size of each of the boxes first..last that contains it, and its own value's amount."""
+    """Add to each of the points first..last the sizes of all boxes that contain it, and its own value's amounts."""
     low, high, member_rows, members = boxes
     sizes, offsets, columns, amounts = contents
-    order, buffer, stack, tally = root(points.shape[1], first, last)
+    order, buffer, stack, tally = root((first, last), (0, len(sizes)))
     depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
         start, stop, begin, end = stack[depth]
@@ -184,7 +185,7 @@ def weigh_boxes(
 ) -> None:
     """Sum the weights of the points in each of the boxes first..last, and find the highest of their values."""
     low, high, member_rows, members = boxes
-    order, buffer, stack, tally = root(points.shape[1], first, last)
+    order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
     depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
         start, stop, begin, end = stack[depth]
@@ -202,7 +203,7 @@ def list_pairs(points: Array, boxes: tuple[Array, Array, Array, Array], first: i
     """List the pairs of a point and one of the boxes first..last that contains it, in no particular order."""
     low, high, member_rows, members = boxes
     found, count = np.empty((1024, 2), dtype=np.int64), 0
-    order, buffer, stack, tally = root(points.shape[1], first, last)
+    order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
     depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
         start, stop, begin, end = stack[depth]
