@@ -25,7 +25,7 @@ from sfumato.judging.audit.matching import matching_groups
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.judging.sliced import sliced_chances
 from sfumato.schema.missing import Missing
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
@@ -128,7 +128,7 @@ class Exposure:
         return [(each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}") for each in exposed]
 
 
-def exposure(published: object, schema: Schema, *, original: object | None = None) -> Exposure:
+def exposure(published: Frame, schema: Schema, *, original: Frame | None = None) -> Exposure:
     """Compute how exposed every record is, from the published table.
 
     With an original, the adversary knows a target's quasi-identifiers (adversary 1): she finds every published

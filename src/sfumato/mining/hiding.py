@@ -11,7 +11,7 @@ from sfumato.mining.borders import hide_by_border
 from sfumato.mining.exact import hide_rules_exactly, hide_sets_exactly
 from sfumato.mining.heuristics import Workbench, add_left_items, block, delete_items, delete_right_items
 from sfumato.mining.patterns import Rule, Thresholds, mine_item_sets, rules_of
-from sfumato.mining.transactions import ItemSet, Transactions
+from sfumato.mining.transactions import IntoTransactions, ItemSet, Transactions
 from sfumato.validation import require
 
 Method = Literal["1.a", "1.b", "2.a", "blocking", "border", "exact"]
@@ -88,7 +88,7 @@ class Hiding:
 
 
 def hide_patterns(
-    data: object,
+    data: IntoTransactions,
     sensitive: Sequence[Rule | Iterable[str]],
     *,
     support: float,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 
 Flags = npt.NDArray[np.bool_]
@@ -96,7 +96,7 @@ class PublishedTree:
                 waiting.append(((*path, (node.question, False)), node.no))
                 waiting.append(((*path, (node.question, True)), node.yes))
 
-    def predict(self, data: object) -> list[str]:
+    def predict(self, data: Frame) -> list[str]:
         """Name the most frequent class of the leaf of every record, as text; of equals the first."""
         table = to_arrow(data)[0]
         found = np.zeros(table.num_rows, dtype=np.int64)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import FrameKind, canonical, to_arrow
+from sfumato.table.frames import Frame, FrameKind, SameKind, canonical, to_arrow
 from sfumato.table.values import texts
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Release:
     row_numbers: npt.NDArray[np.int64] | None = None
 
     @cached_property
-    def frame(self) -> Any:
+    def frame(self) -> SameKind:
         """The published table, of the caller's dataframe kind; suppressed records are left out, order says nothing."""
         return self.kind.restore(decoded(self.published))
 
@@ -78,7 +78,7 @@ class Release:
         """How many records were left out."""
         return int(self.original.num_rows - self.published.num_rows)
 
-    def aligned(self) -> Any:
+    def aligned(self) -> SameKind:
         """Return one row per original row, in the original order; suppressed records show `*` and nothing else."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
         place[self.correspondence] = np.arange(len(self.correspondence))
@@ -140,7 +140,7 @@ class Release:
 
 
 def anonymize(
-    data: object,
+    data: Frame,
     schema: Schema,
     models: Sequence[PrivacyModel],
     algorithm: Algorithm | None = None,
@@ -176,7 +176,7 @@ def anonymize(
     return carry_out(recipe, data, progress=progress)
 
 
-def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> Release:
+def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
     """Carry out a recipe on a table."""
     table, kind = to_arrow(data)
     schema, models = recipe.schema, recipe.models

@@ -10,7 +10,6 @@ from html import escape
 from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,7 @@ from sfumato.release.anonymizing import Release, anonymize
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.table.atomic import atomic_path
-from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
 DECIDED = 20_000  # nodes up to which every one is decided
@@ -77,7 +76,7 @@ class Solutions:
     explored: Exploration
     recipe: Recipe
     rows: int
-    data: object
+    data: Frame
     kind: FrameKind
 
     def __len__(self) -> int:
@@ -119,7 +118,7 @@ class Solutions:
         return pa.table(levels | {_free(fact, explored.names): column for fact, column in facts.items()})
 
     @cached_property
-    def frame(self) -> Any:
+    def frame(self) -> SameKind:
         """The nodes as a table of the caller's dataframe kind; see `table`."""
         return FrameKind(name=self.kind.name).restore(self.table())
 
@@ -252,7 +251,7 @@ class Solutions:
 
 
 def explore(
-    data: object,
+    data: Frame,
     schema: Schema,
     models: Sequence[PrivacyModel],
     algorithm: FullDomainSearch | None = None,

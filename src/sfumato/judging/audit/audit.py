@@ -28,7 +28,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, require
 
 
@@ -146,13 +146,13 @@ class Audit:
 
 
 def audit(
-    published: object,
+    published: Frame,
     schema: Schema,
     models: Sequence[PrivacyModel] = (),
     *,
-    original: object | None = None,
-    correspondence: Sequence[int] | None = None,
-    population: object | None = None,
+    original: Frame | None = None,
+    correspondence: Sequence[int] | npt.NDArray[np.integer] | None = None,
+    population: Frame | None = None,
     ignore_suppressed: bool = False,
     centers: bool = False,
 ) -> Audit:

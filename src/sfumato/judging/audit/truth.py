@@ -232,7 +232,7 @@ class Comparison:
         return here, there
 
 
-def row_numbers(correspondence: Sequence[int]) -> Ints:
+def row_numbers(correspondence: Sequence[int] | npt.NDArray[np.integer]) -> Ints:
     """Take a correspondence as an array, if it is a list of whole numbers."""
     given = np.asarray(correspondence)
     try:

@@ -13,7 +13,7 @@ from sfumato.exceptions import SchemaError, SfumatoError
 from sfumato.judging.comparing.reading import both_tables, numbers_of, refuse_absent, shared
 from sfumato.randomness import generator
 from sfumato.table.extras import optional_library
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.table.numbers import Numbers, has_distances
 from sfumato.table.values import texts
 from sfumato.validation import is_number, require
@@ -49,7 +49,7 @@ class ClassifierComparison:
         return {**asdict(self), "columns": list(self.columns)}
 
 
-def hold_out(data: object, *, share: float = 0.3, seed: int = 0) -> tuple[Any, Any]:
+def hold_out(data: Frame, *, share: float = 0.3, seed: int = 0) -> tuple[SameKind, SameKind]:
     """Part a table at random: publish from the first part, and test on the second, which the release never saw."""
     require(is_number(share) and 0 < share < 1, "hold_out", "share", "between 0 and 1", share)
     table, kind = to_arrow(data)
@@ -63,9 +63,9 @@ def hold_out(data: object, *, share: float = 0.3, seed: int = 0) -> tuple[Any, A
 
 
 def compare_classifiers(
-    original: object,
-    published: object,
-    held_out: object,
+    original: Frame,
+    published: Frame,
+    held_out: Frame,
     *,
     target: str,
     columns: Sequence[str] | None = None,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from sfumato.judging.comparing.reading import both_tables, numeric_matrices
+from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 
 
@@ -44,7 +45,7 @@ class MomentComparison:
         return {**asdict(self), "columns": list(self.columns)}
 
 
-def compare_moments(original: object, published: object, *, columns: Sequence[str] | None = None) -> MomentComparison:
+def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str] | None = None) -> MomentComparison:
     """Compare means, covariances and correlations of a published or synthetic table with the original's.
 
     Both covariances are divided by the standard deviations of the original, so that no unit of measure decides. A

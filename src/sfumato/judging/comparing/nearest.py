@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.judging.comparing.reading import both_tables, numeric_matrices, row_keys, shared
 from sfumato.randomness import generator
+from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 from sfumato.validation import is_whole, require
 
@@ -47,8 +48,8 @@ class NearestOriginals:
 
 
 def nearest_originals(
-    original: object,
-    published: object,
+    original: Frame,
+    published: Frame,
     *,
     columns: Sequence[str] | None = None,
     most_records: int = 20_000,

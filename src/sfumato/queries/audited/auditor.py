@@ -22,7 +22,7 @@ from sfumato.queries.audited.partition import Truths
 from sfumato.queries.audited.sums import Sums, Verdict
 from sfumato.queries.estimates.rows import RowColumn, natural_column, refuse_unknown, satisfying
 from sfumato.queries.query import Query
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import is_number, require
 
 KINDS = ("count", "sum", "avg", "max", "min")
@@ -84,7 +84,7 @@ class QueryAuditor:
 
     def __init__(
         self,
-        data: Any,
+        data: Frame,
         column: str,
         path: str | Path,
         *,

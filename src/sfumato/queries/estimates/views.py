@@ -19,7 +19,7 @@ from sfumato.queries.estimates.pieces import Pieces, sum_by
 from sfumato.schema.schema import Schema
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import quoted
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import coded
 from sfumato.validation import require
 
@@ -29,7 +29,7 @@ MOST_NUMBERS = 100_000
 
 def long_form_views(
     database: Any,
-    published: object,
+    published: Frame,
     schema: Schema,
     *,
     name: str = "published",

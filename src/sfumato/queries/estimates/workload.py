@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ from sfumato.queries.query import SIGNS, Compared, Condition, OneOf, Query, hold
 from sfumato.randomness import generator
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean, is_whole, require
 
 BOUNDS = ("certain", "rounded")
@@ -62,7 +61,7 @@ class Workload:
         require(self.kind != "avg" or self.bounds == "certain", self, "bounds", "'certain' for averages", self.bounds)
         Query(kind=self.kind, over="any" if self.over is None and self.kind != "count" else self.over)
 
-    def draw(self, original: object, schema: Schema) -> list[Query]:
+    def draw(self, original: Frame, schema: Schema) -> list[Query]:
         """Draw the queries for a table."""
         table, _ = to_arrow(original)
         schema.check_columns(table.column_names)
@@ -95,7 +94,7 @@ class QueryErrors:
     kind: FrameKind
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> SameKind:
         """The table, of the kind of dataframe that was published."""
         return self.kind.restore(self.table)
 
@@ -125,9 +124,7 @@ class QueryErrors:
         )
 
 
-def relative_errors(
-    published: object, original: object, schema: Schema, workload: Workload | None = None
-) -> QueryErrors:
+def relative_errors(published: Frame, original: Frame, schema: Schema, workload: Workload | None = None) -> QueryErrors:
     """Ask a workload of a published table and of its original, and compare.
 
     Labels are read with the original's values at hand: a label stands for those of them that it covers.

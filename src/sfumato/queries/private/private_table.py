@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 from sfumato.queries.private.budget import UNIT, shown, units_of_cost
 from sfumato.queries.private.columns import stated, whole_steps
 from sfumato.queries.query import Query
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import coded
 from sfumato.validation import is_number, is_whole, require
 
@@ -71,7 +71,7 @@ class PrivateTable:
 
     def __init__(
         self,
-        data: Any,
+        data: Frame,
         *,
         accountant: Accountant,
         analyst: str,
