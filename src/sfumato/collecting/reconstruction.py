@@ -115,7 +115,7 @@ class Reconstruction:
         low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
         return low, high
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {
             "observations": self.observations,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +74,7 @@ class Exposed:
         """Return the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
         return [int(row) for row in np.argsort(-self.by_record, kind="stable")[: min(most, len(self._hidden))]]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, and the most exposed rows as row numbers."""
         return {
             "what": self.what,
@@ -101,7 +101,7 @@ class Exposure:
     identity: Exposed
     values: Mapping[str, Exposed]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
         return {
             "adversary": self.adversary,

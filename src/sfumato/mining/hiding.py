@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.mining.borders import hide_by_border
@@ -56,7 +56,7 @@ class Hiding:
         """How many cells were changed."""
         return self.deleted + self.added + self.blocked
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, without any item."""
         return {
             "method": self.method,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ class Question:
         """Write the question."""
         return f"{self.column} >= {self.cut:g}" if self.cut is not None else f"{self.column} = {self.value}"
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the question as plain values."""
         said = {"at_least": self.cut} if self.cut is not None else {"equals": self.value}
         return {"column": self.column, "public": self.public, **said}
@@ -104,7 +105,7 @@ class PublishedTree:
             found[reached(path, table)] = int(np.argmax(leaf.counts))
         return [self.classes[code] for code in found.tolist()]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain values: this is what is published."""
         return {"target": self.target, "classes": list(self.classes), "k": self.k, "tree": _plain(self.root)}
 

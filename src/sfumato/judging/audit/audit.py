@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +110,7 @@ class Audit:
             return f" for {sensitive!r}{did_you_mean(sensitive, attributes) or '.'}"
         return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
         return {
             "holds": self.holds,

@@ -44,7 +44,7 @@ class ClassifierComparison:
             f"  the most frequent class  {self.majority:.3f}"
         )
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {**asdict(self), "columns": list(self.columns)}
 

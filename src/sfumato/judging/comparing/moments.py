@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class MomentComparison:
             ]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {**asdict(self), "columns": list(self.columns)}
 

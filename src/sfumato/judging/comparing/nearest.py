@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class NearestOriginals:
         lines += [f"  {share:<16g}  {near:<8.3g}  {self.baseline[share]:.3g}" for share, near in self.distances.items()]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         quantiles = {
             name: {f"{share:g}": value for share, value in getattr(self, name).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from numbers import Integral, Number
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +109,7 @@ class Risk:
 
         return judge(self, preset)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the assessment as plain values: counts, shares, risks, column names and row numbers."""
         parts = {
             "prosecutor": self.prosecutor,
