@@ -10,6 +10,7 @@ from html import escape
 from math import inf
 from os import PathLike
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,8 @@ from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
 DECIDED = 20_000  # nodes up to which every one is decided
-STATUS_TEXTS = {
+StatusText: TypeAlias = Literal["anonymous", "not anonymous", "bounded"]
+STATUS_TEXTS: Mapping[Status, StatusText] = {
     Status.NOT_ANONYMOUS: "not anonymous",
     Status.ANONYMOUS: "anonymous",
     Status.BOUNDED: "bounded",
@@ -55,7 +57,7 @@ class LatticeNode:
     """
 
     levels: Mapping[str, int] = field(hash=False)
-    status: str
+    status: StatusText
     loss: float | None
     bound: float
     suppressed: int | None
@@ -125,7 +127,7 @@ class Solutions:
     def filter(
         self,
         *,
-        status: str | None = None,
+        status: StatusText | None = None,
         max_loss: float | None = None,
         max_suppressed: float | None = None,
         levels: Mapping[str, int] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,16 @@ from sfumato.validation import is_number, require
 
 LEAST_LEAF = 10
 MISSING = "(missing)"
+
+
+class Classifier(Protocol):
+    """Any classifier of scikit-learn."""
+
+    def fit(self, features: Any, classes: Any, /) -> Any:
+        """Learn from records and their classes."""
+
+    def predict(self, features: Any, /) -> Any:
+        """Give the class of every record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +79,7 @@ def compare_classifiers(
     *,
     target: str,
     columns: Sequence[str] | None = None,
-    classifier: Any = None,
+    classifier: Classifier | None = None,
     seed: int = 0,
 ) -> ClassifierComparison:
     """Train a classifier on the original and on a release of it, and test both on records that neither has seen.

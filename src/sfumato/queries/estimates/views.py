@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,15 @@ from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import coded
 from sfumato.validation import require
 
+if TYPE_CHECKING:
+    import duckdb
+
 MOST_VALUES = 5_000_000
 MOST_NUMBERS = 100_000
 
 
 def long_form_views(
-    database: Any,
+    database: duckdb.DuckDBPyConnection | str | PathLike[str],
     published: Frame,
     schema: Schema,
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +15,15 @@ from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.estimates.columns import original_domains
 from sfumato.queries.estimates.estimation import Answers, Estimate
 from sfumato.queries.estimates.pieces import Floats, Truths, is_numeric
-from sfumato.queries.query import SIGNS, Compared, Condition, OneOf, Query, holds_for_leaves
+from sfumato.queries.query import SIGNS, Compared, Condition, Kind, OneOf, Query, holds_for_leaves
 from sfumato.randomness import generator
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean, is_whole, require
 
-BOUNDS = ("certain", "rounded")
+Bounds: TypeAlias = Literal["certain", "rounded"]
+BOUNDS = get_args(Bounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +50,9 @@ class Workload:
 
     queries: int = 1000
     attributes: int = 4
-    kind: str = "sum"
+    kind: Kind = "sum"
     over: str | None = None
-    bounds: str = "certain"
+    bounds: Bounds = "certain"
     seed: int = 0
 
     def __post_init__(self) -> None:

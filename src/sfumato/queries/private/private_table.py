@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,8 @@ from sfumato.table.values import coded
 from sfumato.validation import is_number, is_whole, require
 
 Where = Mapping[str, object]
-SHAPES = ("cells", "tree", "wavelet")
+Shape: TypeAlias = Literal["cells", "tree", "wavelet"]
+SHAPES = get_args(Shape)
 MOST_CELLS = 1_000_000
 MOST_SHARE_DIGITS = 10**6
 
@@ -191,7 +192,7 @@ class PrivateTable:
         *,
         epsilon: float | str,
         edges: Sequence[float] | None = None,
-        shape: str = "cells",
+        shape: Shape = "cells",
         branching: int = 2,
         confidence: float = 0.95,
     ) -> PrivateCounts:
