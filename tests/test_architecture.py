@@ -189,9 +189,13 @@ def test_the_extras_that_are_blocked_are_installed():
     assert [name for name in EXTRAS if importlib.util.find_spec(name) is None] == []
 
 
-def test_the_layer_contract_has_no_exceptions():
-    assert [contract["type"] for contract in CONTRACTS] == ["layers"]
+def test_the_layer_contracts_have_no_exceptions():
+    assert {contract["type"] for contract in CONTRACTS} == {"layers"}
     assert not any(key.startswith(("ignore", "allow")) for contract in CONTRACTS for key in contract)
+    house, *rooms = CONTRACTS
+    assert "containers" not in house
+    assert [contract["containers"] for contract in rooms] == [["sfumato.judging"], ["sfumato.algorithms"]]
+    assert all(contract["exhaustive"] is True for contract in rooms)
 
 
 def test_every_stage_has_its_place_in_the_layers():
