@@ -75,11 +75,11 @@ from .models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiver
 from .models.t_closeness import TCloseness as TCloseness
 from .models.xy_anonymity import XYAnonymity as XYAnonymity
 from .recipe import Recipe as Recipe
-from .release.anonymizing import Release as Release
 from .release.anonymizing import anonymize as anonymize
 from .release.anonymizing import carry_out as carry_out
 from .release.exploring import explore as explore
 from .release.later_rows import recode as recode
+from .release.release import Release as Release
 from .schema.flagging import flag as flag
 from .schema.schema import Schema as Schema
 from .table.read import read as read

@@ -10,7 +10,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.judging.audit.audit import audit_tables
-from sfumato.release.anonymizing import Release, decoded
+from sfumato.release.applying import decoded
+from sfumato.release.release import Release
 
 JOBS = {"office": ["clerk", "engineer"], "outdoor": ["farmer", "driver"], "legend": ["mermaid", "unicorn"]}
 SEED = 918273645546372819

@@ -14,9 +14,10 @@ from sfumato.attacks.composing import Composition
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
 from sfumato.attacks.results import AttackResult, Attacks
-from sfumato.attacks.setting import MOST_TARGETS, Setting, prepare
+from sfumato.attacks.setting import MOST_TARGETS, Setting, prepare, worst_case
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
+from sfumato.judging.evidence import Evidence
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
@@ -87,6 +88,11 @@ def attack(
         seed=draw_seed() if seed is None else seed,
     )
     return _run([_attack(each) for each in attacks], setting)
+
+
+def attack_evidence(evidence: Evidence, attacks: Sequence[Attack], *, targets: int, seed: int) -> Attacks:
+    """Attack evidence that others judge, too, as one would who knows everybody in the original; see `attack`."""
+    return _run(attacks, worst_case(evidence, targets=targets, seed=seed))
 
 
 def _check(schema: object, targets: object, seed: object) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sfumato.attacks.beliefs import Beliefs, Floats, Ints
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.containment import Boxes, count_points
+from sfumato.coding.containment import count_points, pairs_of
 from sfumato.core.groups import Groups
 from sfumato.core.published.boxes import boxes_for
 from sfumato.core.published.counting import count_groups
@@ -21,7 +21,6 @@ from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 
 Points = npt.NDArray[np.int32]
-PAIRS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,12 +71,9 @@ class View:
         group: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for mine, boxes in boxes_for(self.table, points, loose=self.loose):
             numbers = np.arange(points.shape[1])[mine]
-            step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
-            for start in range(0, len(numbers), step):
-                some = numbers[start : start + step]
-                found, box = np.nonzero(_inside(points[:, some], boxes))
-                target.append(some[found])
-                group.append(box)
+            point, box = pairs_of(np.ascontiguousarray(points[:, mine]), boxes)
+            target.append(numbers[point])
+            group.append(box)
         order = np.argsort(np.concatenate(target), kind="stable")
         return Candidates(
             points.shape[1], np.concatenate(target)[order], np.concatenate(group)[order], self.groups.sizes
@@ -125,15 +121,3 @@ def drawn_rows(groups: Ints, labels: npt.NDArray[np.int32], rng: np.random.Gener
     size = sizes[groups]
     place = starts[groups] + np.minimum((rng.random(len(groups)) * size).astype(np.int64), size - 1)
     return np.where(groups >= 0, order[place], -1)
-
-
-def _inside(points: Points, boxes: Boxes) -> npt.NDArray[np.bool_]:
-    """Return for every target and box whether the box contains the target."""
-    inside = np.ones((points.shape[1], len(boxes.low)), dtype=np.bool_)
-    for axis, codes in enumerate(points):
-        code = codes[:, None]
-        inside &= (boxes.low[:, axis] <= code) & (code <= boxes.high[:, axis])
-        listed = np.flatnonzero(boxes.member_rows[:, axis] >= 0)
-        if len(listed):
-            inside[:, listed] &= boxes.members[boxes.member_rows[listed, axis] + code]
-    return inside

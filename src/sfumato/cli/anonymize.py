@@ -14,7 +14,7 @@ from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
-    from sfumato.release.anonymizing import Release
+    from sfumato.release.release import Release
 
 SEARCH_HELP = "How to search, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; else Mondrian."
 EXAMPLES = examples(
@@ -90,7 +90,7 @@ def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: b
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
-    from sfumato.release.anonymizing import decoded
+    from sfumato.release.applying import decoded
     from sfumato.table.write import write
 
     try:

@@ -14,7 +14,8 @@ from sfumato.core.publication import JOINING
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed, generator
-from sfumato.release.anonymizing import Release, decoded
+from sfumato.release.applying import decoded
+from sfumato.release.release import Release
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.table.values import coded, texts

@@ -16,17 +16,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Progress, silent
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Lattice
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.search import FullDomainSearch
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import Release, anonymize
+from sfumato.release.anonymizing import anonymize
+from sfumato.release.release import Release
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.table.atomic import atomic_path

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reporting import numbers
-from sfumato.reporting.attacked import MOST_ATTACKED_ROWS
+from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars
 from sfumato.reporting.words import (
@@ -47,7 +47,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
         "most_rows": MOST_ROWS,
         "attacks": None if facts["attacks"] is None else [_attacked(each) for each in facts["attacks"]],
-        "most_attacked": MOST_ATTACKED_ROWS,
+        "targets": TARGETS,
         "buckets": facts["buckets"],
         "sizes_picture": _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),
         "families": _families(facts["attributes"], rows),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,16 +11,16 @@ import pyarrow.compute as pc
 from sfumato import __version__
 from sfumato.core.publication import Center, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.core.published.labels import is_mask
-from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucketed_attributes
+from sfumato.core.published.table import PublishedColumn, bucket_column, bucketed_attributes
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.verdict import Verdict, plain
+from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
 from sfumato.reporting.words import BUCKET, FLAGGED_BUCKET, FORM_WORDS, GROUP, promise_sentence
 from sfumato.schema.schema import Schema
 
 
-def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
+def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
     """Say what is promised and what an audit of the published table alone finds.
 
     What the audit knows about the original (`truth`) stays out, and so does everything else of the recipe. Where a
@@ -28,7 +28,7 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
     """
     return {
         "sfumato": __version__,
-        "promise": [promised(model, recipe.schema, _shown_values(model, audit)) for model in recipe.models],
+        "promise": [promised(model, audit.counts.schema, _shown_values(model, audit)) for model in models],
         "audit": {
             "holds": all(verdict.holds for verdict in audit.verdicts),
             "records": audit.records,
@@ -36,7 +36,7 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
             "models": [_judged(verdict) for verdict in audit.verdicts],
             "levels": audit.to_dict()["levels"],
         },
-        "missing": str(recipe.schema.missing),
+        "missing": str(audit.counts.schema.missing),
     }
 
 
@@ -80,10 +80,11 @@ def _only(shown: Collection[str], name: str, value: object) -> object:
     return [text for text in value if text in shown] if name == "values" and isinstance(value, list | tuple) else value
 
 
-def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
     """Describe every published column, from the published table alone."""
-    table = PublishedTable.read(published, schema)
-    quasi = {column.name: column for column in table.columns}
+    published, schema = evidence.published, evidence.schema
+    assert evidence.original is None  # noqa: S101 - nothing here may know the original
+    quasi = {column.name: column for column in evidence.table.columns}
     return [
         {
             "name": name,

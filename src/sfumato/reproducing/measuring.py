@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.algorithms.base import Algorithm
+from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import bucket_numbers
 from sfumato.exceptions import InfeasibleError
@@ -19,7 +20,8 @@ from sfumato.queries.estimates.estimation import Answers
 from sfumato.queries.estimates.pieces import Floats
 from sfumato.queries.estimates.workload import Workload, actual_answers
 from sfumato.queries.query import Query
-from sfumato.release.anonymizing import Release, anonymize
+from sfumato.release.anonymizing import anonymize
+from sfumato.release.release import Release
 from sfumato.reproducing.setting import Grid, Subject
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sfumato.algorithms.base import Progress, silent
+from sfumato.core.progress import Progress, silent
 from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
 from sfumato.reproducing.figures import Reproduction
 from sfumato.reproducing.measuring import run_all

@@ -9,13 +9,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import cuts_oracle as oracle
-from sfumato.algorithms.base import Task, silent
+from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts import joins
 from sfumato.algorithms.cuts.ascent import Ascent
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
 from sfumato.algorithms.cuts.combinations import Combinations
 from sfumato.algorithms.cuts.worth import worth_of
 from sfumato.coding.codes import code
+from sfumato.core.progress import silent
 from sfumato.exceptions import InvalidParameterError
 from sfumato.hierarchies import Taxonomy
 from sfumato.models import (

@@ -8,13 +8,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task, silent
+from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import Protected, Rows, eligible_rows, protected_cells, simple_models
 from sfumato.algorithms.buckets.flag_patterns import Pool, group_pools, merged, pools_of
 from sfumato.algorithms.buckets.local_anatomy import flags_of, impossible, published_groups, refused_cells
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.publishing import publish_groups, recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.core.progress import silent
 from sfumato.core.publication import Publication, Recoded, Suppressed
 from sfumato.exceptions import InfeasibleError
 from sfumato.models.k_anonymity import KAnonymity

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Progress
 from sfumato.algorithms.cuts.combinations import Combinations, Rows
 from sfumato.algorithms.cuts.joins import finest, joins_of
 from sfumato.algorithms.cuts.partition import Mask
@@ -16,6 +15,7 @@ from sfumato.algorithms.cuts.worth import Floats, Worth, rounded
 from sfumato.algorithms.publishable import judge
 from sfumato.coding.grouping import group_columns, group_keys
 from sfumato.core.groups import Groups
+from sfumato.core.progress import Progress
 
 Marks = npt.NDArray[np.uint64]
 NONE = np.zeros(0, dtype=np.intp)

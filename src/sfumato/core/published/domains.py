@@ -22,28 +22,31 @@ from sfumato.table.values import texts
 def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -> Domain:
     """Find the leaves that published texts speak of: a taxonomy's own, or every value and bound that is shown."""
     builder = schema.hierarchies.get(name)
-    scale = _scale(name, shown, schema)
+    stated = _stated_scale(name, schema)
+    numeric = [parse_label(text, Scale.NUMERIC, {}) for text in shown] if stated is None or stated.ordered else []
+    scale = _scale(numeric) if stated is None else stated
     if isinstance(builder, Taxonomy | OrderedGroups) and scale is not Scale.NUMERIC:
         hierarchy = builder.build(pa.array([], pa.string()))
         return Domain(name, scale, pa.array([str(leaf) for leaf in hierarchy.leaves], pa.string()), hierarchy)
     if name in schema.orders:
         return Domain(name, scale, pa.array(schema.orders[name], pa.string()))
-    labels = [parse_label(text, Scale.NUMERIC if scale.ordered else scale, {}) for text in shown]
     if scale.ordered:  # texts without a stated order are refused, so these are numbers or dates
-        values = _numbers(labels)
+        values = _numbers(numeric)
         return Domain(name, scale, values if scale is Scale.NUMERIC else texts(values))
+    labels = [parse_label(text, scale, {}) for text in shown]
     leaves = sorted({text for label in labels for text in _shown(label)})
     return Domain(name, scale, pa.array(leaves, pa.string()))
 
 
-def _scale(name: str, shown: Sequence[str | None], schema: Schema) -> Scale:
+def _stated_scale(name: str, schema: Schema) -> Scale | None:
     if name in schema.scales:
         return Scale(schema.scales[name])
     if name in schema.orders:
         return Scale.ORDINAL
-    if name in schema.hierarchies:
-        return Scale(schema.hierarchies[name].scale)
-    labels = [parse_label(text, Scale.NUMERIC, {}) for text in shown]
+    return Scale(schema.hierarchies[name].scale) if name in schema.hierarchies else None
+
+
+def _scale(labels: Sequence[Label]) -> Scale:
     numeric = any(isinstance(label, Interval | Center) for label in labels)
     other = any(isinstance(label, Exact | ValueSet | Node) for label in labels)
     return Scale.NUMERIC if numeric and not other else Scale.NOMINAL

@@ -21,10 +21,13 @@ from sfumato.core.publication import (
 from sfumato.schema.scales import Scale
 
 _BRACKETED = re.compile(r"([\[(\]])(.+)([\])\[])", re.DOTALL)
+_PLAIN_END = r"(-?\d{1,15}(?:\.\d{1,15})?|\d{4}-\d\d-\d\d)"
+_PLAIN = re.compile(rf"\[{_PLAIN_END}, {_PLAIN_END}([\])])", re.ASCII)  # as we write them, read in one step
 _COMMA = re.compile(r"[,;]\s?")  # between brackets only: elsewhere it may part thousands
 _BETWEEN = re.compile(r"[~\u2013\u2014]|\s+to\s+|\.\.+")
 _HYPHEN = re.compile(r"(?<=[\w\s])-")  # else it is a sign
 _INFINITE = re.compile(r"([+-]?)(?:inf|infinity|\u221e)", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _LARGEST_WHOLE = 2**63
 _HALF_OPEN = re.compile(r"(<=|>=|<|>|\u2264|\u2265)\s*(.+)")
 _AND_MORE = re.compile(r"(\S+?)\s*\+")
@@ -77,6 +80,11 @@ def is_mask(text: str) -> bool:
 
 
 def _interval(text: str, scale: Scale, leaves: Mapping[str, object]) -> Interval | None:
+    plain = _PLAIN.fullmatch(text) if scale is Scale.NUMERIC else None
+    if plain:
+        low, high = _bound(plain[1]), _bound(plain[2])
+        if type(low) is type(high) and low <= high:  # type: ignore[operator]  # two numbers, or two dates
+            return Interval(low, high, high_closed=plain[3] == "]")
     bracketed = _BRACKETED.fullmatch(text)
     inner = bracketed[2] if bracketed else text
     patterns = (*([_COMMA] if bracketed else []), _BETWEEN, _HYPHEN)
@@ -124,6 +132,8 @@ def _bound(text: str) -> object | None:
     text = text.strip()
     if "_" in text:  # Python would take 20_30 for 2030
         return None
+    if _DAY.fullmatch(text):
+        return _moment(text)
     try:
         number: float = int(text)
     except ValueError:

@@ -161,6 +161,17 @@ def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False, separato
             sink.write(lines)
 
 
+def without_apostrophes(table: pa.Table) -> pa.Table:
+    """Take the apostrophes away that `write_csv` with `excel_safe` has put in front of texts and names."""
+    names = [re.sub(rf"\A'(?={EXECUTED[2:]})", "", name) for name in table.column_names]
+    marked = rf"\A'({EXECUTED[2:]})"
+    columns = [
+        pc.replace_substring_regex(column, marked, r"\1") if pa.types.is_string(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=names)
+
+
 def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[bytes | memoryview]:
     names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
