@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import importlib
+import importlib.util
 import inspect
 import io
 import json
@@ -38,6 +39,14 @@ SHOWN = {"text", "csv", "bash", "html"}
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 COMPARED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 LONGEST_README = 80
+
+NAMESPACES = sorted(stub.parent.name for stub in (ROOT / "src" / "sfumato").glob("*/__init__.pyi"))
+TOP_PAGES = [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+WRITTEN = [*PAGES, *TOP_PAGES, *sorted((ROOT / "src").rglob("*.py"))]
+FLAT_NAME = re.compile(r"(?<![\w.])sf\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
+MODULE_PATH = re.compile(r"(?<![\w./@-])sfumato(?:\.[A-Za-z_]\w*)+")
+FILE_PATH = re.compile(r"(?<![\w./-])(?:src/sfumato|tests|scripts|benchmarks|docs)/[\w./-]+")
+IMAGINED = {"simpson_l_diversity", "test_simpson_l_diversity"}  # the model that a page adds
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,55 @@ def unmentioned(names: Iterable[str], before: str = "") -> list[str]:
 
 def test_every_public_name_is_on_a_page():
     assert unmentioned(sfumato.__all__, before=r"(?:`|\bsf\.)") == []
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_every_name_of_a_namespace_is_on_a_page(namespace):
+    names = importlib.import_module(f"sfumato.{namespace}").__all__
+    assert unmentioned(set(names) - set(sfumato.__all__), before=rf"(?:`|\bsf\.{namespace}\.)") == []
+
+
+def resolves(dotted: str) -> bool:
+    """Whether a path such as sfumato.models.KAnonymity.level leads to something."""
+    thing, path = sfumato, "sfumato"
+    for part in dotted.split(".")[1:]:
+        path += f".{part}"
+        if isinstance(thing, types.ModuleType) and not hasattr(thing, part):
+            if importlib.util.find_spec(path) is None:
+                return False
+            importlib.import_module(path)
+        elif part in getattr(thing, "__dataclass_fields__", {}):
+            return True
+        thing = getattr(thing, part, None)
+        if thing is None:
+            return False
+    return True
+
+
+def leading_nowhere(text: str) -> set[str]:
+    """Find the names of Sfumato in a text that it does not have."""
+    said = {f"sfumato.{found[1]}" for found in FLAT_NAME.finditer(text)} | {f[0] for f in MODULE_PATH.finditer(text)}
+    return {dotted for dotted in said if not resolves(dotted)}
+
+
+def test_every_name_that_is_written_leads_somewhere():
+    found = {named(page): leading_nowhere(page.read_text("utf-8")) for page in WRITTEN}
+    assert {page: names for page, names in found.items() if names} == {}
+
+
+def test_a_name_that_leads_nowhere_is_seen():
+    good = (
+        "sf.audit sf.queries.Query `sfumato.models.k_anonymity.KAnonymity.level` sfumato.core.groups sf.Audit.verdicts"
+    )
+    assert leading_nowhere(good) == set()
+    bad = "sf.PrivateTable sf.queries.PrivatTable sfumato.auditing.audit `sfumato.models.KAnonymity.levels` sf.Audit.x"
+    assert len(leading_nowhere(bad)) == 5
+
+
+def test_every_file_that_is_named_is_there():
+    paths = {path.rstrip(".") for page in WRITTEN for path in FILE_PATH.findall(page.read_text("utf-8"))}
+    assert len(paths) > 10
+    assert {path for path in paths if not (ROOT / path).exists() and Path(path).stem not in IMAGINED} == set()
 
 
 @pytest.mark.parametrize("kind", ["MODELS", "ALGORITHMS", "MEASURES"])

@@ -142,7 +142,7 @@ def _attribute(schema: Schema, name: str) -> dict[str, Any]:
     return entry
 
 
-def _schema(attributes: Mapping[str, Any], missing: object, folder: Path | None) -> Schema:
+def _schema(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
     by_role: dict[str, Any] = {role.value: [] for role in Role}
     extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}}
     for name, entry in attributes.items():
@@ -159,7 +159,7 @@ def _schema(attributes: Mapping[str, Any], missing: object, folder: Path | None)
                 extras[what][name] = entry[key]
         if "hierarchy" in entry:
             extras["hierarchies"][name] = _hierarchy(f"[attributes.{name}.hierarchy]", entry["hierarchy"], folder)
-    return Schema(**by_role, **extras, missing=str(missing))
+    return Schema(**by_role, **extras, missing=missing)
 
 
 def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ from sfumato.release.anonymizing import anonymize
 from sfumato.release.applying import apply, decoded
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 
 SEED = 7
 
@@ -292,7 +292,7 @@ def _search(
     return algorithm.search(task) if algorithm.refusal(task) is None else None
 
 
-def _released(algorithm: Algorithm, request: Request, frame: object) -> bytes | None:
+def _released(algorithm: Algorithm, request: Request, frame: Frame) -> bytes | None:
     """Return the cells of a release as bytes, or None where the algorithm refuses the request."""
     share = request.max_suppressed
     try:
@@ -311,14 +311,14 @@ def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list
     raise AssertionError("nothing was refused")
 
 
-def _frames(table: pa.Table) -> Iterator[object]:
+def _frames(table: pa.Table) -> Iterator[Frame]:
     """Return the table as every other kind of dataframe that is installed."""
     if find_spec("pandas"):
         yield table.to_pandas(date_as_object=False)
     if find_spec("polars"):
         import polars as pl
 
-        yield pl.from_arrow(table)
+        yield pl.DataFrame(table)
 
 
 def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from sfumato.judging.audit.matching import matching_groups
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.judging.sliced import sliced_chances
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
@@ -74,7 +74,7 @@ class Exposed:
         """Return the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
         return [int(row) for row in np.argsort(-self.by_record, kind="stable")[: min(most, len(self._hidden))]]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, and the most exposed rows as row numbers."""
         return {
             "what": self.what,
@@ -101,7 +101,7 @@ class Exposure:
     identity: Exposed
     values: Mapping[str, Exposed]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
         return {
             "adversary": self.adversary,
@@ -128,7 +128,7 @@ class Exposure:
         return [(each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}") for each in exposed]
 
 
-def exposure(published: object, schema: Schema, *, original: object | None = None) -> Exposure:
+def exposure(published: Frame, schema: Schema, *, original: Frame | None = None) -> Exposure:
     """Compute how exposed every record is, from the published table.
 
     With an original, the adversary knows a target's quasi-identifiers (adversary 1): she finds every published

@@ -28,13 +28,13 @@ from sfumato.release.recoding_rules import Recoding
 from sfumato.release.release import Release
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 
 INFORMATION_LOSS = "information-loss-rate"
 
 
 def anonymize(
-    data: object,
+    data: Frame,
     schema: Schema,
     models: Sequence[PrivacyModel],
     algorithm: Algorithm | None = None,
@@ -70,7 +70,7 @@ def anonymize(
     return carry_out(recipe, data, progress=progress)
 
 
-def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> Release:
+def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
     """Carry out a recipe on a table."""
     table, kind = to_arrow(data)
     schema, models = recipe.schema, recipe.models

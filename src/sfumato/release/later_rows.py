@@ -25,7 +25,7 @@ from sfumato.release.applying import apply
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
 from sfumato.release.release import Release
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import require
 
@@ -91,7 +91,7 @@ class RecodedRows(Release):
         return f"{super().__repr__()}\n{refused}"
 
 
-def recode(data: object, recoding: Recoding) -> RecodedRows:
+def recode(data: Frame, recoding: Recoding) -> RecodedRows:
     """Publish later rows by the recoding of an earlier release, and leave out what would break its promise.
 
     Rows with a value that the recoding does not know are left out. So are rows in groups that break a model among

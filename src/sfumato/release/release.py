@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from sfumato.judging.evidence import Evidence
 from sfumato.recipe import Recipe
 from sfumato.release.applying import decoded
 from sfumato.release.recoding_rules import Recoding
-from sfumato.table.frames import FrameKind
+from sfumato.table.frames import FrameKind, SameKind
 from sfumato.table.values import texts
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Release:
         return self.evidence.source_rows
 
     @cached_property
-    def frame(self) -> Any:
+    def frame(self) -> SameKind:
         """The published table, of the caller's dataframe kind; suppressed records are left out, order says nothing."""
         return self.kind.restore(decoded(self.published))
 
@@ -72,7 +72,7 @@ class Release:
         """How many records were left out."""
         return int(self.original.num_rows - self.published.num_rows)
 
-    def aligned(self) -> Any:
+    def aligned(self) -> SameKind:
         """Return one row per original row, in the original order; suppressed records show `*` and nothing else."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
         place[self.correspondence] = np.arange(len(self.correspondence))

@@ -11,13 +11,13 @@ from sfumato.table.formats.csv import write_csv
 from sfumato.table.formats.database import IfExists, is_url, write_database
 from sfumato.table.formats.excel import write_excel
 from sfumato.table.formats.parquet import write_parquet
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.read import EXCEL, PARQUET, TEXT
 from sfumato.validation import require
 
 
 def write(
-    table: object,
+    table: Frame,
     target: str | os.PathLike[str],
     *,
     table_name: str | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, require
 
 
@@ -109,7 +110,7 @@ class Audit:
             return f" for {sensitive!r}{did_you_mean(sensitive, attributes) or '.'}"
         return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
         return {
             "holds": self.holds,
@@ -146,13 +147,13 @@ class Audit:
 
 
 def audit(
-    published: object,
+    published: Frame,
     schema: Schema,
     models: Sequence[PrivacyModel] = (),
     *,
-    original: object | None = None,
-    correspondence: Sequence[int] | None = None,
-    population: object | None = None,
+    original: Frame | None = None,
+    correspondence: Sequence[int] | npt.NDArray[np.integer] | None = None,
+    population: Frame | None = None,
     ignore_suppressed: bool = False,
     centers: bool = False,
 ) -> Audit:
