@@ -1,4 +1,4 @@
-"""Statistics of groups against their definitions, and the split of exercise 6 of seed 002."""
+"""Statistics of groups against their definitions, and the split of exercise 6 in Aggarwal, "Data Mining: The Textbook", chapter 20."""
 
 from __future__ import annotations
 
