@@ -32,8 +32,8 @@ class KLAnonymity(Conjunction):
 
     References
     ----------
-    .. [1] Li, Liu, Han et al., "Cross-Bucket Generalization for Information and Privacy Preservation", IEEE Transactions
-       on Knowledge and Data Engineering 30(3), 2018, pages 449-459.
+    .. [1] Li, Liu, Han et al., "Cross-Bucket Generalization for Information and Privacy Preservation", IEEE
+       Transactions on Knowledge and Data Engineering 30(3), 2018, pages 449-459.
     .. [2] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests", doctoral
        thesis, Jilin University, 2018, chapter 3.
 
