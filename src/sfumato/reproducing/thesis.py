@@ -1,4 +1,8 @@
-"""The experiments of chapters 3, 4 and 5 of the thesis, put together."""
+"""The experiments of chapters 3, 4 and 5 of the thesis, put together.
+
+The thesis is "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests",
+a doctoral thesis of Jilin University, 2018.
+"""
 
 from __future__ import annotations
 

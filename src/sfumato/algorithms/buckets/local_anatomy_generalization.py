@@ -49,13 +49,14 @@ class LocalAnatomyGeneralization(Algorithm):
 
     References
     ----------
-    .. [1] Local anatomy generalization, as read in the spec of this project (`publishing.md`, section 5); cuts are
-       those of LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+    .. [1] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests", doctoral
+       thesis, Jilin University, 2018, chapter 5.
+    .. [2] LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006 (the cuts).
        https://doi.org/10.1109/ICDE.2006.101
     """
 
     name = "local-anatomy-generalization"
-    reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
+    reference = "Doctoral thesis, Jilin University 2018, chapter 5"
 
     mechanism: Literal["cuts", "ncp"] = "cuts"
     halve: bool = True

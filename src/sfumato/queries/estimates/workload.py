@@ -28,7 +28,7 @@ BOUNDS = get_args(Bounds)
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """Random queries as in the thesis: some random attributes, with a random condition on each.
+    """Random queries as in the thesis [2]_: some random attributes, with a random condition on each.
 
     An attribute with numbers or dates is compared (=, !=, <, <=, >, >=) with one of its values; any other must be one
     of a random number of its values. Attributes, conditions and values are drawn uniformly.
@@ -46,6 +46,8 @@ class Workload:
     ----------
     .. [1] Zhang, Koudas, Srivastava, Yu, "Aggregate query answering on anonymized tables", ICDE 2007.
        https://doi.org/10.1109/ICDE.2007.367857
+    .. [2] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different
+       Anonymity Requests", doctoral thesis, Jilin University, 2018.
     """
 
     queries: int = 1000
