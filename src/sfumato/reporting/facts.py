@@ -21,10 +21,10 @@ from sfumato.recipe import Recipe
 from sfumato.reporting.attacked import attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
-from sfumato.reporting.public import dictionary_of, is_bucket, promised
+from sfumato.reporting.public import dictionary_of, is_bucket, promised, words_used
 from sfumato.schema.schema import Schema
 
-FORMAT = "sfumato-report-5"
+FORMAT = "sfumato-report-6"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 
@@ -64,6 +64,7 @@ def gather(
         "sfumato": __version__,
         "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
         "audit": audit.to_dict(),
+        "words": words_used(audit),
         "rows": _rows(published, original),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},

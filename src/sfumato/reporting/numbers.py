@@ -52,7 +52,7 @@ def level(number: float | str, compared: str) -> str:
     if float(number).is_integer() or abs(number) > BEYOND_DIGITS:
         return f"{number:,.0f}"
     scaled = number * 10_000
-    rounded = math.floor(scaled + SLACK) if compared == "at least" else math.ceil(scaled - SLACK)
+    rounded = math.floor(scaled + SLACK) if compared in {"at least", "above"} else math.ceil(scaled - SLACK)
     return f"{rounded / 10_000:,.4f}".rstrip("0").rstrip(".")
 
 
