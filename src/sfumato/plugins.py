@@ -54,9 +54,7 @@ class Choices(Mapping[str, T]):
         found = [point for point in self._points() if point.name == name]
         if not found:
             raise KeyError(name)
-        if len(found) > 1:
-            raise PluginError(self._twice(found))
-        return self._loaded(found[0])
+        return self._only(found)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.built_in
@@ -75,29 +73,31 @@ class Choices(Mapping[str, T]):
         points = self._points()
         for point in points:
             alike = [other for other in points if other.name == point.name]
-            choice, problem = None, self._twice(alike) if len(alike) > 1 else None
-            if point.name in self.built_in:
-                problem = self._sentence(point, "has a name that Sfumato itself uses")
             try:
-                choice = None if problem else self._loaded(point)
+                yield Listed(name=point.name, package=_package(point), choice=self._only(alike))
             except PluginError as error:
-                problem = str(error)
-            yield Listed(name=point.name, package=_package(point), choice=choice, problem=problem)
+                yield Listed(name=point.name, package=_package(point), problem=str(error))
 
     def _points(self) -> list[EntryPoint]:
         from importlib.metadata import entry_points
 
         return sorted(entry_points(group=self.group), key=lambda point: (point.name, _package(point)))
 
-    def _loaded(self, point: EntryPoint) -> T:
+    def _only(self, points: list[EntryPoint]) -> T:
+        """Load what is added under one name, if one package does so and what it adds is sound."""
+        point = points[0]
+        if point.name in self.built_in:
+            raise PluginError(self._sentence(point, "has a name that Sfumato itself uses"))
+        if len(points) > 1:
+            packages = " and ".join(repr(_package(each)) for each in points)
+            raise PluginError(
+                f"The {self.what} {point.name!r} is added by {packages}, so none is used; uninstall all but one."
+            )
         try:
             loaded = point.load()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another package does when it is imported
             raise PluginError(self._sentence(point, f"cannot be loaded ({_reason(error)})")) from None
-        flaw = self.flaw(loaded)
-        if flaw is None:
-            own = getattr(loaded, "name", None)
-            flaw = None if own == point.name else f"calls itself {own!r}" if isinstance(own, str) else "has no name"
+        flaw = self.flaw(loaded) or _other_name(loaded, point.name)
         if flaw is not None:
             raise PluginError(self._sentence(point, flaw))
         return loaded  # type: ignore[no-any-return]  # `flaw` has judged it
@@ -108,13 +108,16 @@ class Choices(Mapping[str, T]):
             "update or uninstall that package."
         )
 
-    def _twice(self, points: list[EntryPoint]) -> str:
-        packages = " and ".join(repr(_package(point)) for point in points)
-        return f"The {self.what} {points[0].name!r} is added by {packages}, so none is used; uninstall all but one."
-
 
 def _package(point: EntryPoint) -> str:
     return "unknown" if point.dist is None else point.dist.name
+
+
+def _other_name(loaded: object, name: str) -> str | None:
+    own = getattr(loaded, "name", None)
+    if not isinstance(own, str):
+        return "has no name"
+    return None if own == name else f"calls itself {own!r}"
 
 
 def _reason(error: BaseException) -> str:

@@ -12,4 +12,4 @@ def algorithms(*, json: Json = False) -> None:
     """List the algorithms: how a release is searched for."""
     from sfumato.catalogue import ALGORITHMS
 
-    print_choices(ALGORITHMS.values(), json=json)
+    print_choices(ALGORITHMS, json=json)

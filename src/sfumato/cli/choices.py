@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sfumato.cli.printing import print_json
+from sfumato.cli.printing import print_json, printable
+from sfumato.plugins import OURS
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Algorithm
     from sfumato.models.base import PrivacyModel
+    from sfumato.plugins import Choices
 
 
-def print_choices(choices: Iterable[type[PrivacyModel | Algorithm]], *, json: bool) -> None:
-    """Print name, parameters, first sentence and reference of every choice."""
+def print_choices(choices: Choices[type[PrivacyModel]] | Choices[type[Algorithm]], *, json: bool) -> None:
+    """Print name, parameters, first sentence and reference of every choice; of one that cannot be used, why not."""
     from sfumato.catalogue import describe_choice
 
-    described: list[dict[str, Any]] = [describe_choice(choice) for choice in choices]
+    described: list[dict[str, Any]] = []
+    for each in choices.listed():
+        about = {"name": each.name, "problem": each.problem} if each.choice is None else describe_choice(each.choice)
+        described.append({**about, "package": each.package})
+    print_described(described, json=json)
+
+
+def print_described(described: Sequence[dict[str, Any]], *, json: bool) -> None:
+    """Print what there is, for people or as JSON; people are told the package where it is another one than Sfumato."""
     for each in described:
-        each["summary"] = _plain(each["summary"])
+        if "summary" in each:
+            each["summary"] = _plain(each["summary"])
     if json:
         print_json(described)
     else:
@@ -30,9 +41,15 @@ def print_choices(choices: Iterable[type[PrivacyModel | Algorithm]], *, json: bo
 
 
 def _lines(choice: dict[str, Any]) -> Iterator[str]:
-    yield f"{choice['name']}  ({', '.join(_parameter(*item) for item in choice['parameters'].items())})"
-    for text in (choice["summary"], choice["reference"]):
-        yield from textwrap.wrap(text, width=96, initial_indent="    ", subsequent_indent="    ")
+    if "problem" in choice:
+        yield f"{printable(choice['name'])}  (cannot be used)"
+    else:
+        yield f"{choice['name']}  ({', '.join(_parameter(*item) for item in choice['parameters'].items())})"
+    told = [choice.get("summary"), choice.get("reference"), choice.get("problem")]
+    if choice["package"] != OURS and "problem" not in choice:
+        told.append(f"From the package {choice['package']}.")
+    for text in filter(None, told):
+        yield from textwrap.wrap(printable(text), width=96, initial_indent="    ", subsequent_indent="    ")
 
 
 def _parameter(name: str, facts: dict[str, Any]) -> str:

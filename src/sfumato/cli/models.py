@@ -12,4 +12,4 @@ def models(*, json: Json = False) -> None:
     """List the privacy models: what can be promised."""
     from sfumato.catalogue import MODELS
 
-    print_choices(MODELS.values(), json=json)
+    print_choices(MODELS, json=json)
