@@ -110,7 +110,7 @@ class Choices(Mapping[str, T]):
 
 
 def _package(point: EntryPoint) -> str:
-    return "unknown" if point.dist is None else point.dist.name
+    return (point.dist and point.dist.name) or "unknown"
 
 
 def _other_name(loaded: object, name: str) -> str | None:

@@ -19,6 +19,7 @@ from sfumato.judging.audit.audit import audit_tables
 from sfumato.reporting import folders
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.html import render_report
+from sfumato.table.formats.known import release_format
 
 FORMATS = ["csv", "parquet", "xlsx"]
 
@@ -107,7 +108,12 @@ def test_categories_and_metadata_that_a_table_carries_along_are_not_written(rele
     at = release.published.column_names.index("disease")
     published = release.published.set_column(at, field, disease).replace_schema_metadata({"note": "kuru"})
     folders._write_public(
-        tmp_path, folders._undecorated(published), release.audit, release.recipe, table_format, excel_safe=False
+        tmp_path,
+        folders._undecorated(published),
+        release.audit,
+        release.recipe,
+        release_format(table_format),
+        options={},
     )
     assert "kuru" not in readable(tmp_path)
     assert b"kuru" not in b"".join(contents(tmp_path).values())

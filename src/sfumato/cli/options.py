@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from sfumato.table.formats.known import FORMATS, honored, release_format
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -20,6 +22,16 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+TableFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help=f"Of the published table: {', '.join(name for name, each in FORMATS.built_in.items() if each.suffixes)}, "
+        "or one that another package adds (see sfumato formats).",
+    ),
+]
+ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
@@ -114,6 +126,11 @@ class Described:
 
         schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
         return schema
+
+
+def refuse_format(table_format: str, *, excel_safe: bool) -> None:
+    """Refuse before the work a format that cannot be written, or not as asked."""
+    honored(release_format(table_format), "write", {"excel_safe": excel_safe})
 
 
 def examples(*lines: str) -> str:

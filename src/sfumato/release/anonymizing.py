@@ -103,7 +103,7 @@ class Release:
         Parameters
         ----------
         folder : is made; refused if it holds anything, unless `replace`.
-        table_format : `"csv"`, `"parquet"` or `"xlsx"`.
+        table_format : `"csv"`, `"parquet"`, `"xlsx"`, or a format that another package adds.
         replace : whether an older release there may be replaced.
         excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
         """

@@ -20,13 +20,12 @@ from sfumato.reporting.facts import FORMAT, gather
 from sfumato.reporting.html import render_about, render_report
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.table.atomic import atomic_folder
-from sfumato.table.formats.csv import write_csv
-from sfumato.table.formats.excel import write_excel
+from sfumato.table.formats.base import Format
+from sfumato.table.formats.known import honored, release_format
 from sfumato.table.formats.parquet import write_parquet
-from sfumato.validation import require
+from sfumato.table.write import write_in
 
 PUBLIC, INTERNAL = "public", "internal"
-TABLE_FORMATS = ("csv", "parquet", "xlsx")
 
 
 def write_folders(
@@ -58,7 +57,8 @@ def write_folders(
     table_format, replace, excel_safe : as for `Release.write`; other files in the folder are never removed.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
     """
-    require(table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format)
+    form = release_format(table_format)
+    options = honored(form, "write", {"excel_safe": excel_safe})
     target = Path(folder)
     if replace:
         _refuse_strangers(target)
@@ -75,7 +75,7 @@ def write_folders(
     )
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
-        _write_public(made / PUBLIC, shown, audit, recipe, table_format, excel_safe=excel_safe)
+        _write_public(made / PUBLIC, shown, audit, recipe, form, options=options)
         (made / INTERNAL).mkdir()
         written = correspondence if row_numbers is None else row_numbers[correspondence]
         _write_internal(made / INTERNAL, facts, written, rules)
@@ -96,18 +96,11 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _write_public(
-    folder: Path, published: pa.Table, audit: Audit, recipe: Recipe, table_format: str, *, excel_safe: bool
+    folder: Path, published: pa.Table, audit: Audit, recipe: Recipe, form: Format, *, options: Mapping[str, object]
 ) -> None:
     """Write what receivers get. Nothing here may know the original: neither table nor facts are passed in."""
     promise, dictionary = promise_of(recipe, audit), dictionary_of(published, recipe.schema)
-    table = folder / f"table.{table_format}"
-    match table_format:
-        case "csv":
-            write_csv(published, table, excel_safe=excel_safe)
-        case "parquet":
-            write_parquet(published, table)
-        case "xlsx":
-            write_excel(published, table)
+    write_in(form, published, folder / f"table{form.suffixes[0]}", options)
     _write_json(folder / "dictionary.json", dictionary)
     _write_json(folder / "promise.json", promise)
     _write_text(folder / "about.html", render_about(promise, dictionary))
