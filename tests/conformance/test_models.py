@@ -9,13 +9,8 @@ import pytest
 
 import oracles
 from sfumato import catalogue, models
-from sfumato.checks.models import (
-    MODEL_CHECKS,
-    check_level_equals_oracle,
-    sample_domain,
-    sample_numbers,
-    samples,
-)
+from sfumato.checks import check_level_equals_oracle, every_law
+from sfumato.checks.models import sample_domain, sample_numbers, samples
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -180,10 +175,9 @@ NAMELESS = [
 ]
 
 
-@pytest.mark.parametrize("check", MODEL_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_model_keeps_the_law(model, check):
-    check(model)
+@every_law(*MODELS)
+def test_model_keeps_the_law(subject, law):
+    law(subject)
 
 
 @pytest.mark.parametrize(("model", "oracle"), JUDGED, ids=[repr(model) for model, _ in JUDGED])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sfumato.validation import require
 
@@ -31,8 +31,8 @@ class Format:
     kind: str
     suffixes: tuple[str, ...] = ()
     schemes: tuple[str, ...] = ()
-    read: Callable[..., object] | None = None
-    write: Callable[..., None] | None = None
+    read: Callable[..., object] | None = field(default=None, repr=False)
+    write: Callable[..., None] | None = field(default=None, repr=False)
     read_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
     extra: str = ""
