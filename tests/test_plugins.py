@@ -373,5 +373,6 @@ def test_a_recipe_imports_no_module(tmp_path, monkeypatch, name, what):
     entry = {"models": [{"name": name, "k": 2}]} if what == "model" else {"algorithm": {"name": name}}
     with pytest.raises(RecipeError, match=f"There is no {what}"):
         sf.Recipe.from_dict({**content, **entry})
+    assert (MODELS if what == "model" else ALGORITHMS).get(name) is None
     assert not marked.exists()
     assert "stranger" not in set(sys.modules) - before

@@ -46,6 +46,8 @@ def level(number: float | str, compared: str) -> str:
 
     >>> level(3.99999, "at least"), level(0.49921, "at most"), level(5, "at least"), level("infinity", "below")
     ('3.9999', '0.4993', '5', 'infinity')
+    >>> level(2.00009, "above")
+    '2'
     """
     if isinstance(number, str):
         return number
