@@ -113,7 +113,7 @@ def test_categories_and_metadata_that_a_table_carries_along_are_not_written(rele
         release.audit,
         release.recipe,
         release_format(table_format),
-        options={},
+        excel_safe=False,
     )
     assert "kuru" not in readable(tmp_path)
     assert b"kuru" not in b"".join(contents(tmp_path).values())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Asked, ExcelSafe, Json, Reading, Source, TableFormat, examples, refuse_format, spread
+from sfumato.cli.options import Asked, ExcelSafe, Json, Reading, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -57,9 +57,10 @@ def anonymize(
     """
     from sfumato.cli.asking import ask_recipe
     from sfumato.release.anonymizing import carry_out
+    from sfumato.table.formats.known import release_format
 
     _refuse_early(out, to, to_table, replace=replace)
-    refuse_format(table_format, excel_safe=excel_safe)
+    release_format(table_format, excel_safe=excel_safe)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
     data = reading.read(file)
     with progress("Searching") as tell:

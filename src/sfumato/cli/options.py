@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from sfumato.table.formats.known import FORMATS, honored, release_format
+from sfumato.table.formats.known import FORMATS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,11 +126,6 @@ class Described:
 
         schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
         return schema
-
-
-def refuse_format(table_format: str, *, excel_safe: bool) -> None:
-    """Refuse before the work a format that cannot be written, or not as asked."""
-    honored(release_format(table_format), "write", {"excel_safe": excel_safe})
 
 
 def examples(*lines: str) -> str:

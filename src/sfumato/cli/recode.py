@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import ExcelSafe, Json, Reading, Source, TableFormat, examples, refuse_format, spread
+from sfumato.cli.options import ExcelSafe, Json, Reading, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 
@@ -47,9 +47,10 @@ def recode(
     from sfumato.release.later_rows import recode as publish
     from sfumato.release.recoding_rules import Recoding
     from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.formats.known import release_format
 
     refuse_occupied(out, replace=replace)
-    refuse_format(table_format, excel_safe=excel_safe)
+    release_format(table_format, excel_safe=excel_safe)
     recoding = Recoding.read(rules)
     data = reading.read(file)
     with progress("Recoding"):

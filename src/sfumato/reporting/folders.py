@@ -57,8 +57,7 @@ def write_folders(
     table_format, replace, excel_safe : as for `Release.write`; other files in the folder are never removed.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
     """
-    form = release_format(table_format)
-    options = honored(form, "write", {"excel_safe": excel_safe})
+    form = release_format(table_format, excel_safe=excel_safe)
     target = Path(folder)
     if replace:
         _refuse_strangers(target)
@@ -75,7 +74,7 @@ def write_folders(
     )
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
-        _write_public(made / PUBLIC, shown, audit, recipe, form, options=options)
+        _write_public(made / PUBLIC, shown, audit, recipe, form, excel_safe=excel_safe)
         (made / INTERNAL).mkdir()
         written = correspondence if row_numbers is None else row_numbers[correspondence]
         _write_internal(made / INTERNAL, facts, written, rules)
@@ -96,10 +95,11 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _write_public(
-    folder: Path, published: pa.Table, audit: Audit, recipe: Recipe, form: Format, *, options: Mapping[str, object]
+    folder: Path, published: pa.Table, audit: Audit, recipe: Recipe, form: Format, *, excel_safe: bool
 ) -> None:
     """Write what receivers get. Nothing here may know the original: neither table nor facts are passed in."""
     promise, dictionary = promise_of(recipe, audit), dictionary_of(published, recipe.schema)
+    options = honored(form, "write", {"excel_safe": excel_safe})
     write_in(form, published, folder / f"table{form.suffixes[0]}", options)
     _write_json(folder / "dictionary.json", dictionary)
     _write_json(folder / "promise.json", promise)

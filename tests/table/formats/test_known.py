@@ -60,6 +60,9 @@ def test_options_that_were_not_given_are_left_to_the_format():
 @pytest.mark.parametrize("name", ["ods", "sqlite", "", None, ["csv"]])
 def test_a_release_is_written_in_a_format_of_files(name):
     assert release_format("xlsx") is FORMATS["xlsx"]
+    assert release_format("csv", excel_safe=True) is FORMATS["csv"]
+    with pytest.raises(InvalidParameterError, match=r"^write\.excel_safe must be left out unless"):
+        release_format("parquet", excel_safe=True)
     with pytest.raises(InvalidParameterError, match=r"^write\.table_format must be one of csv, parquet, xlsx; got "):
         release_format(name)
 

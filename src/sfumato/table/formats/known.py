@@ -98,12 +98,13 @@ def format_of(source: str | os.PathLike[str], error: type[SfumatoError]) -> Form
     return _by_scheme(str(source), error) if is_url(source) else _by_suffix(Path(source), error)
 
 
-def release_format(name: object) -> Format:
-    """Find the format that the table of a release is to be written in."""
+def release_format(name: object, *, excel_safe: bool = False) -> Format:
+    """Find the format that the table of a release is to be written in, and refuse one that cannot do so as asked."""
     found = FORMATS.get(name) if isinstance(name, str) else None
     if found is None or not _written_to_files(found):
         known = ", ".join(each.name for each in _usable() if _written_to_files(each))
         raise InvalidParameterError(f"write.table_format must be one of {known}; got {name!r}.")
+    honored(found, "write", {"excel_safe": excel_safe})
     return found
 
 
