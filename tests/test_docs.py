@@ -5,6 +5,7 @@ Blocks of one page run in order, in one namespace and one temporary folder. A fe
 - `python` runs; `pycon` runs and its output is compared, as in doctests;
 - `console` (or `bash`) whose lines start with `$ sfumato` runs the command; output lines, where given, are
   compared, and `...` stands for anything; `exit=1` after the language expects that exit code instead of 0;
+  `$ pip install ./FOLDER` installs a package of the page for the rest of the page;
 - `toml` and `json` must parse; `file=NAME` after the language writes the block to that file first;
 - `text`, `csv` and `bash` without `$ sfumato` are only shown.
 """
@@ -25,21 +26,18 @@ import subprocess
 import sys
 import tomllib
 import types
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import sfumato
+from pages import ROOT, Block, blocks, install, named, with_path
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = {"text", "csv", "bash", "html"}
-FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 COMPARED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 LONGEST_README = 80
-
 NAMESPACES = sorted(stub.parent.name for stub in (ROOT / "src" / "sfumato").glob("*/__init__.pyi"))
 TOP_PAGES = [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 WRITTEN = [*PAGES, *TOP_PAGES, *sorted((ROOT / "src").rglob("*.py"))]
@@ -47,39 +45,11 @@ FLAT_NAME = re.compile(r"(?<![\w.])sf\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 MODULE_PATH = re.compile(r"(?<![\w./@-])sfumato(?:\.[A-Za-z_]\w*)+")
 FILE_PATH = re.compile(r"(?<![\w./-])(?:src/sfumato|tests|scripts|benchmarks|docs)/[\w./-]+")
 IMAGINED = {"simpson_l_diversity", "test_simpson_l_diversity"}  # the model that a page adds
-
-
-@dataclass(frozen=True)
-class Block:
-    """One fenced block of a page."""
-
-    page: Path
-    line: int
-    language: str
-    options: dict[str, str]
-    body: str
-
-    @property
-    def place(self) -> str:
-        """Where the block stands, for messages."""
-        return f"{named(self.page)}, line {self.line}"
-
-
-def named(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
-
-
-def blocks(text: str, page: Path) -> Iterator[Block]:
-    for found in FENCE.finditer(text):
-        language, *options = found["info"].split() or [""]
-        line = text.count("\n", 0, found.start("body")) + 1
-        body = re.sub(f"^{found[1]}", "", found["body"], flags=re.MULTILINE)
-        yield Block(page, line, language, dict(option.split("=", 1) for option in options), body)
+INSTALLED = Path("packages-of-the-page")
 
 
 def run_block(block: Block, module: types.ModuleType) -> None:
-    if "file" in block.options:
-        Path(block.options["file"]).write_text(block.body, "utf-8")
+    block.write_file(Path())
     if block.language == "python":
         code = compile("\n" * (block.line - 1) + block.body, named(block.page), "exec")
         with contextlib.redirect_stdout(io.StringIO()):
@@ -114,6 +84,9 @@ def run_commands(block: Block) -> None:
     shell["PATH"] = f"{installed}{os.pathsep}{shell['PATH']}"
     for part in re.split(r"^\$ ", block.body, flags=re.MULTILINE)[1:]:
         command, _, expected = re.sub(r"\\\n\s*", "", part).partition("\n")
+        if command.startswith("pip install ./"):
+            install(Path(command.removeprefix("pip install ")), INSTALLED)
+            continue
         assert command.startswith("sfumato "), f"{block.place}: only sfumato is run here, not {command!r}."
         done = subprocess.run(  # noqa: S602 - readers use a shell, too, and the pages are ours
             command, shell=True, capture_output=True, text=True, check=False, env=shell
@@ -127,6 +100,9 @@ def run_commands(block: Block) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_blocks_of_the_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    INSTALLED.mkdir()
+    monkeypatch.syspath_prepend(tmp_path / INSTALLED)
+    monkeypatch.setenv("PYTHONPATH", with_path(tmp_path / INSTALLED))
     module = types.ModuleType("page_under_test")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for block in blocks(page.read_text("utf-8"), page):

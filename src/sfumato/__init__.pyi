@@ -38,6 +38,7 @@ from .exceptions import BrokenPromiseError as BrokenPromiseError
 from .exceptions import HierarchyError as HierarchyError
 from .exceptions import InfeasibleError as InfeasibleError
 from .exceptions import InvalidParameterError as InvalidParameterError
+from .exceptions import PluginError as PluginError
 from .exceptions import ProtocolError as ProtocolError
 from .exceptions import ReadError as ReadError
 from .exceptions import RecipeError as RecipeError

@@ -198,15 +198,16 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     if name not in known:
         hint = did_you_mean(name, known) or f"; there are {', '.join(known)}."
         raise RecipeError(f"There is no {what} {name!r}{hint}")
+    choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
-    allowed = {field.name: field for field in fields(known[name])}
+    allowed = {field.name: field for field in fields(choice)}
     _refuse_unknown(parameters, allowed, f"The {what} {name!r}")
     needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
     lacking = [key for key in needed if key not in parameters]
     if lacking:
         raise RecipeError(f"The {what} {name!r} needs {', '.join(lacking)}, too.")
     try:
-        return known[name](**parameters)
+        return choice(**parameters)
     except TypeError:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong kind; see `sfumato {what}s`.") from None
 

@@ -82,7 +82,10 @@ print("\\n" + json.dumps(loaded))
         (["audt"], "No such command 'audt'. Did you mean 'audit'? Try '"),
         (["anonymize", "x.csv"], "Missing option '--out'. Try '"),
         (["anonymize", "x.csv", "--out", "o", "--k", "five"], "Invalid value for '--k'"),
-        (["anonymize", "x.csv", "--out", "o", "--format", "doc"], "Invalid value for '--format'"),
+        (
+            ["anonymize", "x.csv", "--out", "o", "--format", "doc"],
+            "write.table_format must be one of csv, parquet, xlsx",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(shell, arguments, sentence):

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 import sfumato as sf
-from sfumato.reporting import folders, reading_back
+from sfumato.reporting import reading_back
 from sfumato.table.formats.csv import write_csv
 
 FORMATS = ["csv", "parquet", "xlsx"]
@@ -57,7 +57,7 @@ def no_line(_, path, *, excel_safe=False):  # noqa: ARG001 - a writer as all oth
 
 @pytest.mark.parametrize("fault", [unquoted, exact_ages, one_more_disease, one_row_less, no_line])
 def test_a_fault_of_the_writer_is_caught_and_nothing_is_written(release, tmp_path, monkeypatch, fault):
-    monkeypatch.setattr(folders, "write_csv", fault)
+    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", fault)
     with pytest.raises(sf.BrokenPromiseError, match="nothing was written"):
         release.write(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -67,7 +67,7 @@ def test_a_fault_of_the_writer_is_caught_and_nothing_is_written(release, tmp_pat
 def test_an_older_release_stays_as_it_was(release, tmp_path, monkeypatch, fault):
     release.write(tmp_path / "out")
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    monkeypatch.setattr(folders, "write_csv", fault)
+    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", fault)
     with pytest.raises(sf.BrokenPromiseError):
         release.write(tmp_path / "out", replace=True)
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
@@ -100,7 +100,7 @@ def test_the_promise_that_is_told_is_that_of_the_file(tmp_path):
 
 
 def test_messages_hold_no_cell(release, tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "write_csv", one_more_disease)
+    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", one_more_disease)
     with pytest.raises(sf.BrokenPromiseError) as caught:
         release.write(tmp_path / "out")
     assert not any(str(cell) in str(caught.value) for cell in ("flu", "cold", "ulcer", "gout", "clerk"))

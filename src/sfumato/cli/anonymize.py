@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Asked, ExcelSafe, Json, Reading, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -42,12 +42,8 @@ def anonymize(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
     ] = None,
-    table_format: Annotated[
-        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
-    ] = "csv",
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
-    ] = False,
+    table_format: TableFormat = "csv",
+    excel_safe: ExcelSafe = False,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
@@ -61,8 +57,10 @@ def anonymize(
     """
     from sfumato.cli.asking import ask_recipe
     from sfumato.release.anonymizing import carry_out
+    from sfumato.table.formats.known import release_format
 
     _refuse_early(out, to, to_table, replace=replace)
+    release_format(table_format, excel_safe=excel_safe)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
     data = reading.read(file)
     with progress("Searching") as tell:
@@ -80,7 +78,7 @@ def anonymize(
 def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: bool) -> None:
     """Refuse before the search what would be refused after it."""
     from sfumato.table.atomic import refuse_occupied
-    from sfumato.table.formats.database import is_url
+    from sfumato.table.formats.known import is_url
 
     if (to is None) != (to_table is None):
         raise InvalidParameterError("Give --to and --to-table together.")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from sfumato.table.formats.known import FORMATS
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -20,6 +22,16 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+TableFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help=f"Of the published table: {', '.join(name for name, each in FORMATS.built_in.items() if each.suffixes)}, "
+        "or one that another package adds (see sfumato formats).",
+    ),
+]
+ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 

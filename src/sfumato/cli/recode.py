@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, Source, examples, spread
+from sfumato.cli.options import ExcelSafe, Json, Reading, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 
@@ -33,12 +33,8 @@ def recode(
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
-    table_format: Annotated[
-        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
-    ] = "csv",
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
-    ] = False,
+    table_format: TableFormat = "csv",
+    excel_safe: ExcelSafe = False,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
     json: Json = False,
 ) -> None:
@@ -51,8 +47,10 @@ def recode(
     from sfumato.release.later_rows import recode as publish
     from sfumato.release.recoding_rules import Recoding
     from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.formats.known import release_format
 
     refuse_occupied(out, replace=replace)
+    release_format(table_format, excel_safe=excel_safe)
     recoding = Recoding.read(rules)
     data = reading.read(file)
     with progress("Recoding"):

@@ -9,6 +9,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 
@@ -49,6 +50,13 @@ class KLAnonymity(Conjunction):
     monotone = True
     extendable = False
     stricter: ClassVar = {"k": "larger", "l": "larger"}
+    words = ModelWords(
+        title="(k,l)-anonymity",
+        level=SHARE,
+        promise="Nobody's record is found with a chance above one in {k}, and nobody's value of “{sensitive}” is "
+        "learned with a chance above one in {l}.",
+        open="An attacker who knows the values of other persons in the same bucket or group can rule these out.",
+    )
 
     k: int
     l: float

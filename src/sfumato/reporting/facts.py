@@ -21,10 +21,10 @@ from sfumato.reporting.attacked import attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
 from sfumato.reporting.handover import Handover
-from sfumato.reporting.public import is_bucket, promised
+from sfumato.reporting.public import is_bucket, promised, words_used
 from sfumato.schema.schema import Schema
 
-FORMAT = "sfumato-report-5"
+FORMAT = "sfumato-report-6"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 
@@ -50,6 +50,7 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "sfumato": __version__,
         "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
         "audit": audit.to_dict(),
+        "words": words_used(audit),
         "rows": _rows(evidence),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},

@@ -19,13 +19,11 @@ from sfumato.reporting.html import render_about, render_report
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
-from sfumato.table.formats.csv import write_csv
-from sfumato.table.formats.excel import write_excel
+from sfumato.table.formats.known import honored, release_format
 from sfumato.table.formats.parquet import write_parquet
-from sfumato.validation import require
+from sfumato.table.write import write_in
 
 PUBLIC, INTERNAL = "public", "internal"
-TABLE_FORMATS = ("csv", "parquet", "xlsx")
 
 
 def write_folders(
@@ -49,15 +47,15 @@ def write_folders(
     table_format, replace, excel_safe, report, progress : as for `Release.write`; other files in the folder are never
         removed.
     """
-    require(table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format)
+    form = release_format(table_format, excel_safe=excel_safe)
     target = Path(folder)
     if replace:
         _refuse_strangers(target)
     handover = changed(handover, evidence=handover.evidence.undecorated())
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
-        table = made / PUBLIC / f"table.{table_format}"
-        _write_table(handover.evidence.published, table, excel_safe=excel_safe)
+        table = made / PUBLIC / f"table{form.suffixes[0]}"
+        write_in(form, handover.evidence.published, table, honored(form, "write", {"excel_safe": excel_safe}))
         progress(0.2, "judging the file")
         written, audit = judge_written(table, handover, excel_safe=excel_safe)
         dictionary = dictionary_of(written)
@@ -84,16 +82,6 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ReadError(f"{path} was written by another version of Sfumato; write the release again.")
     return facts
-
-
-def _write_table(published: pa.Table, path: Path, *, excel_safe: bool) -> None:
-    match path.suffix:
-        case ".csv":
-            write_csv(published, path, excel_safe=excel_safe)
-        case ".parquet":
-            write_parquet(published, path)
-        case ".xlsx":
-            write_excel(published, path)
 
 
 def _write_public(folder: Path, promise: Mapping[str, Any], dictionary: list[dict[str, Any]]) -> None:

@@ -16,7 +16,8 @@ from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.verdict import Verdict, plain
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
-from sfumato.reporting.words import BUCKET, FLAGGED_BUCKET, FORM_WORDS, GROUP, promise_sentence
+from sfumato.models.words import FLAGGED_BUCKET, GROUP
+from sfumato.reporting.words import BUCKET, FORM_WORDS, compared, words_of
 from sfumato.schema.schema import Schema
 
 
@@ -36,6 +37,7 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
             "models": [_judged(verdict) for verdict in audit.verdicts],
             "levels": audit.to_dict()["levels"],
         },
+        "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
     }
 
@@ -44,11 +46,23 @@ def promised(model: PrivacyModel, schema: Schema, shown: Collection[str] | None 
     """Return a model with its parameters, and in words; where `shown` is given, of sensitive values only these."""
     parameters = model.parameters()
     if shown is not None:
-        parameters = {key: _only(shown, key, value) for key, value in parameters.items()}
-    words = promise_sentence(model.name, parameters)
-    if set(model.attributes) & set(schema.flags):
-        words = words.replace(GROUP, FLAGGED_BUCKET)
-    return {"model": model.name, "parameters": parameters, "words": words}
+        columns = set(schema.attributes) - set(model.named_values)
+        parameters = {key: _only(columns, shown, value) for key, value in parameters.items()}
+    group = FLAGGED_BUCKET if set(model.attributes) & set(schema.flags) else GROUP
+    return {"model": model.name, "parameters": parameters, "words": words_of(model).sentence(parameters, group)}
+
+
+def words_used(audit: Audit) -> dict[str, dict[str, str]]:
+    """Return by name the words of every model that an audit judges, and of those that they are made of."""
+    told: dict[str, dict[str, str]] = {}
+    judged = [*audit.verdicts, *audit.levels]
+    while judged:
+        verdict = judged.pop(0)
+        words = words_of(verdict.model)
+        entry = {"title": words.title, "level": words.level, "compared": compared(verdict.model), "open": words.open}
+        told.setdefault(verdict.model.name, entry)
+        judged += verdict.parts
+    return told
 
 
 def _judged(verdict: Verdict) -> dict[str, Any]:
@@ -73,11 +87,13 @@ def _shown_values(model: PrivacyModel, audit: Audit) -> set[str]:
     }
 
 
-def _only(shown: Collection[str], name: str, value: object) -> object:
-    """Leave out of a parameter the sensitive values that the published table does not show."""
+def _only(columns: Collection[str], shown: Collection[str], value: object) -> object:
+    """Leave out of a parameter the texts that are neither columns nor sensitive values that the table shows."""
     if isinstance(value, Mapping):
         return {text: entry for text, entry in value.items() if text in shown}
-    return [text for text in value if text in shown] if name == "values" and isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [each for each in value if not isinstance(each, str) or each in shown or each in columns]
+    return value
 
 
 def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
