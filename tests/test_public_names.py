@@ -38,7 +38,7 @@ MOST_NAMES = 100  # at the top; there were 160 before there were namespaces
 
 # Cells are of any type, and so are the values of what is written as JSON; nothing else is.
 JSON = {"to_dict", "from_dict", "parameters"}
-CELLS = {"categories", "domains", "encoded", "groups", "leaves", "tree", "value", "values", "where"}
+CELLS = {"categories", "domains", "encoded", "groups", "leaves", "parameters", "tree", "value", "values", "where"}
 CELLS_OUT = {"FrequencyEstimate.values", "PerturbedNaiveBayes.predict", "PerturbedTree.predict"}
 CELLS_OUT |= {"Hierarchy.leaves", "RandomizedResponse.perturb"}
 

@@ -1,5 +1,6 @@
 from . import algorithms as algorithms
 from . import attacks as attacks
+from . import checks as checks
 from . import collecting as collecting
 from . import condensing as condensing
 from . import fusing as fusing

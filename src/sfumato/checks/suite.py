@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from sfumato.algorithms.base import Algorithm
 from sfumato.attacks.base import Attack
@@ -25,9 +25,11 @@ LAWS: dict[type, tuple[Law, ...]] = {
     Attack: ATTACK_CHECKS,
     Format: FORMAT_CHECKS,
 }
+Subject: TypeAlias = PrivacyModel | Algorithm | Measure | Attack | Format
+Test = TypeVar("Test", bound=Callable[..., None])
 
 
-def laws_of(subject: object) -> tuple[Law, ...]:
+def laws_of(subject: Subject) -> tuple[Law, ...]:
     """Return the checks for a model, algorithm, measure, attack or format; each takes it and asserts one law.
 
     >>> from sfumato.models import KAnonymity
@@ -42,7 +44,7 @@ def laws_of(subject: object) -> tuple[Law, ...]:
     raise InvalidParameterError(f"There are laws for objects of {known}; got {got}.")
 
 
-def every_law(*subjects: object) -> Any:
+def every_law(*subjects: Subject) -> Callable[[Test], Test]:
     """Let pytest run a test with every subject and every law for it, as arguments `subject` and `law`.
 
     The test is written in two lines below this decorator, `def test_law(subject, law):` and `law(subject)`.
@@ -54,4 +56,5 @@ def every_law(*subjects: object) -> Any:
         for subject in subjects
         for law in laws_of(subject)
     ]
-    return pytest.mark.parametrize(("subject", "law"), cases)
+    marked: Callable[[Test], Test] = pytest.mark.parametrize(("subject", "law"), cases)
+    return marked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 GROUP = "every group of records with equal quasi-identifiers"
 FLAGGED_BUCKET = "every bucket of flagged cells"
@@ -33,7 +34,7 @@ class ModelWords:
     open: str = "See the documentation of this model for what it leaves open."
     further: Mapping[str, str] = field(default_factory=dict)
 
-    def sentence(self, parameters: Mapping[str, object], group: str = GROUP) -> str:
+    def sentence(self, parameters: Mapping[str, Any], group: str = GROUP) -> str:
         """Say what is promised with these parameters, of every group or bucket.
 
         >>> words = ModelWords(title="k-anonymity", promise="{Group} holds at least {k} records.")
