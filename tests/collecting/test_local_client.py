@@ -211,8 +211,8 @@ def test_bits_beyond_the_domain_are_no_report():
 
 def test_a_client_draws_from_the_operating_system(grr, monkeypatch):
     asked = []
-    source = client_module.Source
-    monkeypatch.setattr(client_module, "Source", lambda *seed: asked.append(seed) or source(*seed))
+    source = client_module.BitSource
+    monkeypatch.setattr(client_module, "BitSource", lambda *seed: asked.append(seed) or source(*seed))
     LocalClient(grr, budget=1).report("a")
     assert asked == [()]
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.attacks.beliefs import Beliefs, Ints, by_text
-from sfumato.attacks.views import Candidates, Points, View, drawn_rows
+from sfumato.attacks.views import MatchingGroups, Points, View, drawn_rows
 from sfumato.coding.codes import code
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.randomness import generator
@@ -23,7 +23,7 @@ MOST_TARGETS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Persons:
+class KnownPersons:
     """Some persons whom the adversary knows: their quasi-identifiers as codes, and what is true of them.
 
     `truth` holds codes of each sensitive attribute as the published table numbers its values, -1 for a value that it
@@ -39,7 +39,7 @@ class Persons:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Setting:
+class AttackSetting:
     """A published table, targets who are in it, and outsiders who are not.
 
     `everybody` are the codes of all known persons; `assumed` tells that it is not known which targets are in the table
@@ -48,8 +48,8 @@ class Setting:
 
     view: View
     schema: Schema
-    targets: Persons
-    outsiders: Persons | None
+    targets: KnownPersons
+    outsiders: KnownPersons | None
     everybody: Points
     members: int
     assumed: bool
@@ -66,12 +66,12 @@ class Setting:
         return tuple(self.view.groups.histograms)
 
     @cached_property
-    def candidates(self) -> Candidates:
+    def candidates(self) -> MatchingGroups:
         """The published groups that match each target."""
         return self.view.candidates(self.targets.points)
 
     @cached_property
-    def outside_candidates(self) -> Candidates | None:
+    def outside_candidates(self) -> MatchingGroups | None:
         """The published groups that match each outsider."""
         return None if self.outsiders is None else self.view.candidates(self.outsiders.points)
 
@@ -101,7 +101,7 @@ def prepare(
     other: tuple[pa.Table, Schema] | None = None,
     targets: int = MOST_TARGETS,
     seed: int,
-) -> Setting:
+) -> AttackSetting:
     """Draw targets, and find out what is true of them; see `attack`."""
     quasi = _shared(schema, known, [shown] if other is None else [shown, other[0]])
     seen = _knowing(schema, quasi)
@@ -121,7 +121,7 @@ def prepare(
     chosen, drawn = _targets(view, points[:, inside], told.values.take(pa.array(inside)), own, rng)
     strangers = _strangers(view, points, outside, outsiders, known.num_rows) if len(outside) else None
     second = None if other is None else View.of(other[0], _knowing(other[1], quasi), people)
-    return Setting(
+    return AttackSetting(
         view=view,
         schema=seen,
         targets=chosen,
@@ -162,7 +162,7 @@ def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
 
 def _targets(
     view: View, points: Points, values: pa.Table, own_rows: Ints | None, rng: np.random.Generator
-) -> tuple[Persons, bool]:
+) -> tuple[KnownPersons, bool]:
     """Return the targets with their truth, and tell whether it had to be drawn."""
     candidates = view.candidates(points)
     if not candidates.records.any():
@@ -178,7 +178,7 @@ def _targets(
             truth[name], drawn = view.beliefs(candidates, name).draw(rng), True
     if own_rows is None:
         own_rows = drawn_rows(candidates.draw_groups(rng), view.table.grouped.labels, rng)
-    return Persons(points, truth, own_rows), drawn
+    return KnownPersons(points, truth, own_rows), drawn
 
 
 def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
@@ -188,12 +188,12 @@ def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
     return place[persons]
 
 
-def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> Persons:
+def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> KnownPersons:
     """Return the outsiders; their truth is known where their table tells it of all of them."""
     told = outsiders is not None and bool((rows >= known).all())
     names = [name for name in view.groups.histograms if told and name in outsiders.column_names]  # type: ignore[union-attr]
     truth = {name: _codes(view, name, outsiders[name], rows - known) for name in names}  # type: ignore[index]
-    return Persons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
+    return KnownPersons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
 
 
 def _codes(view: View, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:

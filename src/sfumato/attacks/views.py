@@ -25,7 +25,7 @@ PAIRS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Candidates:
+class MatchingGroups:
     """The published groups that match each target: pairs of target and group, sorted by target."""
 
     targets: int
@@ -66,7 +66,7 @@ class View:
         loose = schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         return cls(table, count_groups(table, shown, schema), loose)
 
-    def candidates(self, points: Points) -> Candidates:
+    def candidates(self, points: Points) -> MatchingGroups:
         """Find the groups that match each target; `points` has a row per column and a column per target."""
         target: list[Ints] = [np.zeros(0, dtype=np.int64)]
         group: list[Ints] = [np.zeros(0, dtype=np.int64)]
@@ -79,7 +79,7 @@ class View:
                 target.append(some[found])
                 group.append(box)
         order = np.argsort(np.concatenate(target), kind="stable")
-        return Candidates(
+        return MatchingGroups(
             points.shape[1], np.concatenate(target)[order], np.concatenate(group)[order], self.groups.sizes
         )
 
@@ -91,7 +91,7 @@ class View:
             covered += count_points(here, np.ones(here.shape[1], dtype=np.int64), boxes)
         return covered
 
-    def beliefs(self, candidates: Candidates, sensitive: str) -> Beliefs:
+    def beliefs(self, candidates: MatchingGroups, sensitive: str) -> Beliefs:
         """Return what the matching records say about a sensitive attribute; unknown cells say the worst."""
         histogram = self.groups.histograms[sensitive].folded
         spread = np.diff(histogram.offsets)[candidates.group]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Json, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -34,7 +34,7 @@ def anonymize(
     file: Source,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
-    asked: Asked,
+    asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     max_suppressed: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")

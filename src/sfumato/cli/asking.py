@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
-    from sfumato.cli.options import Asked
+    from sfumato.cli.options import RecipeOptions
     from sfumato.hierarchies import Builder
     from sfumato.models.base import PrivacyModel
     from sfumato.recipe import Recipe
@@ -22,7 +22,9 @@ PAIR = 2
 NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
 
 
-def ask_recipe(asked: Asked, *, algorithm: str | None, max_suppressed: float | None, seed: int | None) -> Recipe:
+def ask_recipe(
+    asked: RecipeOptions, *, algorithm: str | None, max_suppressed: float | None, seed: int | None
+) -> Recipe:
     """Build the recipe that a run carries out."""
     from sfumato.recipe import Recipe
 
@@ -38,7 +40,7 @@ def ask_recipe(asked: Asked, *, algorithm: str | None, max_suppressed: float | N
     return Recipe.from_dict(content)
 
 
-def ask_promise(asked: Asked) -> tuple[Schema, tuple[PrivacyModel, ...]]:
+def ask_promise(asked: RecipeOptions) -> tuple[Schema, tuple[PrivacyModel, ...]]:
     """Say what the attributes are and which models, none perhaps, are to be judged."""
     from sfumato.recipe import Recipe
 
@@ -107,7 +109,7 @@ def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
     return dict(zip(values, read_entries, strict=True))
 
 
-def _content(asked: Asked) -> dict[str, Any]:
+def _content(asked: RecipeOptions) -> dict[str, Any]:
     """Return the content of a recipe; the values in it are checked when the recipe is made of it."""
     from sfumato.recipe import Recipe
 

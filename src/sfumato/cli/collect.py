@@ -167,7 +167,7 @@ def report(
     """
     from sfumato.collecting.agreements import read_agreement
     from sfumato.collecting.client import LocalClient
-    from sfumato.collecting.means import MeanMechanism
+    from sfumato.collecting.mean_mechanism import MeanMechanism
 
     mechanism = read_agreement(agreement)
     given = sys.stdin.readline().rstrip("\r\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Asked, Force, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Force, Json, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
@@ -55,7 +55,7 @@ class Condensable:
         """Return the schema and the least size of a group that recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
-        schema, models = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        schema, models = ask_promise(RecipeOptions(**{each.name: getattr(self, each.name) for each in fields(self)}))
         return schema, _least(models)
 
 

@@ -50,7 +50,7 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class RecipeOptions:
     """What the attributes are and what is promised, by a recipe, by options, or by both."""
 
     recipe: Annotated[
@@ -112,7 +112,7 @@ class Described:
         """Return the schema that recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
-        schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        schema, _ = ask_promise(RecipeOptions(**{each.name: getattr(self, each.name) for each in fields(self)}))
         return schema
 
 

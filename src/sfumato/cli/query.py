@@ -35,7 +35,7 @@ app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stated:
+class StatedOptions:
     """What is stated about the table, without looking at it."""
 
     bounds: Annotated[
@@ -70,7 +70,7 @@ def init(
     store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings here.", show_default=False)],
     total: Annotated[str, typer.Option(metavar="EPSILON", help="What all may spend together.", show_default=False)],
     per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="What each may spend.")] = None,
-    stated: Stated,
+    stated: StatedOptions,
     reading: Reading,
 ) -> None:
     """Begin to answer questions about a table: state what is known without looking at it, and grant a budget.

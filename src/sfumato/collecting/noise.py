@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import Source
+from sfumato.collecting.coins import BitSource
 from sfumato.exceptions import SchemaError
 from sfumato.validation import is_number, require
 
@@ -57,9 +57,9 @@ class Noise(ABC):
 
     def perturb(self, values: object, *, seed: int | None = None) -> Numbers:
         """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
-        return self.perturb_from(known_numbers(values), Source(seed))
+        return self.perturb_from(known_numbers(values), BitSource(seed))
 
-    def perturb_from(self, numbers: Numbers, source: Source) -> Numbers:
+    def perturb_from(self, numbers: Numbers, source: BitSource) -> Numbers:
         """Add noise that is made of the bits of a source."""
         return np.asarray(numbers + self.quantile(source.uniform(len(numbers))), dtype=np.float64)
 

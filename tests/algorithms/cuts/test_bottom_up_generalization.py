@@ -13,7 +13,7 @@ from sfumato.algorithms.base import Task, silent
 from sfumato.algorithms.cuts import joins
 from sfumato.algorithms.cuts.ascent import Ascent
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
-from sfumato.algorithms.cuts.combinations import Combinations
+from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.worth import worth_of
 from sfumato.coding.codes import code
 from sfumato.exceptions import InvalidParameterError
@@ -58,7 +58,7 @@ def task_of(table, schema, models=TWO, suppressed=0, target=None):
 
 
 def ascent_of(task, target=None):
-    combinations, _ = Combinations.of(task)
+    combinations, _ = TableCombinations.of(task)
     return Ascent(combinations, worth_of(task, combinations.trees, target))
 
 

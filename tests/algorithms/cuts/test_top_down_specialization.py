@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import cuts_oracle as oracle
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.cuts.combinations import Combinations
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
-from sfumato.algorithms.cuts.partition import Partition
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.cuts.tree import Cut
 from sfumato.algorithms.cuts.worth import worth_of
@@ -71,9 +71,9 @@ def texts(publication, name):
 
 
 def descent_of(task, target=None, *, siblings=False):
-    combinations, _ = Combinations.of(task)
+    combinations, _ = TableCombinations.of(task)
     cuts = [Cut(tree, [tree.top()]) for tree in combinations.trees]
-    return Descent(Partition(combinations, worth_of(task, combinations.trees, target), cuts), siblings=siblings)
+    return Descent(CutGroups(combinations, worth_of(task, combinations.trees, target), cuts), siblings=siblings)
 
 
 def test_gain_and_score_of_the_worked_example():

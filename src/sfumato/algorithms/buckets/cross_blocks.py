@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints, Ranges, Records, Rule, cutter_for
+from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Ranges, Records, cutter_for
 from sfumato.coding.histograms import sparse_counts
 
 
@@ -51,7 +51,7 @@ def grow(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) 
 class _Growth:
     def __init__(self, records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> None:
         self.records, self.axes, self.values, self.l = records, axes, values, l
-        self.rule = Rule(smallest, relaxed=False, missing_rides=False)
+        self.rule = CuttingRule(smallest, relaxed=False, missing_rides=False)
         self.cutter = cutter_for(len(records.weight))
         self.leaf_of = np.empty(len(records.weight), dtype=np.int32)
         self.parent = [np.array([-1])]

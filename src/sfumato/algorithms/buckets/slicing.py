@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.correlation import Floats, correlations, k_medoids
-from sfumato.algorithms.local.mondrian import Descent
+from sfumato.algorithms.local.mondrian import MedianCutting
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
@@ -125,7 +125,7 @@ class _Layout:
         return _Layout(self.linked, tuple(sorted((tuple(together), (lost,)))))
 
 
-class _Buckets(Descent):
+class _Buckets(MedianCutting):
     """The way down to buckets in each of which records with equal linked values keep every model."""
 
     def __init__(self, task: Task, linked: Sequence[int]) -> None:

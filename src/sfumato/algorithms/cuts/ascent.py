@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Progress
-from sfumato.algorithms.cuts.combinations import Combinations, Rows
+from sfumato.algorithms.cuts.combinations import Rows, TableCombinations
+from sfumato.algorithms.cuts.cut_groups import Mask
 from sfumato.algorithms.cuts.joins import finest, joins_of
-from sfumato.algorithms.cuts.partition import Mask
 from sfumato.algorithms.cuts.tree import Cut, Part
 from sfumato.algorithms.cuts.worth import Floats, Worth, rounded
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge
 from sfumato.coding.grouping import group_columns, group_keys
 from sfumato.core.groups import Groups
 
@@ -31,7 +31,7 @@ class Ascent:
     Groups are made from their parts. While profits are estimated, they are told apart by sums of random numbers.
     """
 
-    def __init__(self, combinations: Combinations, measure: Worth) -> None:
+    def __init__(self, combinations: TableCombinations, measure: Worth) -> None:
         self.measure = measure
         self.models = combinations.task.models
         self.limit = combinations.task.most_suppressed
@@ -61,7 +61,7 @@ class Ascent:
             progress(told, f"{self.count:,} groups")
         return [Cut(cut.tree, parts) for cut, parts in zip(self.cuts, self.best, strict=True)]
 
-    def _start(self, combinations: Combinations) -> None:
+    def _start(self, combinations: TableCombinations) -> None:
         """Group combinations by the cuts as they are."""
         columns = [cut.number[codes] for cut, codes in zip(self.cuts, combinations.codes, strict=True)]
         grouped = group_columns(columns, [len(cut.parts) for cut in self.cuts])

@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts.ascent import Ascent
-from sfumato.algorithms.cuts.combinations import Combinations
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
-from sfumato.algorithms.cuts.partition import Partition
 from sfumato.algorithms.cuts.search import CutSearch
 from sfumato.algorithms.cuts.worth import worth_of
 from sfumato.algorithms.publishing import publish_groups
@@ -55,10 +55,10 @@ class BottomUpGeneralization(CutSearch):
         if not task.table.quasi:
             task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        combinations, of_row = Combinations.of(task)
+        combinations, of_row = TableCombinations.of(task)
         measure = worth_of(task, combinations.trees, self.target)
         cuts = Ascent(combinations, measure).run(lambda done, note="": task.progress(WAY_UP * done, note))
-        partition = Partition(combinations, measure, cuts)
+        partition = CutGroups(combinations, measure, cuts)
         descent = Descent(partition, siblings=self.scheme == "sibling")
         descent.run(lambda done, note="": task.progress(WAY_UP + (1 - WAY_UP) * done, note))
         task.progress(1.0)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.cuts.combinations import Combinations
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
-from sfumato.algorithms.cuts.partition import Partition
 from sfumato.algorithms.cuts.search import CutSearch
 from sfumato.algorithms.cuts.tree import Cut
 from sfumato.algorithms.cuts.worth import worth_of
@@ -56,9 +56,9 @@ class TopDownSpecialization(CutSearch):
         if not task.table.quasi:
             task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        combinations, of_row = Combinations.of(task)
+        combinations, of_row = TableCombinations.of(task)
         cuts = [Cut(tree, [tree.top()]) for tree in combinations.trees]
-        partition = Partition(combinations, worth_of(task, combinations.trees, self.target), cuts)
+        partition = CutGroups(combinations, worth_of(task, combinations.trees, self.target), cuts)
         Descent(partition, siblings=self.scheme == "sibling").run(task.progress)
         task.progress(1.0)
         return combinations.publish(cuts, partition.group, of_row)

@@ -13,7 +13,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
-from sfumato.algorithms.losses import LOSSES, RecodingLoss, Setting
+from sfumato.algorithms.losses import LOSSES, LossSetting, RecodingLoss
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
@@ -100,7 +100,7 @@ class FullDomainSearch(GlobalRecoding):
         complete : whether to find out of every node whether it is a solution.
         """
         recodings = Recodings(task, self.target)
-        setting = Setting(
+        setting = LossSetting(
             ladders=recodings.ladders,
             histograms=recodings.histograms,
             smallest_group=recodings.smallest_group,

@@ -10,7 +10,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.improving import improvements
 from sfumato.algorithms.local.judging import Judge
 from sfumato.algorithms.local.starting import gathered, settled
-from sfumato.algorithms.local.trees import UNIT, Trees
+from sfumato.algorithms.local.trees import UNIT, QuasiTrees
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.regrouping.rows import Grouping, regrouper_for
 from sfumato.core.publication import Publication
@@ -58,7 +58,7 @@ class LocalRecoding(Algorithm):
         if not quasi:
             task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        trees, judge, regrouper = Trees.of(quasi), Judge(task), regrouper_for(task.table.rows)
+        trees, judge, regrouper = QuasiTrees.of(quasi), Judge(task), regrouper_for(task.table.rows)
         leaves = trees.places(quasi)
         label = gathered(regrouper, trees, leaves, judge, lambda done: task.progress(GATHERED * done))
         grouping = settled(regrouper, Grouping.of(leaves, trees.forest, label), judge)

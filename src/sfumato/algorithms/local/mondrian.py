@@ -13,7 +13,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints, Ranges, Rule, cutter_for
+from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Ranges, cutter_for
 from sfumato.coding.domain import Domain
 from sfumato.coding.reduction import reduce_rows
 from sfumato.coding.threads import worker_count
@@ -76,7 +76,7 @@ class Mondrian(Algorithm):
         if not quasi:
             task.progress(1.0)
             return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        descent = Descent(task, strict=self.strict)
+        descent = MedianCutting(task, strict=self.strict)
         descent.run()
         group, ranges = descent.groups(), descent.ranges()
         rides = descent.rule.missing_rides
@@ -98,7 +98,7 @@ class Mondrian(Algorithm):
         return domain.scale is Scale.NOMINAL or (domain.scale is Scale.CATEGORICAL and self.publish == "sets")
 
 
-class Descent:
+class MedianCutting:
     """The way down from one segment of all records to leaves that no allowed cut can part."""
 
     def __init__(self, task: Task, *, strict: bool) -> None:
@@ -106,7 +106,7 @@ class Descent:
         watched = tuple(column for column in task.table.sensitive if column.name in names)
         rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
         self.task = task
-        self.rule = Rule(max((model.smallest_group for model in task.models), default=1), not strict, rides)
+        self.rule = CuttingRule(max((model.smallest_group for model in task.models), default=1), not strict, rides)
         self.reduction = reduce_rows(task.table.quasi, watched, equal_together=strict)
         self.axes = axes_of([column.domain for column in task.table.quasi])
         self.records = self.reduction.records

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
-from sfumato.algorithms.local.descent import Descent, Proposal
 from sfumato.algorithms.local.ncp_cuts import Segments
 from sfumato.coding.cutting.partition import Ints, Ranges
 from sfumato.core.publication import Publication
@@ -63,15 +63,15 @@ class NCPTopDown(Algorithm):
         return publish_covers(task.table.quasi, descent.leaf_of, descent.leaves, missing_apart=descent.rides)
 
 
-class CertaintyDescent(Descent):
+class CertaintyDescent(CheapestCutting):
     """Cuts by seeds and by single attributes."""
 
-    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[Proposal]:
+    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts by two seeds, by two grown seeds, and by the widest attributes alone."""
         segments = self._segments(named, ranges)
         ranking, width = self.widest(ranges)
         orders = len(self.axes) if self.whole.histograms else ORDERS
-        found: list[Future[list[Proposal]]] = [pool.submit(segments.by_seeds)]
+        found: list[Future[list[ProposedCuts]]] = [pool.submit(segments.by_seeds)]
         found += [
             pool.submit(segments.by_attribute, ranking[:, rank], width[:, rank] > 0)
             for rank in range(min(orders, len(self.axes)))

@@ -1,8 +1,8 @@
 """Compiled growth of groups: each takes the record by which its box of values grows least.
 
 Candidates are distinct records with counts. They lie on line axes (`places`) and tree axes (`codes`), whose layout
-`trees` is described at `sfumato.coding.clustering.growing.Candidates`. Candidates that are used up are swapped behind
-the others.
+`trees` is described at `sfumato.coding.clustering.box_growing.TreeAxes`. Candidates that are used up are swapped
+behind the others.
 """
 
 from __future__ import annotations

@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.cuts.combinations import Combinations, Group, Rows
+from sfumato.algorithms.cuts.combinations import Group, Rows, TableCombinations
 from sfumato.algorithms.cuts.tree import Cut, Ints, Part
 from sfumato.algorithms.cuts.worth import Floats, Worth
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge
 from sfumato.coding.grouping import group_columns
 from sfumato.core.groups import Groups
 
 Mask = npt.NDArray[np.bool_]
 
 
-class Counted(NamedTuple):
+class GroupPieces(NamedTuple):
     """Pieces of groups: the group and the number of each, ascending, its records, and the piece of every row."""
 
     group: Ints
@@ -52,7 +52,7 @@ class Trial(NamedTuple):
     least: float
 
 
-class Partition:
+class CutGroups:
     """Groups of combinations: their sizes, which are good, and what a record in each is worth.
 
     Parameters
@@ -62,7 +62,7 @@ class Partition:
     cuts : what is published alike.
     """
 
-    def __init__(self, combinations: Combinations, measure: Worth, cuts: Sequence[Cut]) -> None:
+    def __init__(self, combinations: TableCombinations, measure: Worth, cuts: Sequence[Cut]) -> None:
         self.combinations = combinations
         self.measure = measure
         self.cuts = cuts
@@ -106,7 +106,7 @@ class Partition:
                 good &= model.kept_by(groups)
         return good
 
-    def count(self, rows: Rows, place: npt.NDArray[np.integer], width: int) -> Counted:
+    def count(self, rows: Rows, place: npt.NDArray[np.integer], width: int) -> GroupPieces:
         """Count the pieces that groups fall into when each of some rows has a number below `width`."""
         grouped = group_columns([self.group[rows], place], [len(self.sizes), width])
         keys, labels = grouped.keys, grouped.labels
@@ -116,7 +116,7 @@ class Partition:
             rank[order] = np.arange(len(order), dtype=np.int32)
             keys, labels = keys[order], rank[labels]
         sizes = np.bincount(labels, self.combinations.weights[rows], minlength=len(keys)).astype(np.float64)
-        return Counted(*np.divmod(keys, width), sizes, labels)
+        return GroupPieces(*np.divmod(keys, width), sizes, labels)
 
     def attempt(self, column: int, part: Part, pieces: Sequence[Part]) -> Trial:
         """Find out what parting a part leads to."""

@@ -14,7 +14,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.ncp_penalties import Floats, penalty_of
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.cutting.partition import Ints, Ranges, Records, Rule, cutter_for, widths
+from sfumato.coding.cutting.partition import CuttingRule, Ints, Ranges, Records, cutter_for, widths
 from sfumato.coding.reduction import reduce_rows
 from sfumato.coding.threads import worker_count
 from sfumato.core.groups import Groups
@@ -24,7 +24,7 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Proposal:
+class ProposedCuts:
     """One way to cut each of some segments: its cost (infinite: no way), and which of their records go left.
 
     `middle`, which all or no proposals have, says which records go left if the same order is cut into halves instead.
@@ -35,7 +35,7 @@ class Proposal:
     middle: Flags | None = None
 
 
-class Descent(ABC):
+class CheapestCutting(ABC):
     """Cuts all segments of one depth together, depth by depth, until no segment can be cut.
 
     `rides` says that missing values may go along with any others, because they match all.
@@ -56,7 +56,7 @@ class Descent(ABC):
         self.leaves = 0
 
     @abstractmethod
-    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[Proposal]:
+    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts of the named segments, whose ranges are given."""
 
     def run(self, start: npt.NDArray[np.integer] | None = None) -> None:
@@ -81,7 +81,7 @@ class Descent(ABC):
     def widest(self, ranges: Ranges) -> tuple[Ints, Floats]:
         """Rank the axes of some segments, widest first, and give the widths in that order."""
         count = len(self.axes)
-        both = widths(ranges, self.axes, Rule(self.smallest, relaxed=False, missing_rides=self.rides))
+        both = widths(ranges, self.axes, CuttingRule(self.smallest, relaxed=False, missing_rides=self.rides))
         width = np.maximum(both[:, :count], both[:, count:])
         ranking = np.argsort(-width, axis=1, kind="stable")
         return ranking, np.take_along_axis(width, ranking, axis=1)
@@ -98,7 +98,7 @@ class Descent(ABC):
             kept &= model.kept_by(counted)
         return kept
 
-    def _good(self, found: list[Proposal], named: Ints) -> tuple[Ints, Flags]:
+    def _good(self, found: list[ProposedCuts], named: Ints) -> tuple[Ints, Flags]:
         """Choose for every segment the first good cut: cheapest first, then in the middle of the same orders.
 
         Gives the segments that can be cut, and for each of their records whether it goes left.
