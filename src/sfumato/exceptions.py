@@ -41,7 +41,7 @@ class WriteError(SfumatoError):
 
 
 class RecipeError(SfumatoError, ValueError):
-    """A recipe file cannot be understood."""
+    """A recipe or another TOML file cannot be read or understood."""
 
 
 class InfeasibleError(SfumatoError):

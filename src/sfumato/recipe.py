@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from os import PathLike
@@ -19,6 +18,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.table.toml import parse_toml, read_toml
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
 
@@ -84,22 +84,13 @@ class Recipe:
     @classmethod
     def from_toml(cls, text: str, folder: Path | None = None) -> Recipe:
         """Read a recipe; hierarchy files that it names are looked for in `folder`."""
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise RecipeError(f"The recipe is not valid TOML: {error}.") from None
-        return cls.from_dict(content, folder)
+        return cls.from_dict(parse_toml(text, "recipe"), folder)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recipe:
         """Read a recipe file; hierarchy files that it names are looked for beside it."""
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise RecipeError(f"The recipe {path.name!r} cannot be read: {reason}.") from None
-        return cls.from_toml(text, path.parent)
+        return cls.from_dict(read_toml(path, "recipe"), path.parent)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -20,6 +19,7 @@ from sfumato.fusing.requirements import Requirement
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 from sfumato.hierarchies.builder import Builder
 from sfumato.hierarchies.settings import builder_from_dict
+from sfumato.table.toml import read_toml
 from sfumato.validation import did_you_mean
 
 Kind = TypeVar("Kind")
@@ -51,7 +51,7 @@ class PartyFile:
     def read(cls, path: str | PathLike[str]) -> PartyFile:
         """Read a file; other files that it names are looked for beside it."""
         path = Path(path)
-        content = _parsed(path)
+        content = read_toml(path, "party file")
         _refuse_unknown(content, SECTIONS, "The party file")
         try:
             return _file(content, path.parent)
@@ -187,18 +187,6 @@ def _number(text: str) -> int | float | str:
 
 def _orders(content: Content) -> Content:
     return _table(content, "orders", "The party file")
-
-
-def _parsed(path: Path) -> Content:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ReadError(f"The party file {path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise RecipeError(f"The party file {path} is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition("(")[2].removesuffix(")")  # the rest may quote a value
-        raise RecipeError(f"The party file {path} is not valid TOML, {place}.") from None
 
 
 def _section(content: Content, name: str, known: tuple[str, ...]) -> Content:
