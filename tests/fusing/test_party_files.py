@@ -107,7 +107,7 @@ def changed(content: dict, path: str, value: object) -> None:
         ("agreement/requirements/0/k", 0, "Requirement.k must be a whole number of at least 1"),
         ("agreement/requirements/0/k", True, "needs k, a whole number"),
         ("agreement/requirements/0/q", ["age"], "unknown entry 'q'"),
-        ("hierarchies", 5, "hierarchies must be a table"),
+        ("hierarchies", 5, r"\[hierarchies\] must be a table"),
         ("hierarchies/age", 5, "The hierarchy of 'age' must be a text or a table"),
         ("hierarchies/age", "intervals:0", "The hierarchy of 'age' cannot be used"),
         ("hierarchies/age", "nothing.csv", "The hierarchy of 'age' cannot be used: .*nothing.csv"),

@@ -142,11 +142,11 @@ def _values(reading: Reading, file: str, column: str) -> pa.Array:
 
 
 def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierarchy:
-    from sfumato.cli.asking import builder
     from sfumato.hierarchies.proposing import automatic
+    from sfumato.hierarchies.settings import read_builder
 
     values = _values(reading, file, column)
-    chosen = automatic(values) if kind is None else builder(kind)
+    chosen = automatic(values) if kind is None else read_builder(kind)
     return chosen.build(values)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sfumato.exceptions import RecipeError
+from sfumato.validation import did_you_mean
 
 MOST_BYTES = 1 << 28
 MOST_NESTED = 100
@@ -54,6 +56,41 @@ def parse_toml(text: str, what: str, *, remedy: str = "") -> dict[str, Any]:
     sfumato.exceptions.RecipeError: The recipe is not valid TOML, at line 1, column 5.
     """
     return _parsed(text, f"The {what}", _end(remedy))
+
+
+def table_in(content: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """Return the table that some keys lead to, empty if there is none; refuse what is something else.
+
+    >>> table_in({"release": {"missing": "own-value"}}, "release")
+    {'missing': 'own-value'}
+    """
+    table: Any = content
+    for depth, key in enumerate(keys, start=1):
+        table = table.get(key, {})
+        if not isinstance(table, Mapping):
+            raise RecipeError(f"[{'.'.join(keys[:depth])}] must be a table.")
+    return cast("Mapping[str, Any]", table)
+
+
+def refuse_unknown(content: Mapping[str, Any], known: Collection[str], owner: str) -> None:
+    """Refuse keys that nobody reads: they are misspelled.
+
+    >>> refuse_unknown({"algorithm": {}, "model": []}, ["algorithm", "models"], "The recipe")
+    Traceback (most recent call last):
+    ...
+    sfumato.exceptions.RecipeError: The recipe has an unknown entry 'model'; did you mean 'models'?
+    """
+    for key in content:
+        if key not in known:
+            hint = did_you_mean(key, known) or f"; it knows {', '.join(known) or 'nothing'}."
+            raise RecipeError(f"{owner} has an unknown entry {key!r}{hint}")
+
+
+def section_of(content: Mapping[str, Any], name: str, known: Collection[str]) -> Mapping[str, Any]:
+    """Return a table of which all keys are known."""
+    found = table_in(content, name)
+    refuse_unknown(found, known, f"[{name}]")
+    return found
 
 
 def _end(remedy: str) -> str:
