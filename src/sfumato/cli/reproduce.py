@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import examples
+from sfumato.cli.options import examples, family
 from sfumato.cli.printing import printable, progress, verdict
 from sfumato.exceptions import InvalidParameterError
 
@@ -31,14 +31,7 @@ Rows = Annotated[
     int | None, typer.Option(metavar="N", help="Records of each made-up census; else as many as in the thesis.")
 ]
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Do published experiments again: draw their figures, tell which findings are seen."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+app = family("Do published experiments again: draw their figures, tell which findings are seen.")
 
 
 @app.command(

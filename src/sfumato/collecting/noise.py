@@ -16,17 +16,12 @@ from sfumato.validation import is_number, require
 
 Numbers = npt.NDArray[np.float64]
 
-KINDS: dict[str, type[Noise]] = {}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Noise(ABC):
     """A public distribution of noise; see `UniformNoise`, `GaussianNoise` and `LaplaceNoise`."""
 
     name: ClassVar[str]
-
-    def __init_subclass__(cls) -> None:
-        KINDS[cls.name] = cls
 
     @property
     @abstractmethod
@@ -118,14 +113,8 @@ class UniformNoise(Noise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianNoise(Noise):
-    """Normal noise around 0.
-
-    >>> round(GaussianNoise(scale=1).interval_privacy(0.95), 2)
-    3.92
-    """
-
-    name = "gaussian"
+class ScaledNoise(Noise):
+    """Noise of one shape around 0, as wide as its scale says, without bounds."""
 
     scale: float
 
@@ -136,6 +125,17 @@ class GaussianNoise(Noise):
     def support(self) -> tuple[float, float]:
         """The least and the greatest noise there can be."""
         return -inf, inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianNoise(ScaledNoise):
+    """Normal noise around 0.
+
+    >>> round(GaussianNoise(scale=1).interval_privacy(0.95), 2)
+    3.92
+    """
+
+    name = "gaussian"
 
     @property
     def variance(self) -> float:
@@ -167,7 +167,7 @@ class GaussianNoise(Noise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceNoise(Noise):
+class LaplaceNoise(ScaledNoise):
     """Laplace noise around 0; drawn in floating point, so it is blur and no differential privacy.
 
     >>> round(LaplaceNoise(scale=1).interval_privacy(0.95), 2)
@@ -175,16 +175,6 @@ class LaplaceNoise(Noise):
     """
 
     name = "laplace"
-
-    scale: float
-
-    def __post_init__(self) -> None:
-        require(is_number(self.scale) and self.scale > 0, self, "scale", "a positive number", self.scale)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The least and the greatest noise there can be."""
-        return -inf, inf
 
     @property
     def variance(self) -> float:
@@ -210,6 +200,9 @@ class LaplaceNoise(Noise):
         """Return the length of the shortest interval that holds the true value with this confidence."""
         check_confidence(self, confidence)
         return -2 * self.scale * log(1 - confidence)
+
+
+KINDS: dict[str, type[Noise]] = {kind.name: kind for kind in (UniformNoise, GaussianNoise, LaplaceNoise)}
 
 
 def check_confidence(owner: object, confidence: object) -> None:
