@@ -35,8 +35,7 @@ class TableCombinations:
     """
 
     def __init__(self, task: Task, trees: Sequence[Tree], codes: Codes, watched: Codes, weights: Weights) -> None:
-        names = {name for model in task.models for name in model.attributes}
-        domains = [column.domain for column in task.table.sensitive if column.name in names]
+        domains = [column.domain for column in task.watched]
         self.task = task
         self.trees = trees
         self.codes = codes
@@ -51,8 +50,7 @@ class TableCombinations:
     @classmethod
     def of(cls, task: Task) -> tuple[TableCombinations, Group]:
         """Find the combinations of a table, and that of every row."""
-        names = {name for model in task.models for name in model.attributes}
-        columns = [*task.table.quasi, *(column for column in task.table.sensitive if column.name in names)]
+        columns = [*task.table.quasi, *task.watched]
         grouped = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
         rows = first_rows(grouped)
         order = np.lexsort([column.codes[rows] for column in reversed(columns)])

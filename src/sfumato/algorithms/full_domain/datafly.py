@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
 
 
@@ -50,8 +48,7 @@ class Datafly(GlobalRecoding):
     def recode(self, task: Task) -> Publication:
         """Walk up, and publish where the walk ends."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
+            return publish_one_group(task)
         recodings = Recodings(task)
         levels = [0] * len(recodings.ladders)
         while not recodings.check(tuple(levels)).allowed and (free := _free(recodings, levels)):

@@ -138,8 +138,7 @@ class Recodings:
         self.task = task
         self.ladders = tuple(Ladder.of(column.domain) for column in task.table.quasi)
         self.lattice = Lattice(self.ladders)
-        names = {name for model in task.models for name in model.attributes}
-        self.watched = tuple(column for column in task.table.sensitive if column.name in names)
+        self.watched = task.watched
         guide = () if target is None else (task.table.guides[target],)
         combinations, self.combination_of = combine(
             task.table.quasi, [ladder.levels for ladder in self.ladders], (*self.watched, *guide)
@@ -151,7 +150,7 @@ class Recodings:
             for ladder, counts in zip(self.ladders, self.histograms, strict=True)
         ]
         self.limit = min(task.most_suppressed, task.table.rows - 1)
-        self.smallest_group = max((model.smallest_group for model in task.models), default=1)
+        self.smallest_group = task.smallest_group
         self.checked = 0
         cells = prod(float(widths[0]) for widths in self.widths)
         self._emptiness = min(EMPTINESS, max(1.0, cells / len(combinations)))

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.algorithms.local.cheapest_cutting import Flags, ProposedCuts
+from sfumato.algorithms.local.cheapest_cutting import ProposedCuts
 from sfumato.algorithms.local.ncp_penalties import Floats, Penalty, Runs
+from sfumato.algorithms.local.segment_cutting import Flags
 from sfumato.coding.cutting.partition import Ints
 
 ROUNDS = 3  # of looking for a record that is farther away

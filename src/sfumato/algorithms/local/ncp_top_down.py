@@ -11,6 +11,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.local.ncp_cuts import Segments
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.cutting.partition import Ints, Ranges
 from sfumato.core.publication import Publication
 
@@ -43,27 +44,18 @@ class NCPTopDown(Algorithm):
 
     name = "ncp-top-down"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, https://doi.org/10.1145/1150402.1150504"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return (
-                    f"NCPTopDown cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-                )
-        return super().refusal(task)
+    needs_monotone = True
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_covers((), np.zeros(task.table.rows, dtype=np.int32), 1, missing_apart=False)
-        descent = CertaintyDescent(task)
-        descent.run()
-        return publish_covers(task.table.quasi, descent.leaf_of, descent.leaves, missing_apart=descent.rides)
+            return publish_one_group(task)
+        cutting = CertaintyCutting(task)
+        cutting.run()
+        return publish_covers(task.table.quasi, cutting.leaf_of, cutting.leaves, missing_apart=cutting.rides)
 
 
-class CertaintyDescent(CheapestCutting):
+class CertaintyCutting(CheapestCutting):
     """Cuts by seeds and by single attributes."""
 
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:

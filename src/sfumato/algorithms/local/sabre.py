@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, Flags, ProposedCuts
+from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
-from sfumato.algorithms.local.ncp_top_down import CertaintyDescent
+from sfumato.algorithms.local.ncp_top_down import CertaintyCutting
 from sfumato.algorithms.local.sabre_buckets import Floats, buckets_of
+from sfumato.algorithms.local.segment_cutting import Flags
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.cutting.partition import CuttingRule, Ints, Ranges, widths
 from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
@@ -50,20 +52,13 @@ class Sabre(Algorithm):
 
     name = "sabre"
     reference = "Cao, Karras, Kalnis, Tan 2011, https://doi.org/10.1007/s00778-010-0191-9"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return f"Sabre cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-        return super().refusal(task)
+    needs_monotone = True
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_covers((), np.zeros(task.table.rows, dtype=np.int32), 1, missing_apart=False)
-        neighborhoods = CertaintyDescent(
+            return publish_one_group(task)
+        neighborhoods = CertaintyCutting(
             replace(
                 task,
                 models=[_stricter(model) for model in task.models],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -121,6 +122,28 @@ def cutter_for(records: int) -> Cutter:
     from sfumato.coding.cutting.plain_cutter import PlainCutter
 
     return PlainCutter()
+
+
+def allowed_cuts(
+    cutter: Cutter,
+    records: Records,
+    axes: Axes,
+    rule: CuttingRule,
+    ranges: Ranges,
+    refused: Callable[[Ints, Cuts], Ints],
+) -> Cuts:
+    """Propose a cut for every segment, widest attribute first, until none is refused.
+
+    `refused` finds those of some segments whose proposed cuts do not do.
+    """
+    tried = np.arange(records.segments)
+    cuts = cutter.propose(records, axes, rule, ranges, tried, np.zeros_like(tried))
+    tried = refused(tried, cuts)
+    while len(tried):
+        again = cutter.propose(records, axes, rule, ranges, tried, cuts.rank[tried] + 1)
+        cuts.replace(tried, again)
+        tried = refused(tried, again)
+    return cuts
 
 
 def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.float64]:
