@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RecipeOptions, Source, examples, spread
+from sfumato.cli.options import ExcelSafe, Json, Reading, RecipeOptions, Replace, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -42,13 +42,9 @@ def anonymize(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
     ] = None,
-    table_format: Annotated[
-        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
-    ] = "csv",
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
-    ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    table_format: TableFormat = "csv",
+    excel_safe: ExcelSafe = False,
+    replace: Replace = False,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
     json: Json = False,

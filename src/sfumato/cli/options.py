@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
@@ -21,6 +21,9 @@ Command = TypeVar("Command", bound=Callable[..., None])
 Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+TableFormat = Annotated[Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")]
+ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace an older release.")]
 RecipeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")]
 Identifiers = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")]
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]

@@ -34,11 +34,6 @@ class CutSearch(GlobalRecoding):
         require(self.scheme in {"subtree", "sibling"}, self, "scheme", "'subtree' or 'sibling'", self.scheme)
 
     @property
-    def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
-        return True
-
-    @property
     def guides(self) -> tuple[str, ...]:
         """The column to be predicted, if any."""
         return () if self.target is None else (self.target,)

@@ -33,11 +33,6 @@ class Datafly(GlobalRecoding):
     name = "datafly"
     reference = "Sweeney 1998, https://doi.org/10.1007/978-0-387-35285-5_22"
 
-    @property
-    def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
-        return True
-
     def refusal(self, task: Task) -> str | None:
         """Refuse models that more general groups may break, though less general ones keep them."""
         for model in task.models:

@@ -53,11 +53,6 @@ class FullDomainSearch(GlobalRecoding):
             raise InvalidParameterError(f"{type(self).__name__}: the loss {self.loss!r} {wanted}.")
 
     @property
-    def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
-        return True
-
-    @property
     def guides(self) -> tuple[str, ...]:
         """The column to be predicted, if any."""
         return () if self.target is None else (self.target,)

@@ -9,7 +9,7 @@ from math import isfinite
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.domain import Domain
+from sfumato.coding.domain import Domain, stated_scale
 from sfumato.core.publication import Center, Exact, Interval, Label, Node, ValueSet
 from sfumato.core.published.labels import as_moment, is_mask, parse_label
 from sfumato.hierarchies.ordered_groups import OrderedGroups
@@ -37,12 +37,9 @@ def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -
 
 
 def _scale(name: str, shown: Sequence[str | None], schema: Schema) -> Scale:
-    if name in schema.scales:
-        return Scale(schema.scales[name])
-    if name in schema.orders:
-        return Scale.ORDINAL
-    if name in schema.hierarchies:
-        return Scale(schema.hierarchies[name].scale)
+    stated = stated_scale(name, schema)
+    if stated is not None:
+        return stated
     labels = [parse_label(text, Scale.NUMERIC, {}) for text in shown]
     numeric = any(isinstance(label, Interval | Center) for label in labels)
     other = any(isinstance(label, Exact | ValueSet | Node) for label in labels)
