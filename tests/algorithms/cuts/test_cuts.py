@@ -12,32 +12,20 @@ from hypothesis import strategies as st
 
 import cuts_oracle as oracle
 import sfumato as sf
-from sfumato.algorithms.base import Task
+from cut_tasks import TWO, task_of
 from sfumato.algorithms.cuts.choices import MemberChoices, ThresholdChoices, least_over
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.cuts.tree import Cut, Tree
 from sfumato.algorithms.cuts.worth import AvoidedLoss, ClassInformation, rounded, worth_of
-from sfumato.coding.codes import code
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.hierarchies import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from strategies import JOBS, described_tables, hierarchies
-
-
-def task_of(table, schema, k=1, suppressed=0, target=None):
-    return Task(
-        table=code(table, schema, () if target is None else (target,)),
-        models=(KAnonymity(k=k),),
-        most_suppressed=suppressed,
-        missing=Missing(schema.missing),
-        rng=np.random.default_rng(0),
-    )
 
 
 def jobs_tree(*, missing):
@@ -160,7 +148,7 @@ def test_avoided_loss_is_what_the_measure_leaves(drawn, k, share):
     assume(table.num_rows >= k)
     algorithm = TopDownSpecialization(scheme="sibling")
     release = sf.anonymize(table, schema, [KAnonymity(k=k)], algorithm, max_suppressed=share)
-    task = task_of(table, schema, k, int(share * table.num_rows))
+    task = task_of(table, schema, [KAnonymity(k=k)], int(share * table.num_rows))
     judged = oracle.Table(task)
     worth = judged.worth(oracle.published_cuts(algorithm.search(task), judged)) / table.num_rows
     told = [column for column in task.table.quasi if len(column.domain) > 1]
@@ -175,7 +163,7 @@ def test_avoided_loss_is_what_the_measure_leaves(drawn, k, share):
     siblings=st.booleans(),
 )
 def test_scanning_all_choices_gives_what_trying_each_gives(drawn, seed, k, target, siblings):
-    task = task_of(*drawn, k, suppressed=3, target=target)
+    task = task_of(*drawn, [KAnonymity(k=k)], suppressed=3, target=target)
     combinations, _ = TableCombinations.of(task)
     cuts = random_cuts(combinations, np.random.default_rng(seed), siblings=siblings)
     measure = worth_of(task, combinations.trees, target)
@@ -198,7 +186,7 @@ def test_scanning_all_choices_gives_what_trying_each_gives(drawn, seed, k, targe
 
 @given(drawn=described_tables(most_rows=16), seed=st.integers(0, 99), suppressed=st.sampled_from([0, 3]))
 def test_adopting_a_trial_gives_the_groups_that_counting_gives(drawn, seed, suppressed):
-    task = task_of(*drawn, 2, suppressed)
+    task = task_of(*drawn, TWO, suppressed)
     combinations, _ = TableCombinations.of(task)
     rng = np.random.default_rng(seed)
     cuts = random_cuts(combinations, rng, siblings=True)
@@ -244,13 +232,7 @@ def test_combinations_do_not_tell_the_order_of_rows():
 def test_combinations_that_are_rolled_up_count_the_same():
     table = pa.table({"age": [1, 1, 2, 2, 3], "disease": ["x", "y", "x", "x", "y"]})
     schema = Schema(quasi=["age"], sensitive=["disease"])
-    task = Task(
-        table=code(table, schema),
-        models=[DistinctLDiversity(l=1, sensitive="disease")],
-        most_suppressed=0,
-        missing=Missing.OWN_VALUE,
-        rng=np.random.default_rng(0),
-    )
+    task = task_of(table, schema, [DistinctLDiversity(l=1, sensitive="disease")])
     combinations, _ = TableCombinations.of(task)
     group = np.array([0, 0, 0, 1], dtype=np.int32)
     up = combinations.rolled_up(group)
@@ -271,7 +253,7 @@ def test_a_taxonomy_with_leaves_that_nobody_has_is_published():
     schema = Schema(
         quasi=["home"], hierarchies={"home": Taxonomy({"home": ["flat", "boat"], "none": ["street", "car"]})}
     )
-    combinations, _ = TableCombinations.of(task_of(table, schema, 2))
+    combinations, _ = TableCombinations.of(task_of(table, schema))
     (tree,) = combinations.trees
     assert tree.codes == 4
     assert AvoidedLoss(combinations.task, [tree]).records(0, [tree.whole(1)]).tolist() == [0]
