@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge
 from sfumato.core.groups import Groups
 
 if TYPE_CHECKING:

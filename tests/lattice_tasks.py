@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.checks.models import sample_domain, sample_numbers
@@ -17,27 +18,6 @@ from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import silent
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.models import (
-    AlphaKAnonymity,
-    BetaLikeness,
-    ConfidenceBounding,
-    DeltaDisclosure,
-    DistinctLDiversity,
-    EntropyLDiversity,
-    EpsilonMAnonymity,
-    FrequencyLDiversity,
-    HPKAnonymity,
-    KAnonymity,
-    KEAnonymity,
-    KLAnonymity,
-    KMap,
-    NTCloseness,
-    PPlusSensitiveKAnonymity,
-    PSensitiveKAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-    XYAnonymity,
-)
 from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 from strategies import hierarchies
@@ -58,44 +38,44 @@ HALVES = {f"value {i}": f"half {i % 2}" for i in range(VALUES)}
 
 MODELS: tuple[tuple[PrivacyModel, ...], ...] = (
     (),
-    (KAnonymity(k=1),),
-    (KAnonymity(k=2),),
-    (KAnonymity(k=4),),
-    (DistinctLDiversity(l=2, **S),),
-    (DistinctLDiversity(l=3, **S), KAnonymity(k=4)),
-    (FrequencyLDiversity(l=2, **S),),
-    (EntropyLDiversity(l=1.7, **S),),
-    (RecursiveLDiversity(c=2, l=2, **S),),
-    (RecursiveLDiversity(c=1.5, l=1, **S), DistinctLDiversity(l=2, **U)),
-    (TCloseness(t=0.3, **S),),
-    (KAnonymity(k=2), TCloseness(t=0.4, **S)),
-    (TCloseness(t=0.2, distance="ordered", **S),),
-    (TCloseness(t=0.25, distance="hierarchical", **S),),
-    (TCloseness(t=0.3, distance="kl", **S),),
-    (TCloseness(t=0.3, **S), TCloseness(t=0.4, **U)),
-    (PSensitiveKAnonymity(p=2, k=3, **S),),
-    (PPlusSensitiveKAnonymity(p=2, k=2, categories=HALVES, **S),),
-    (HPKAnonymity(h=2, p=2, k=3, levels=HALVES, **S),),
-    (AlphaKAnonymity(alpha=0.6, k=2, **S),),
-    (AlphaKAnonymity(alpha=0.4, k=2, values=["value 0"], **S),),
-    (ConfidenceBounding(bounds=0.6, **S),),
-    (ConfidenceBounding(bounds={"value 0": 0.3, "value 2": 0.5}, **S),),
-    (KEAnonymity(k=2, e=1, **U),),
-    (EpsilonMAnonymity(epsilon=0.5, m=2, **U),),
-    (EpsilonMAnonymity(epsilon=0.4, m=2, relative=True, **U),),
-    (NTCloseness(n=4, t=0.3, **S),),
-    (BetaLikeness(beta=0.9, **S),),
-    (BetaLikeness(beta=1.2, enhanced=True, **S),),
-    (DeltaDisclosure(delta=1.4, **S),),
-    (DeltaDisclosure(delta=1.1, present_only=True, **S),),
-    (KLAnonymity(k=3, l=1.8, **S),),
-    (XYAnonymity(k=2, y="s"),),
-    (XYAnonymity(k=2, y="s", h=0.7),),
-    (KMap(k=5, fraction=0.3),),
+    (sf.KAnonymity(k=1),),
+    (sf.KAnonymity(k=2),),
+    (sf.KAnonymity(k=4),),
+    (sf.DistinctLDiversity(l=2, **S),),
+    (sf.DistinctLDiversity(l=3, **S), sf.KAnonymity(k=4)),
+    (sf.FrequencyLDiversity(l=2, **S),),
+    (sf.EntropyLDiversity(l=1.7, **S),),
+    (sf.RecursiveLDiversity(c=2, l=2, **S),),
+    (sf.RecursiveLDiversity(c=1.5, l=1, **S), sf.DistinctLDiversity(l=2, **U)),
+    (sf.TCloseness(t=0.3, **S),),
+    (sf.KAnonymity(k=2), sf.TCloseness(t=0.4, **S)),
+    (sf.TCloseness(t=0.2, distance="ordered", **S),),
+    (sf.TCloseness(t=0.25, distance="hierarchical", **S),),
+    (sf.TCloseness(t=0.3, distance="kl", **S),),
+    (sf.TCloseness(t=0.3, **S), sf.TCloseness(t=0.4, **U)),
+    (sf.PSensitiveKAnonymity(p=2, k=3, **S),),
+    (sf.PPlusSensitiveKAnonymity(p=2, k=2, categories=HALVES, **S),),
+    (sf.HPKAnonymity(h=2, p=2, k=3, levels=HALVES, **S),),
+    (sf.AlphaKAnonymity(alpha=0.6, k=2, **S),),
+    (sf.AlphaKAnonymity(alpha=0.4, k=2, values=["value 0"], **S),),
+    (sf.ConfidenceBounding(bounds=0.6, **S),),
+    (sf.ConfidenceBounding(bounds={"value 0": 0.3, "value 2": 0.5}, **S),),
+    (sf.KEAnonymity(k=2, e=1, **U),),
+    (sf.EpsilonMAnonymity(epsilon=0.5, m=2, **U),),
+    (sf.EpsilonMAnonymity(epsilon=0.4, m=2, relative=True, **U),),
+    (sf.NTCloseness(n=4, t=0.3, **S),),
+    (sf.BetaLikeness(beta=0.9, **S),),
+    (sf.BetaLikeness(beta=1.2, enhanced=True, **S),),
+    (sf.DeltaDisclosure(delta=1.4, **S),),
+    (sf.DeltaDisclosure(delta=1.1, present_only=True, **S),),
+    (sf.KLAnonymity(k=3, l=1.8, **S),),
+    (sf.XYAnonymity(k=2, y="s"),),
+    (sf.XYAnonymity(k=2, y="s", h=0.7),),
+    (sf.KMap(k=5, fraction=0.3),),
     (FewerThan(k=4),),
-    (FewerThan(k=6), KAnonymity(k=2)),
-    (FewerThan(k=7), TCloseness(t=0.5, **S)),
-    (EntropyLDiversity(l=1.5, **S), TCloseness(t=0.4, **U), KAnonymity(k=2)),
+    (FewerThan(k=6), sf.KAnonymity(k=2)),
+    (FewerThan(k=7), sf.TCloseness(t=0.5, **S)),
+    (sf.EntropyLDiversity(l=1.5, **S), sf.TCloseness(t=0.4, **U), sf.KAnonymity(k=2)),
 )
 
 

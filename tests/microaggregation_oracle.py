@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sfumato.algorithms.microaggregation.space import Axis
+    from sfumato.algorithms.microaggregation.space import SpaceAxis
 
 GRID = 2**32
 
@@ -26,7 +26,7 @@ class Record(NamedTuple):
     level: int
 
 
-def distance(axis: Axis, code: int, other: int) -> Fraction:
+def distance(axis: SpaceAxis, code: int, other: int) -> Fraction:
     """Shi et al. 2024, section 1.5, formulas (4), (6), (14) and (16)."""
     if axis.kind == "numeric":
         return abs(Fraction(axis.positions[code]) - Fraction(axis.positions[other]))
@@ -40,7 +40,7 @@ def distance(axis: Axis, code: int, other: int) -> Fraction:
     return Fraction(code != other)
 
 
-def center(axis: Axis, codes: Sequence[int]) -> Fraction | int:
+def center(axis: SpaceAxis, codes: Sequence[int]) -> Fraction | int:
     """Shi et al. 2024, formulas (5), (7), (15) and (17): a position, or a code."""
     if axis.kind == "numeric":
         return sum((Fraction(axis.positions[code]) for code in codes), Fraction(0)) / len(codes)
@@ -56,7 +56,7 @@ def center(axis: Axis, codes: Sequence[int]) -> Fraction | int:
     return min(sorted(often), key=lambda code: -often[code])
 
 
-def axis_loss(axis: Axis, codes: Sequence[int]) -> Fraction:
+def axis_loss(axis: SpaceAxis, codes: Sequence[int]) -> Fraction:
     """Sum the distances to the center on one axis, formula (20)."""
     middle = center(axis, codes)
     if axis.kind == "numeric":
@@ -64,18 +64,18 @@ def axis_loss(axis: Axis, codes: Sequence[int]) -> Fraction:
     return sum((distance(axis, code, int(middle)) for code in codes), Fraction(0))
 
 
-def weighted(axis: Axis, amount: Fraction) -> Fraction:
+def weighted(axis: SpaceAxis, amount: Fraction) -> Fraction:
     """Weigh an amount and round it to the grid that makes ties exact."""
     return Fraction(round(Fraction(axis.weight) * amount * GRID), GRID)
 
 
-def info_loss(axes: Sequence[Axis], records: Sequence[Record]) -> Fraction:
+def info_loss(axes: Sequence[SpaceAxis], records: Sequence[Record]) -> Fraction:
     """Sum the weighted distances of all records to the center, formula (20)."""
     columns = zip(*(record.codes for record in records), strict=True)
     return sum((weighted(axis, axis_loss(axis, codes)) for axis, codes in zip(axes, columns, strict=True)), Fraction(0))
 
 
-def box_loss(axes: Sequence[Axis], records: Sequence[Record]) -> Fraction:
+def box_loss(axes: Sequence[SpaceAxis], records: Sequence[Record]) -> Fraction:
     """Byun et al. 2007: the number of records times the sum of the ranges of their values."""
     columns = zip(*(record.codes for record in records), strict=True)
     widths = [
@@ -96,7 +96,7 @@ def entropy(records: Sequence[Record], weights: Sequence[float], base: float) ->
 class Oracle:
     """One way to judge classes: by the privacy safety index, or by the price of boxes."""
 
-    axes: Sequence[Axis]
+    axes: Sequence[SpaceAxis]
     least: tuple[int, int, int]
     w1: float
     w2: float

@@ -125,6 +125,15 @@ def test_names_are_spelled_out_and_have_no_history():
     assert [name for name in found if words(name) & BANNED_EVERYWHERE] == []
 
 
+def test_no_two_classes_share_a_name():
+    homes: dict[str, list[str]] = {}
+    for path, tree in SOURCES.items():
+        for each in nodes(tree, ast.ClassDef):
+            if not each.name.startswith("_"):
+                homes.setdefault(each.name, []).append(named(path))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
 def test_only_the_command_line_prints():
     prints = [
         f"{named(path)}:{call.lineno}"

@@ -159,7 +159,7 @@ def with_model(lines: str) -> str:
 
 
 REFUSED = [
-    ("x", "The recipe is not valid TOML: "),
+    ("x", "The recipe is not valid TOML, "),
     ("[attributs]", "The recipe has an unknown entry 'attributs'; did you mean 'attributes'?"),
     ("zzz = 1", "The recipe has an unknown entry 'zzz'; it knows sfumato, input, release, "),
     ("release = 3", "[release] must be a table."),
@@ -270,22 +270,6 @@ def test_what_is_no_recipe_is_refused_in_one_sentence(text, sentence):
     assert "\n" not in said
     assert refusal.value.__cause__ is None
     assert refusal.value.__suppress_context__ or refusal.value.__context__ is None
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (None, "The recipe 'recipe.toml' cannot be read: No such file or directory."),
-        (b"\xff\xfe", "The recipe 'recipe.toml' cannot be read: it is not UTF-8 text."),
-    ],
-)
-def test_a_recipe_file_that_cannot_be_read_is_refused(tmp_path, content, sentence):
-    path = tmp_path / "recipe.toml"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(RecipeError) as refusal:
-        Recipe.read(path)
-    assert str(refusal.value) == sentence
 
 
 def test_a_hierarchy_file_that_cannot_be_used_is_refused(tmp_path):

@@ -42,7 +42,7 @@ class WriteError(SfumatoError):
 
 
 class RecipeError(SfumatoError, ValueError):
-    """A recipe file cannot be understood."""
+    """A recipe or another TOML file cannot be read or understood."""
 
 
 class PluginError(SfumatoError):

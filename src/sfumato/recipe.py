@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from os import PathLike
@@ -13,12 +12,13 @@ from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
-from sfumato.hierarchies import Taxonomy
-from sfumato.hierarchies.settings import builder_from_dict
+from sfumato.hierarchies.builder import Builder
+from sfumato.hierarchies.settings import read_builder
 from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
 
@@ -84,33 +84,24 @@ class Recipe:
     @classmethod
     def from_toml(cls, text: str, folder: Path | None = None) -> Recipe:
         """Read a recipe; hierarchy files that it names are looked for in `folder`."""
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise RecipeError(f"The recipe is not valid TOML: {error}.") from None
-        return cls.from_dict(content, folder)
+        return cls.from_dict(parse_toml(text, "recipe"), folder)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recipe:
         """Read a recipe file; hierarchy files that it names are looked for beside it."""
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise RecipeError(f"The recipe {path.name!r} cannot be read: {reason}.") from None
-        return cls.from_toml(text, path.parent)
+        return cls.from_dict(read_toml(path, "recipe"), path.parent)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:
         """Rebuild what `to_dict` gave."""
         known = ("sfumato", "input", "release", "attributes", "models", "algorithm")
-        _refuse_unknown(content, known, "The recipe")
-        release = _section(content, "release", ("max_suppressed", "missing"))
-        header = _section(content, "sfumato", ("version", "seed"))
-        source = _section(content, "input", ("rows", "sha256"))
+        refuse_unknown(content, known, "The recipe")
+        release = section_of(content, "release", ("max_suppressed", "missing"))
+        header = section_of(content, "sfumato", ("version", "seed"))
+        source = section_of(content, "input", ("rows", "sha256"))
         return cls(
-            schema=_schema(_table(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
+            schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
             algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
             max_suppressed=release.get("max_suppressed", 0.0),
@@ -148,7 +139,7 @@ def _schema(attributes: Mapping[str, Any], missing: Any, folder: Path | None) ->
     for name, entry in attributes.items():
         if not isinstance(entry, Mapping):
             raise RecipeError(f"[attributes.{name}] must be a table with at least a role.")
-        _refuse_unknown(entry, ("role", "scale", "order", "flags", "hierarchy"), f"[attributes.{name}]")
+        refuse_unknown(entry, ("role", "scale", "order", "flags", "hierarchy"), f"[attributes.{name}]")
         role = entry.get("role")
         if not isinstance(role, str) or role not in by_role:
             raise RecipeError(f"[attributes.{name}] needs a role, one of {', '.join(by_role)}.")
@@ -170,25 +161,13 @@ def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
         raise RecipeError(f"The flags in [attributes.{name}] must name a column.")
 
 
-def _hierarchy(owner: str, entry: object, folder: Path | None) -> Any:
+def _hierarchy(owner: str, entry: object, folder: Path | None) -> Builder:
     if not isinstance(entry, Mapping):
         raise RecipeError(f"{owner} must be a table with a kind.")
     try:
-        if entry.get("kind") != Taxonomy.kind or "file" not in entry:
-            return builder_from_dict(entry)
-        return _taxonomy_file({key: value for key, value in entry.items() if key != "kind"}, folder)
+        return read_builder(entry, folder)
     except (RecipeError, InvalidParameterError, HierarchyError) as error:
         raise RecipeError(f"{owner} cannot be used: {error}") from None
-
-
-def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy:
-    _refuse_unknown(settings, ("file", "separator", "encoding"), "A taxonomy from a file")
-    for key, value in settings.items():
-        if not isinstance(value, str):
-            raise RecipeError(f"{key} must be a text.")
-    path = Path(settings["file"])
-    options = {key: value for key, value in settings.items() if key != "file"}
-    return Taxonomy.read_csv(path if folder is None else folder / path, **options)
 
 
 def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
@@ -201,7 +180,7 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
     allowed = {field.name: field for field in fields(choice)}
-    _refuse_unknown(parameters, allowed, f"The {what} {name!r}")
+    refuse_unknown(parameters, allowed, f"The {what} {name!r}")
     needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
     lacking = [key for key in needed if key not in parameters]
     if lacking:
@@ -210,26 +189,6 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         return choice(**parameters)
     except TypeError:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong kind; see `sfumato {what}s`.") from None
-
-
-def _refuse_unknown(content: Mapping[str, Any], known: Any, owner: str) -> None:
-    for key in content:
-        if key not in known:
-            hint = did_you_mean(key, known) or f"; it knows {', '.join(known) or 'nothing'}."
-            raise RecipeError(f"{owner} has an unknown entry {key!r}{hint}")
-
-
-def _section(content: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
-    section = _table(content, name)
-    _refuse_unknown(section, known, f"[{name}]")
-    return section
-
-
-def _table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = content.get(name, {})
-    if not isinstance(section, Mapping):
-        raise RecipeError(f"[{name}] must be a table.")
-    return section
 
 
 def _list(content: Mapping[str, Any], name: str) -> list[Any]:

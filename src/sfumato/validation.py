@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from sfumato.exceptions import InvalidParameterError
@@ -38,6 +38,13 @@ def is_whole(value: object) -> bool:
 def is_number(value: object) -> bool:
     """Return whether a value is a finite real number (and not a boolean)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def are_weights(given: object) -> bool:
+    """Return whether a value maps names to numbers of at least 0."""
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and is_number(weight) and weight >= 0 for name, weight in given.items()
+    )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from sfumato.attacks.attack import ATTACKS
 from sfumato.attacks.inferring import Homogeneity
 from sfumato.attacks.linking import Linkage, Membership
 from sfumato.attacks.results import AttackResult
-from sfumato.attacks.setting import Setting
+from sfumato.attacks.setting import AttackSetting
 from sfumato.checks import attacks as suite
 from sfumato.randomness import draw_seed, generator
 
@@ -29,14 +29,14 @@ class UnknownQuestion(Linkage):
 
 @dataclass(frozen=True, kw_only=True)
 class MoreSuccessesThanClaims(Homogeneity):
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         for result in super().run(setting):
             yield replace(result, claims=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorksOnReleasesOnly(Homogeneity):
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         raw = len(setting.view.groups) == setting.view.table.rows
         for result in super().run(setting):
             yield replace(result, successes=0) if raw else result
@@ -44,28 +44,28 @@ class WorksOnReleasesOnly(Homogeneity):
 
 @dataclass(frozen=True, kw_only=True)
 class KnowsTheTruth(Homogeneity):
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         for result in super().run(setting):
             yield replace(result, claims=result.targets, successes=result.targets)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControlIsTheAttack(Homogeneity):
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         for result in super().run(setting):
             yield replace(result, control_targets=result.targets, control_successes=result.successes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OtherEveryTime(Linkage):
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         for result in super().run(setting):
             yield replace(result, baseline=generator(draw_seed()).random() / result.targets)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountsTheFirstRow(Linkage):
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         early = int(setting.targets.own_rows[0] < setting.view.table.rows / 2)
         for result in super().run(setting):
             yield replace(result, claims=result.targets - early, successes=0)
@@ -73,14 +73,14 @@ class CountsTheFirstRow(Linkage):
 
 @dataclass(frozen=True, kw_only=True)
 class ShowsACell(Homogeneity):
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         for result in super().run(setting):
             yield replace(result, details={setting.view.texts("ill")[0]: 1.0})
 
 
 @dataclass(frozen=True, kw_only=True)
 class RefusesWithoutAReason(Membership):
-    def refusal(self, setting: Setting) -> str | None:
+    def refusal(self, setting: AttackSetting) -> str | None:
         return "" if setting.outsiders is None else None
 
 

@@ -6,15 +6,14 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.shared_data
+from adult import COLUMNS, hierarchy_file
 
-COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
-COLUMNS += ["occupation", "salary-class"]
+pytestmark = pytest.mark.shared_data
 
 
 @pytest.fixture
 def hierarchies(shared_data):
-    files = {name: shared_data / "adult" / f"adult_hierarchy_{name}.csv" for name in COLUMNS}
+    files = {name: hierarchy_file(shared_data, name) for name in COLUMNS}
     return [part for name, path in files.items() for part in ("--hierarchy", f"{name}={path}")]
 
 
@@ -42,6 +41,6 @@ def test_the_proposed_recipe_runs(run, shared_data, tmp_path):
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_every_hierarchy_covers_its_column(run, shared_data, name):
-    folder = shared_data / "adult"
-    result = run("hierarchy", "check", folder / f"adult_hierarchy_{name}.csv", folder / "adult.csv", "--column", name)
+    file = hierarchy_file(shared_data, name)
+    result = run("hierarchy", "check", file, file.parent / "adult.csv", "--column", name)
     assert result.exit_code == 0, result.stderr

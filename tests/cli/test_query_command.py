@@ -114,10 +114,8 @@ def test_a_question_that_is_not_understood_costs_nothing(run, store, question, s
 
 def test_what_is_no_store_is_refused(run, tmp_path):
     path = tmp_path / "study.toml"
-    assert "There is no store" in run("query", "budget", path).output
+    assert "make one by sfumato query init" in run("query", "budget", path).output
     path.write_text("format = 'something else'\n")
-    assert "is no store" in run("query", "budget", path).output
-    path.write_text("not = [toml\n")
     assert "is no store" in run("query", "budget", path).output
 
 

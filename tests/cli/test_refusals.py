@@ -148,7 +148,7 @@ BAD = {
         "the query fails on its data",
     ),
     "wrong PostgreSQL": (["postgresql://ann:secret@127.0.0.1:1/db", *GOOD, "--table", "t"], "ann:***@127.0.0.1"),
-    "absent recipe": (["t.csv", "--recipe", "absent.toml"], "The recipe 'absent.toml' cannot be read"),
+    "absent recipe": (["t.csv", "--recipe", "absent.toml"], "The recipe absent.toml cannot be read"),
     "recipe no TOML": (["t.csv", "--recipe", "not_toml.toml"], "is not valid TOML"),
     "recipe with a typing error": (["t.csv", "--recipe", "strange.toml"], "did you mean 'attributes'?"),
     "recipe without roles": (["t.csv", "--recipe", "no_role.toml"], "needs a role"),

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import sfumato as sf
 from sfumato.cli.reproduce import app
 from sfumato.exceptions import SfumatoError
-from sfumato.reproducing import setting
+from sfumato.reproducing import thesis_setting
 from sfumato.samples.census import generate_census
 
 
@@ -19,14 +19,14 @@ from sfumato.samples.census import generate_census
 def small(monkeypatch):
     """Measure few releases, in this process."""
     few = partial(
-        setting.Grid,
+        thesis_setting.ThesisGrid,
         diversities=(3, 5),
         group_sizes=(3,),
         fixed_diversities=(3,),
         generalized_sizes=(3,),
         densities=(0.2,),
     )
-    monkeypatch.setattr(setting, "Grid", few)
+    monkeypatch.setattr(thesis_setting, "ThesisGrid", few)
     monkeypatch.setattr("sfumato.coding.threads.worker_count", lambda: 1)
 
 
@@ -53,7 +53,7 @@ def test_findings_are_printed_and_figures_written(tmp_path):
 @pytest.mark.usefixtures("small")
 def test_a_table_of_the_user_is_used(tmp_path):
     sf.write(generate_census(300, seed=4), tmp_path / "mine.csv")
-    recipe = sf.Recipe(schema=setting.census_schema(), models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian())
+    recipe = sf.Recipe(schema=thesis_setting.census_schema(), models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian())
     (tmp_path / "recipe.toml").write_text(recipe.to_toml(), "utf-8")
     done = thesis(
         "--table", tmp_path / "mine.csv", "--schema", tmp_path / "recipe.toml", "--queries", 3, "--out", tmp_path / "t"

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.collecting.coins import Source, exp_below, rounded_chance
+from sfumato.collecting.coins import BitSource, exp_below, rounded_chance
 from sfumato.exceptions import InvalidParameterError
 
 
@@ -34,12 +34,12 @@ def test_coins_have_their_chance(chance):
     # 5.5 standard errors: a false alarm in 4 of 100 million runs, had the seed not been fixed.
     throws = 1_000_000
     grid = rounded_chance(chance, up=False)
-    heads = int(Source(5).coins(grid, (throws,)).sum())
+    heads = int(BitSource(5).coins(grid, (throws,)).sum())
     share = float(chance)
     assert abs(heads - throws * share) < 5.5 * np.sqrt(throws * share * (1 - share))
 
 
-class Scripted(Source):
+class Scripted(BitSource):
     """A source whose bytes are given."""
 
     def __init__(self, script: list[bytes]) -> None:
@@ -73,16 +73,16 @@ def test_without_a_seed_bits_come_from_the_operating_system(monkeypatch):
         return bytes(count)
 
     monkeypatch.setattr(os, "urandom", counted)
-    Source().words(3)
+    BitSource().words(3)
     assert asked == [24]
-    Source(1).words(3)
+    BitSource(1).words(3)
     assert asked == [24]
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", 1 << 64])
 def test_bad_seeds_are_refused(seed):
     with pytest.raises(InvalidParameterError, match="seed must be a whole number"):
-        Source(seed)
+        BitSource(seed)
 
 
 def test_uniform_draws_never_touch_the_ends():

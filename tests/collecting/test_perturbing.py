@@ -111,14 +111,6 @@ def test_plans_that_say_nothing_are_refused(content, message):
         parse_plan(content)
 
 
-def test_plan_files_that_are_none_are_refused(tmp_path):
-    with pytest.raises(RecipeError, match="cannot be read"):
-        read_plan(tmp_path / "absent.toml")
-    (tmp_path / "plan.toml").write_text("= =")
-    with pytest.raises(RecipeError, match="is no TOML"):
-        read_plan(tmp_path / "plan.toml")
-
-
 def test_short_forms_are_read():
     assert short_noise("uniform:-20,20") == PLAN["age"]
     assert short_response("0.8:female,male") == RandomizedResponse(values=("female", "male"), truth=0.8)

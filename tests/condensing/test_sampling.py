@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.condensing.columns import Column, Kind, from_numbers, from_texts
+from sfumato.condensing.columns import Column, ColumnKind, from_numbers, from_texts
 from sfumato.condensing.sampling import Tally, draw_codes, draw_numbers, shared_out, source
 from sfumato.condensing.statistics import GroupStatistics
 from sfumato.randomness import generator
@@ -75,10 +75,10 @@ def test_a_seed_repeats_a_draw_and_none_does_not():
 @pytest.mark.parametrize(
     ("kind", "numbers", "expected"),
     [
-        (Kind.WHOLE, [1.4, -2.6, 1.6], ["1", "-3", "2"]),
-        (Kind.NUMBER, [1.25], ["1.25"]),
-        (Kind.DATE, [0.6, 365.2], ["1970-01-02", "1971-01-01"]),
-        (Kind.MOMENT, [0.5], ["1970-01-01 12:00:00.000000"]),
+        (ColumnKind.WHOLE, [1.4, -2.6, 1.6], ["1", "-3", "2"]),
+        (ColumnKind.NUMBER, [1.25], ["1.25"]),
+        (ColumnKind.DATE, [0.6, 365.2], ["1970-01-02", "1971-01-01"]),
+        (ColumnKind.MOMENT, [0.5], ["1970-01-01 12:00:00.000000"]),
     ],
 )
 def test_numbers_become_values_of_their_kind_and_back(kind, numbers, expected):
@@ -88,13 +88,13 @@ def test_numbers_become_values_of_their_kind_and_back(kind, numbers, expected):
 
 
 def test_texts_become_values_of_their_kind():
-    assert from_texts(["true", "false"], Kind.BOOLEAN).to_pylist() == [True, False]
-    assert from_texts(["12", "7"], Kind.WHOLE).to_pylist() == [12, 7]
+    assert from_texts(["true", "false"], ColumnKind.BOOLEAN).to_pylist() == [True, False]
+    assert from_texts(["12", "7"], ColumnKind.WHOLE).to_pylist() == [12, 7]
 
 
 def test_a_column_widens_only_to_what_holds_its_values():
-    assert Column("a", Kind.WHOLE, numeric=True).widened(Kind.NUMBER).kind is Kind.NUMBER
-    assert Column("a", Kind.NUMBER, numeric=True).widened(Kind.WHOLE).kind is Kind.NUMBER
-    assert Column("a", Kind.DATE, numeric=True).widened(Kind.MOMENT).kind is Kind.MOMENT
-    assert Column("a", Kind.DATE, numeric=True).widened(Kind.WHOLE) is None
-    assert Column("a", Kind.TEXT, numeric=False).widened(Kind.WHOLE) is None
+    assert Column("a", ColumnKind.WHOLE, numeric=True).widened(ColumnKind.NUMBER).kind is ColumnKind.NUMBER
+    assert Column("a", ColumnKind.NUMBER, numeric=True).widened(ColumnKind.WHOLE).kind is ColumnKind.NUMBER
+    assert Column("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.MOMENT).kind is ColumnKind.MOMENT
+    assert Column("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.WHOLE) is None
+    assert Column("a", ColumnKind.TEXT, numeric=False).widened(ColumnKind.WHOLE) is None

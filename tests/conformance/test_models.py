@@ -8,31 +8,10 @@ import numpy as np
 import pytest
 
 import oracles
+import sfumato as sf
 from sfumato import catalogue, models
 from sfumato.checks import check_level_equals_oracle, every_law
 from sfumato.checks.models import sample_domain, sample_numbers, samples
-from sfumato.models import (
-    AlphaKAnonymity,
-    BetaLikeness,
-    ConfidenceBounding,
-    DeltaDisclosure,
-    DeltaPresence,
-    DistinctLDiversity,
-    EntropyLDiversity,
-    EpsilonMAnonymity,
-    FrequencyLDiversity,
-    HPKAnonymity,
-    KAnonymity,
-    KEAnonymity,
-    KLAnonymity,
-    KMap,
-    NTCloseness,
-    PPlusSensitiveKAnonymity,
-    PSensitiveKAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-    XYAnonymity,
-)
 from sfumato.models.base import PrivacyModel
 from sfumato.models.delta_presence import HighestPresence, LeastPresence
 from sfumato.models.distinct_categories import DistinctCategories
@@ -77,82 +56,82 @@ def by_matrix(counts, totals):
 
 
 CASES = [
-    (KAnonymity(k=1), lambda counts, _: oracles.size(counts)),
-    (KAnonymity(k=4), lambda counts, _: oracles.size(counts)),
-    (DistinctLDiversity(l=1, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
-    (DistinctLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
-    (FrequencyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
-    (FrequencyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
-    (EntropyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
-    (EntropyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
-    (RecursiveLDiversity(c=0.5, l=1, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 1)),
-    (RecursiveLDiversity(c=1.5, l=3, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 3)),
-    (TCloseness(t=0.4, sensitive="s"), oracles.equal_distance),
-    (TCloseness(t=0.3, sensitive="s", distance="ordered"), oracles.ordered_distance),
-    (TCloseness(t=0.3, sensitive="s", distance="hierarchical"), by_tree),
-    (TCloseness(t=0.4, sensitive="s", distance="variational"), oracles.equal_distance),
-    (TCloseness(t=0.3, sensitive="s", distance="kl"), oracles.divergence),
-    (TCloseness(t=0.6, sensitive="s", distance="matrix", costs=COSTS), by_matrix),
-    (NTCloseness(n=6, t=0.35, sensitive="s"), lambda c, t: oracles.distance_to_superset(c, t, 6)),
+    (sf.KAnonymity(k=1), lambda counts, _: oracles.size(counts)),
+    (sf.KAnonymity(k=4), lambda counts, _: oracles.size(counts)),
+    (sf.DistinctLDiversity(l=1, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
+    (sf.DistinctLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
+    (sf.FrequencyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
+    (sf.FrequencyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
+    (sf.EntropyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
+    (sf.EntropyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
+    (sf.RecursiveLDiversity(c=0.5, l=1, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 1)),
+    (sf.RecursiveLDiversity(c=1.5, l=3, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 3)),
+    (sf.TCloseness(t=0.4, sensitive="s"), oracles.equal_distance),
+    (sf.TCloseness(t=0.3, sensitive="s", distance="ordered"), oracles.ordered_distance),
+    (sf.TCloseness(t=0.3, sensitive="s", distance="hierarchical"), by_tree),
+    (sf.TCloseness(t=0.4, sensitive="s", distance="variational"), oracles.equal_distance),
+    (sf.TCloseness(t=0.3, sensitive="s", distance="kl"), oracles.divergence),
+    (sf.TCloseness(t=0.6, sensitive="s", distance="matrix", costs=COSTS), by_matrix),
+    (sf.NTCloseness(n=6, t=0.35, sensitive="s"), lambda c, t: oracles.distance_to_superset(c, t, 6)),
     (
-        PSensitiveKAnonymity(p=2, k=3, sensitive="s"),
+        sf.PSensitiveKAnonymity(p=2, k=3, sensitive="s"),
         lambda c, _: min(Fraction(oracles.size(c), 3), Fraction(oracles.distinct_values(c), 2)),
     ),
     (
-        PPlusSensitiveKAnonymity(p=3, k=3, sensitive="s", categories=THREES),
+        sf.PPlusSensitiveKAnonymity(p=3, k=3, sensitive="s", categories=THREES),
         lambda c, _: min(Fraction(oracles.size(c), 3), Fraction(in_threes(c), 3)),
     ),
     (
-        HPKAnonymity(h=2, p=3, k=4, sensitive="s", levels=HALVES),
+        sf.HPKAnonymity(h=2, p=3, k=4, sensitive="s", levels=HALVES),
         lambda c, _: min(
             Fraction(oracles.size(c), 4), Fraction(oracles.distinct_values(c), 3), Fraction(in_halves(c), 2)
         ),
     ),
     (
-        AlphaKAnonymity(alpha=0.5, k=3, sensitive="s"),
+        sf.AlphaKAnonymity(alpha=0.5, k=3, sensitive="s"),
         lambda c, _: min(Fraction(oracles.size(c), 3), alpha_quotient(c, range(len(c)))),
     ),
     (
-        AlphaKAnonymity(alpha=0.5, k=3, sensitive="s", values=["value 1", "value 2"]),
+        sf.AlphaKAnonymity(alpha=0.5, k=3, sensitive="s", values=["value 1", "value 2"]),
         lambda c, _: min(Fraction(oracles.size(c), 3), alpha_quotient(c, [1, 2])),
     ),
-    (ConfidenceBounding(bounds=0.3, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
-    (ConfidenceBounding(bounds=BOUNDS, sensitive="s"), over_bounds),
+    (sf.ConfidenceBounding(bounds=0.3, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
+    (sf.ConfidenceBounding(bounds=BOUNDS, sensitive="s"), over_bounds),
     (
-        KEAnonymity(k=3, e=4.5, sensitive="s"),
+        sf.KEAnonymity(k=3, e=4.5, sensitive="s"),
         lambda c, _: min(
             Fraction(oracles.distinct_values(c), 3), oracles.range_of_numbers(c, numbers(c)) / Fraction("4.5")
         ),
     ),
     (
-        EpsilonMAnonymity(epsilon=1.5, m=2, sensitive="s"),
+        sf.EpsilonMAnonymity(epsilon=1.5, m=2, sensitive="s"),
         lambda c, _: oracles.inverse_proximity(c, numbers(c), 1.5),
     ),
     (
-        EpsilonMAnonymity(epsilon=0.4, m=3, sensitive="s", relative=True),
+        sf.EpsilonMAnonymity(epsilon=0.4, m=3, sensitive="s", relative=True),
         lambda c, _: oracles.inverse_proximity(c, numbers(c), 0.4, relative=True),
     ),
-    (BetaLikeness(beta=0.8, sensitive="s"), oracles.relative_gain),
-    (DeltaDisclosure(delta=1.2, sensitive="s"), oracles.disclosed_bits),
+    (sf.BetaLikeness(beta=0.8, sensitive="s"), oracles.relative_gain),
+    (sf.DeltaDisclosure(delta=1.2, sensitive="s"), oracles.disclosed_bits),
     (
-        DeltaDisclosure(delta=1.2, sensitive="s", present_only=True),
+        sf.DeltaDisclosure(delta=1.2, sensitive="s", present_only=True),
         lambda c, t: oracles.disclosed_bits(c, t, present_only=True),
     ),
     (
-        KLAnonymity(k=4, l=2.5, sensitive="s"),
+        sf.KLAnonymity(k=4, l=2.5, sensitive="s"),
         lambda c, _: min(Fraction(oracles.size(c), 4), oracles.inverse_largest_share(c) / Fraction("2.5")),
     ),
-    (XYAnonymity(k=3, y="s"), lambda c, _: Fraction(oracles.distinct_values(c), 3)),
+    (sf.XYAnonymity(k=3, y="s"), lambda c, _: Fraction(oracles.distinct_values(c), 3)),
     (
-        XYAnonymity(k=3, y="s", h=0.4),
+        sf.XYAnonymity(k=3, y="s", h=0.4),
         lambda c, _: min(
             Fraction(oracles.distinct_values(c), 3), Fraction("0.4") / oracles.largest_share(c, range(len(c)))
         ),
     ),
-    (KMap(k=9), lambda c, _: c[1]),
-    (KMap(k=7, fraction=0.25), lambda c, _: oracles.least_persons(c[0], 0.25, 0.05)),
+    (sf.KMap(k=9), lambda c, _: c[1]),
+    (sf.KMap(k=7, fraction=0.25), lambda c, _: oracles.least_persons(c[0], 0.25, 0.05)),
     (
-        DeltaPresence(delta_min=0.05, delta_max=0.5),
+        sf.DeltaPresence(delta_min=0.05, delta_max=0.5),
         lambda c, _: min(oracles.presence(*c) / Fraction("0.05"), Fraction("0.5") / oracles.presence(*c)),
     ),
 ]
@@ -162,10 +141,10 @@ PARTS = [
     (DistinctCategories(l=3, sensitive="s", categories=THREES), lambda counts, _: in_threes(counts)),
     (LeastRange(e=4.5, sensitive="s"), lambda c, _: oracles.range_of_numbers(c, numbers(c))),
 ]
-WITHOUT_AN_ORACLE = [BetaLikeness(beta=0.8, sensitive="s", enhanced=True)]  # its verdict has one, see its own test
+WITHOUT_AN_ORACLE = [sf.BetaLikeness(beta=0.8, sensitive="s", enhanced=True)]  # its verdict has one, see its own test
 JUDGED = CASES + PARTS
 MODELS = [model for model, _ in JUDGED] + WITHOUT_AN_ORACLE
-KEPT_BY_ALL = [KAnonymity(k=1), DistinctLDiversity(l=1, sensitive="s")]
+KEPT_BY_ALL = [sf.KAnonymity(k=1), sf.DistinctLDiversity(l=1, sensitive="s")]
 NAMELESS = [
     model
     for model in MODELS

@@ -24,7 +24,7 @@ from sfumato.fusing import frames, inbox, network
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.certificates import Identity, make_identity, read_certificate, tls
 from sfumato.fusing.connections import Address, Connections, Waiting
-from sfumato.fusing.frames import Kind
+from sfumato.fusing.frames import FramePurpose
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.network import connected, fuse_with_others
 from sfumato.fusing.one_process import fuse
@@ -377,7 +377,8 @@ class Impostor:
         settings = self.agreement.settings()
         nonce = bytes(32)
         self.frame(
-            Kind.HELLO, pack("hello", **{"name": "agency", "nonce": nonce, "settings": json.dumps(settings), **changes})
+            FramePurpose.HELLO,
+            pack("hello", **{"name": "agency", "nonce": nonce, "settings": json.dumps(settings), **changes}),
         )
         digest = sha256(repr(sorted(settings.items())).encode() + theirs + nonce)
         self.session = digest.digest()[:16]
@@ -385,12 +386,12 @@ class Impostor:
     def start(self) -> None:
         """Greet, and begin the session."""
         self.hello()
-        self.frame(Kind.START)
+        self.frame(FramePurpose.START)
 
     def message(self, body: bytes) -> None:
         """Begin the session, and send a message."""
         self.start()
-        self.frame(Kind.MESSAGE, body)
+        self.frame(FramePurpose.MESSAGE, body)
 
     def frame(self, kind: int, body: bytes = b"", **changes: int | bytes) -> None:
         """Send a frame, correct but for the changes."""
@@ -419,37 +420,49 @@ class Impostor:
 ATTACKS = {
     "what is no frame of this protocol": lambda agency: (agency.start(), agency.line.sendall(b"G" * 32)),
     "no frame of this protocol": lambda agency: (agency.start(), agency.frame(9)),
-    "speaks version 2 of the protocol": lambda agency: (agency.start(), agency.frame(Kind.MESSAGE, version=2)),
-    "is version 1; install the same": lambda agency: agency.frame(Kind.HELLO, version=7),
-    "announced 268,435,457 bytes": lambda agency: (agency.start(), agency.frame(Kind.MESSAGE, length=(1 << 28) + 1)),
-    "announced 65,537 bytes": lambda agency: agency.frame(Kind.HELLO, length=65_537),
+    "speaks version 2 of the protocol": lambda agency: (agency.start(), agency.frame(FramePurpose.MESSAGE, version=2)),
+    "is version 1; install the same": lambda agency: agency.frame(FramePurpose.HELLO, version=7),
+    "announced 268,435,457 bytes": lambda agency: (
+        agency.start(),
+        agency.frame(FramePurpose.MESSAGE, length=(1 << 28) + 1),
+    ),
+    "announced 65,537 bytes": lambda agency: agency.frame(FramePurpose.HELLO, length=65_537),
     "lost, repeated or came out of order; start": lambda agency: (
         agency.start(),
-        agency.frame(Kind.ALIVE),
-        agency.frame(Kind.ALIVE, number=2),
+        agency.frame(FramePurpose.ALIVE),
+        agency.frame(FramePurpose.ALIVE, number=2),
     ),
     "a frame of another session": lambda agency: (
         agency.start(),
-        agency.frame(Kind.MESSAGE, agency.offer(), session=bytes(range(16))),
+        agency.frame(FramePurpose.MESSAGE, agency.offer(), session=bytes(range(16))),
     ),
-    "of another session; start": lambda agency: (agency.start(), agency.frame(Kind.START)),
-    "has begun another session": lambda agency: (agency.hello(), agency.frame(Kind.START, session=bytes(range(16)))),
-    "sent a frame out of order": lambda agency: (agency.start(), agency.frame(Kind.HELLO)),
-    "a frame out of order": lambda agency: (agency.hello(), agency.frame(Kind.MESSAGE, session=frames.NO_SESSION)),
-    "something before its greeting": lambda agency: agency.frame(Kind.BYE),
+    "of another session; start": lambda agency: (agency.start(), agency.frame(FramePurpose.START)),
+    "has begun another session": lambda agency: (
+        agency.hello(),
+        agency.frame(FramePurpose.START, session=bytes(range(16))),
+    ),
+    "sent a frame out of order": lambda agency: (agency.start(), agency.frame(FramePurpose.HELLO)),
+    "a frame out of order": lambda agency: (
+        agency.hello(),
+        agency.frame(FramePurpose.MESSAGE, session=frames.NO_SESSION),
+    ),
+    "something before its greeting": lambda agency: agency.frame(FramePurpose.BYE),
     "calls itself otherwise": lambda agency: agency.hello(name="insurer"),
     "do not agree on": lambda agency: agency.hello(settings="[" * 9999),
     "is malformed or cut off": lambda agency: agency.message(b"nothing"),
     "was lost, repeated": lambda agency: agency.message(agency.offer(5)),
     "offer of party 'agency' cannot be read": lambda agency: (
         agency.start(),
-        agency.frame(Kind.MESSAGE, agency.offer()),
+        agency.frame(FramePurpose.MESSAGE, agency.offer()),
     ),
     "'offer' of party 'agency' was expected": lambda agency: (
         agency.start(),
-        agency.frame(Kind.MESSAGE, pack("other")),
+        agency.frame(FramePurpose.MESSAGE, pack("other")),
     ),
-    "ended the session: it gave no reason": lambda agency: (agency.start(), agency.frame(Kind.ABORT, b"person-0001")),
+    "ended the session: it gave no reason": lambda agency: (
+        agency.start(),
+        agency.frame(FramePurpose.ABORT, b"person-0001"),
+    ),
     "gave no sign of life for 2 seconds": lambda agency: (agency.start(), agency.hear_the_end()),
     "The connection to party 'agency' was lost": lambda agency: (agency.start(), agency.line.close()),
 }

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.profile import SAMPLE, Kind, profile
+from sfumato.inspection.profile import SAMPLE, CellKind, profile
 
 CELLS = st.lists(st.none() | st.integers(0, 5), min_size=1, max_size=12)
 
@@ -42,12 +42,12 @@ def test_pieces_of_a_column_are_coded_alike():
 @pytest.mark.parametrize(
     ("type_", "kind"),
     [
-        (pa.string(), Kind.TEXT),
-        (pa.int64(), Kind.WHOLE),
-        (pa.float64(), Kind.REAL),
-        (pa.date32(), Kind.DATE),
-        (pa.timestamp("us"), Kind.MOMENT),
-        (pa.bool_(), Kind.BOOLEAN),
+        (pa.string(), CellKind.TEXT),
+        (pa.int64(), CellKind.WHOLE),
+        (pa.float64(), CellKind.REAL),
+        (pa.date32(), CellKind.DATE),
+        (pa.timestamp("us"), CellKind.MOMENT),
+        (pa.bool_(), CellKind.BOOLEAN),
     ],
 )
 def test_the_type_tells_what_cells_hold(type_, kind):

@@ -13,7 +13,7 @@ from sfumato.inspection.roles import propose_role
 from sfumato.schema.roles import Role
 
 
-def verdict(name, cells, type_=None):
+def propose(name, cells, type_=None):
     return propose_role(profile(name, pa.chunked_array([cells], type_)), hint(name))
 
 
@@ -148,29 +148,29 @@ INSENSITIVE = {
     ],
 )
 def test_a_column_gets_the_role_that_its_clues_tell(role, name, cells, reason):
-    found = verdict(name, cells)
+    found = propose(name, cells)
     assert found.role is role
     assert found.reasons[0] == reason
 
 
 @pytest.mark.parametrize("name", ["x", "age", "disease", "cost"])
 def test_a_column_without_values_is_insensitive(name):
-    assert verdict(name, [None, None], pa.string()) == (Role.INSENSITIVE, ("no record has a value",))
+    assert propose(name, [None, None], pa.string()) == (Role.INSENSITIVE, ("no record has a value",))
 
 
 def test_an_identifier_without_values_stays_one():
-    assert verdict("email", [None, None], pa.string()).role is Role.IDENTIFIER
+    assert propose("email", [None, None], pa.string()).role is Role.IDENTIFIER
 
 
 def test_amounts_as_text_are_not_trusted():
-    assert verdict("cost", ["low", "high"]).role is Role.QUASI
+    assert propose("cost", ["low", "high"]).role is Role.QUASI
 
 
 @pytest.mark.parametrize("name", ["cost", "income"])
 def test_unique_values_that_are_published_come_with_a_warning(name):
-    reasons = verdict(name, [i + 0.5 for i in range(30)]).reasons
+    reasons = propose(name, [i + 0.5 for i in range(30)]).reasons
     assert reasons[1].startswith("30 of 30 values are distinct: whoever knows one finds the record")
-    assert len(verdict(name, [i % 3 + 0.5 for i in range(30)]).reasons) == 1
+    assert len(propose(name, [i % 3 + 0.5 for i in range(30)]).reasons) == 1
 
 
 @pytest.mark.parametrize(
@@ -181,4 +181,4 @@ def test_unique_values_that_are_published_come_with_a_warning(name):
     ],
 )
 def test_a_quasi_identifier_says_how_far_it_separates(cells, reason):
-    assert verdict("age", cells).reasons[-1] == reason
+    assert propose("age", cells).reasons[-1] == reason

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.mining.patterns import Rule, Thresholds, maximal, mine_item_sets, mine_rules, minimal
+from sfumato.mining.patterns import PatternThresholds, Rule, maximal, mine_item_sets, mine_rules, minimal
 
 WORKED = [list(each) for each in ["abc", "abc", "bad", "acd", "bcd", "abcd", "ab", "cd"]]
 databases = st.lists(st.lists(st.sampled_from("abcde"), max_size=5), min_size=1, max_size=8).filter(any)
@@ -63,10 +63,10 @@ def test_a_confidence_is_compared_as_it_is_written():
 
 
 def test_a_share_of_transactions_is_rounded_up():
-    assert Thresholds(support=0.3).least(8) == 3
-    assert Thresholds(support=0.3).least(10) == 3
-    assert Thresholds(support=1.0).least(8) == 8
-    assert Thresholds(support=1).least(8) == 1
+    assert PatternThresholds(support=0.3).least(8) == 3
+    assert PatternThresholds(support=0.3).least(10) == 3
+    assert PatternThresholds(support=1.0).least(8) == 8
+    assert PatternThresholds(support=1).least(8) == 1
 
 
 def test_borders_of_sets():

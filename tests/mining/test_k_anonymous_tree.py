@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.mining.growing import KAnonymousTree, round_cuts
 from sfumato.mining.spans import audit_tree
-from sfumato.mining.trees import Fork, Leaf, PublishedTree, Question
+from sfumato.mining.trees import Fork, Leaf, PublishedTree, TreeQuestion
 from sfumato.randomness import generator
 
 SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["ill"], insensitive=["cost"])
@@ -101,7 +101,7 @@ def test_leaves_have_the_classes_that_are_asked_for():
 def test_a_tree_that_singles_out_is_seen():
     data = people(4)
     youngest = float(np.sort(data["age"].to_numpy())[1])
-    question = Question("age", public=True, cut=youngest + 0.5)
+    question = TreeQuestion("age", public=True, cut=youngest + 0.5)
     yes = question.answers(data)
     ill = np.array(data["ill"].to_pylist())
     counts = [tuple(int((ill[part] == name).sum()) for name in ("no", "yes")) for part in (yes, ~yes)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.mining import program
 from sfumato.mining.hiding import hide_patterns
-from sfumato.mining.patterns import Rule, Thresholds, mine_item_sets, mine_rules, rules_of
+from sfumato.mining.patterns import PatternThresholds, Rule, mine_item_sets, mine_rules, rules_of
 from sfumato.mining.transactions import Transactions
 
 WORKED = [list(each) for each in ["abc", "abc", "bad", "acd", "bcd", "abcd", "ab", "cd"]]
@@ -137,7 +137,7 @@ def test_exact_hiding_of_sets_is_never_worse_than_by_the_border(lists, data):
 def best_by_trying(lists, rules, sets, least, confidence):
     """Try all deletions of any items anywhere: the fewest side effects, then the fewest deletions."""
     given_ = Transactions.of(lists)
-    asked = Thresholds(support=least, confidence=confidence)
+    asked = PatternThresholds(support=least, confidence=confidence)
     ones = np.argwhere(given_.matrix)
     before = mine_item_sets(given_, support=least)
     known = set(rules_of(given_, before, asked.fraction))

@@ -230,22 +230,6 @@ def test_a_damaged_file_is_refused_without_telling_a_value(change, said):
     assert CANARY not in str(refusal.value)
 
 
-@pytest.mark.parametrize("text", [f"{CANARY} = = 1", f'[recoding]\n"{CANARY}'])
-def test_a_file_that_is_no_toml_is_refused_without_quoting_it(text, tmp_path):
-    (tmp_path / "r.toml").write_text(text, "utf-8")
-    with pytest.raises(RecipeError, match="not valid TOML") as refusal:
-        Recoding.read(tmp_path / "r.toml")
-    assert CANARY not in str(refusal.value)
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path):
-    with pytest.raises(RecipeError, match="cannot be read: No such file"):
-        Recoding.read(tmp_path / "none.toml")
-    (tmp_path / "latin.toml").write_bytes(b"\xff")
-    with pytest.raises(RecipeError, match="not UTF-8"):
-        Recoding.read(tmp_path / "latin.toml")
-
-
 def test_the_representation_counts_values_and_tells_none():
     table = PEOPLE.set_column(2, "job", pa.array([CANARY, "x", "x", "y", CANARY]))
     schema = replace(SCHEMA, hierarchies={n: h for n, h in SCHEMA.hierarchies.items() if n != "job"})

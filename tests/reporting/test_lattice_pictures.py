@@ -13,7 +13,7 @@ from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.core.publication import Proof
 from sfumato.reporting.drawing import AFTER, BEFORE, INK, LINE
 from sfumato.reporting.lattice_pictures import lattice_picture
-from sfumato.reporting.loss_scatter import BOTTOM, TOP, Axis
+from sfumato.reporting.loss_scatter import BOTTOM, TOP, VerticalAxis
 from sfumato.reporting.node_looks import PAPER
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -237,7 +237,7 @@ def test_dots_stand_at_their_height_and_loss():
     (mark,) = marked
     (dashed,) = [shape for shape in root.iter(f"{SVG}line") if shape.get("stroke") == LINE]
     assert mark.get("cy") == dashed.get("y1") == dashed.get("y2")
-    axis = Axis.over(np.array([0.0, 2.3]))
+    axis = VerticalAxis.over(np.array([0.0, 2.3]))
     assert float(mark.get("cy")) == pytest.approx(float(axis.place(np.array([0.9]))[0]), abs=0.01)
 
 
@@ -258,7 +258,7 @@ def test_bounds_without_end_are_left_out():
     "values", [[], [0.0], [5.0], [-3.0, 4.0], [1e-12, 2e-12], [1e15, 3e15], [0.3575, 1.0000000001], [0.11, 0.57]]
 )
 def test_the_axis_holds_all_values_between_round_numbers(values):
-    axis = Axis.over(np.array(values))
+    axis = VerticalAxis.over(np.array(values))
     assert axis.low < axis.high
     assert 1 <= round((axis.high - axis.low) / axis.step) <= 8
     places = axis.place(np.array(values))

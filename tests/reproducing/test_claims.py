@@ -20,13 +20,13 @@ from sfumato.reproducing.claims import (
     rise,
     still,
 )
-from sfumato.reproducing.figures import Line
+from sfumato.reproducing.figures import FigureLine
 
 CLAIM = Claim("1", "something")
 
 
-def line(*ys: float, label: str = "a") -> Line:
-    return Line(label, tuple(float(x) for x in range(5, 5 + len(ys))), ys)
+def line(*ys: float, label: str = "a") -> FigureLine:
+    return FigureLine(label, tuple(float(x) for x in range(5, 5 + len(ys))), ys)
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,19 @@ import pytest
 
 from sfumato.exceptions import WriteError
 from sfumato.reproducing.drawing import refuse_no_plots, write_reproduction
-from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
+from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
 from sfumato.table import extras
 
 
 @pytest.fixture
 def found() -> Reproduction:
-    plain = Figure("1.2", "Growth", "l", "seconds", (Line("slow", (5, 8), (1.5, nan)), Line("fast", (5, 8), (1, 2))))
-    spread = Figure("1.3", "Spread", "k", "error", (Line("a", (1, 2), (10, 1000), (0.5, 3)),), log_y=True)
+    plain = Figure(
+        "1.2", "Growth", "l", "seconds", (FigureLine("slow", (5, 8), (1.5, nan)), FigureLine("fast", (5, 8), (1, 2)))
+    )
+    spread = Figure("1.3", "Spread", "k", "error", (FigureLine("a", (1, 2), (10, 1000), (0.5, 3)),), log_y=True)
     findings = (
-        Finding("1.2", "fast is fast", seen=True, why="It is."),
-        Finding("1.3", "b, too", seen=False, why="No b."),
+        FigureFinding("1.2", "fast is fast", seen=True, why="It is."),
+        FigureFinding("1.3", "b, too", seen=False, why="No b."),
     )
     return Reproduction((plain, spread), findings)
 

@@ -16,10 +16,10 @@ from sfumato.cli.reproduce import app
 from sfumato.exceptions import InvalidParameterError, SchemaError, SfumatoError
 from sfumato.reproducing import drawing
 from sfumato.reproducing.claims import Claim
-from sfumato.reproducing.figures import Figure, Line
+from sfumato.reproducing.figures import Figure, FigureLine
 from sfumato.reproducing.maa_slie import measure, reproduce_maa_slie
 from sfumato.reproducing.maa_slie_findings import alike, everywhere, findings, mostly
-from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, Point, Series, line
+from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, MaaSliePoint, Series, line
 from sfumato.reproducing.maa_slie_setting import ADULT_QUASI, LEVEL_WEIGHTS, MaaSlieGrid, adult, census
 
 SMALL = MaaSlieGrid(rows=150, large_rows=300, repetitions=2, values=(3, 5))
@@ -98,15 +98,15 @@ def test_what_cannot_be_kept_is_not_measured(h, p, k):
 
 def test_averages_leave_out_what_was_not_measured():
     series = Series(10, GPKC, 2, 8)
-    points = {3: [Point(epp=1.0), Point(epp=3.0), Point()], 4: [Point(), Point()]}
+    points = {3: [MaaSliePoint(epp=1.0), MaaSliePoint(epp=3.0), MaaSliePoint()], 4: [MaaSliePoint(), MaaSliePoint()]}
     drawn = line({series: points}, series, lambda point: point.epp, "a")
     assert drawn.ys[0] == 2
     assert isnan(drawn.ys[1])
     assert drawn.spread == (pytest.approx(np.sqrt(2)), 0)
 
 
-def lines(low: tuple[float, ...], high: tuple[float, ...]) -> list[tuple[Line, Line]]:
-    return [(Line("low", (3, 4, 5), low), Line("high", (3, 4, 5), high))]
+def lines(low: tuple[float, ...], high: tuple[float, ...]) -> list[tuple[FigureLine, FigureLine]]:
+    return [(FigureLine("low", (3, 4, 5), low), FigureLine("high", (3, 4, 5), high))]
 
 
 def test_everywhere_needs_every_point():
@@ -132,7 +132,7 @@ def test_alike_is_at_most_twice_either_way():
     assert not alike(CLAIM, []).seen
 
 
-def made_up(better: float) -> dict[Series, dict[int, list[Point]]]:
+def made_up(better: float) -> dict[Series, dict[int, list[MaaSliePoint]]]:
     """Let everything grow with H, p and k; a number above 1 makes MAA-SLIE better and a little slower."""
     measured = {}
     for h, k in ((2, 8), (2, 12), (3, 8), (1, 8), (1, 12)):
@@ -140,7 +140,7 @@ def made_up(better: float) -> dict[Series, dict[int, list[Point]]]:
             points = {}
             for p in (3, 4):
                 size = float(h * k * p)
-                points[p] = [Point(epp=size * gain, loss=size / gain, seconds=size * gain)]
+                points[p] = [MaaSliePoint(epp=size * gain, loss=size / gain, seconds=size * gain)]
             measured[Series(10, method, h, k)] = points
     return measured
 
@@ -229,7 +229,7 @@ def test_bars_of_spread_stay_inside_of_the_picture():
     from matplotlib.figure import Figure as Picture
 
     axes = Picture().add_subplot()
-    drawing._scale(axes, Figure("4a", "Time", "p", "seconds", (Line("a", (3, 4), (1, nan), (2, 0)),)))
+    drawing._scale(axes, Figure("4a", "Time", "p", "seconds", (FigureLine("a", (3, 4), (1, nan), (2, 0)),)))
     assert axes.get_ylim()[1] > 3
 
 

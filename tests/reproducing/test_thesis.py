@@ -12,13 +12,14 @@ import pytest
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
-from sfumato.reproducing.figures import Figure, Line
-from sfumato.reproducing.measuring import Point, Questions, measure, open_penalty, run_all
-from sfumato.reproducing.setting import Grid, census_schema, census_subject, given_subject
+from sfumato.reproducing.figures import Figure, FigureLine
+from sfumato.reproducing.running import run_all
 from sfumato.reproducing.thesis import reproduce_thesis
+from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure, open_penalty
+from sfumato.reproducing.thesis_setting import ThesisGrid, census_schema, census_subject, given_subject
 from sfumato.samples.census import generate_census
 
-SMALL = Grid(
+SMALL = ThesisGrid(
     queries=5,
     diversities=(3, 5),
     group_sizes=(2, 3),
@@ -108,8 +109,8 @@ def test_flags_have_the_density_asked_for_and_lower_ones_are_among_them():
     assert low["age__sensitive"] != low["sex__sensitive"]
 
 
-def points(**by_l: float) -> dict[int, Point]:
-    return {int(l[1:]): Point(error=y, median_error=y, discernibility=y, ncp=y) for l, y in by_l.items()}
+def points(**by_l: float) -> dict[int, ThesisPoint]:
+    return {int(l[1:]): ThesisPoint(error=y, median_error=y, discernibility=y, ncp=y) for l, y in by_l.items()}
 
 
 def test_findings_of_chapter_5_follow_the_numbers():
@@ -157,7 +158,7 @@ def test_findings_on_the_heuristic_follow_the_numbers(local, plain, anatomy, see
 
 
 def line(name: str, ys: tuple[float, ...]):
-    return Line(name, (12.0, 15.0, 18.0, 20.0), ys)
+    return FigureLine(name, (12.0, 15.0, 18.0, 20.0), ys)
 
 
 def test_a_table_of_the_user_is_taken():
@@ -204,4 +205,4 @@ def test_tables_that_do_not_serve_are_refused(schema, said):
 @pytest.mark.parametrize("bad", [{"queries": 0}, {"seed": -1}, {"queries": 1.5}])
 def test_bad_grids_are_refused(bad):
     with pytest.raises(InvalidParameterError, match=next(iter(bad))):
-        Grid(**bad)
+        ThesisGrid(**bad)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.coding.codes import code
-from sfumato.reproducing.flagged_exposure import Cells
+from sfumato.reproducing.flagged_exposure import ReleasedCells
 
 SCHEMA = sf.Schema(quasi=["sex", "age", "job"], sensitive=["pay"])
 
 
-def slow(cells: Cells, name: str, adversary: int) -> list[float]:
+def slow(cells: ReleasedCells, name: str, adversary: int) -> list[float]:
     """Look at every pair of records."""
     codes = {column.name: column.codes for column in (*cells.table.quasi, *cells.table.sensitive)}
     rows = range(cells.table.rows)
@@ -57,7 +57,7 @@ def test_exposures_are_those_of_a_count_over_all_pairs(seed, adversary, hidden):
     buckets = {"pay": rng.integers(0, 4, rows)}
     if hidden:
         buckets |= {name: np.where(mask, rng.integers(0, 3, rows), -1) for name, mask in flags.items()}
-    cells = Cells(code(table, SCHEMA), flags, buckets)
+    cells = ReleasedCells(code(table, SCHEMA), flags, buckets)
     for name in ("age", "job", "pay"):
         assert cells.exposures(name, adversary=adversary) == pytest.approx(slow(cells, name, adversary))
 
@@ -76,10 +76,10 @@ def test_a_release_is_read_in_the_order_of_the_original():
     table, schema = sf.flag(people, SCHEMA, mask=mask)
     models = [sf.FrequencyLDiversity(l=5, sensitive=name) for name in ("age", "pay")]
     release = sf.anonymize(table, schema, models, sf.LocalAnatomy(), seed=1)
-    cells = Cells.of(release, {"age": mask["age"].to_numpy()})
+    cells = ReleasedCells.of(release, {"age": mask["age"].to_numpy()})
     flagged = cells.buckets["age"] != -1
     assert flagged.tolist() == mask["age"].to_pylist()
     for adversary in (1, 2):
         assert cells.exposures("age", adversary=adversary).max() <= 1 / 5 + 1e-12
         assert cells.exposures("pay", adversary=adversary).max() <= 1 / 5 + 1e-12
-    assert Cells.of(release, {}).exposures("pay", adversary=1).shape == (rows,)
+    assert ReleasedCells.of(release, {}).exposures("pay", adversary=1).shape == (rows,)

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.coding.codes import CodedTable
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
@@ -37,12 +38,31 @@ class Task:
     rng: np.random.Generator
     progress: Progress = silent
 
+    @property
+    def watched(self) -> tuple[CodedColumn, ...]:
+        """The sensitive attributes that models read."""
+        names = {name for model in self.models for name in model.attributes}
+        return tuple(column for column in self.table.sensitive if column.name in names)
+
+    @property
+    def smallest_group(self) -> int:
+        """A size below which no group is good."""
+        return max((model.smallest_group for model in self.models), default=1)
+
+    def whole(self) -> Groups:
+        """Count all records as one group."""
+        return Groups.from_rows(np.zeros(self.table.rows, dtype=np.int32), 1, self.watched, self.missing)
+
 
 class Algorithm(ABC):
-    """A search for a publication that keeps all models. It has no privacy parameters of its own."""
+    """A search for a publication that keeps all models. It has no privacy parameters of its own.
+
+    `needs_monotone` tells that it relies on unions of good groups being good.
+    """
 
     name: ClassVar[str]
     reference: ClassVar[str]
+    needs_monotone: ClassVar[bool] = False
 
     @abstractmethod
     def search(self, task: Task) -> Publication:
@@ -66,6 +86,9 @@ class Algorithm(ABC):
     def refusal(self, task: Task) -> str | None:
         """Say in one sentence why the algorithm cannot serve this task, or nothing."""
         name = type(self).__name__
+        for model in task.models:
+            if self.needs_monotone and not model.monotone:
+                return f"{name} cannot serve {model!r}, because unions of its good groups may be bad; use another one."
         if task.table.flags:
             columns = ", ".join(repr(column) for column in task.table.flags)
             return f"{name} cannot protect single sensitive cells (of {columns}); drop Schema.flags."

@@ -29,6 +29,11 @@ class GlobalRecoding(Algorithm):
     def __post_init__(self) -> None:
         require(isinstance(self.refine, bool), self, "refine", "true or false", self.refine)
 
+    @property
+    def ignores_row_order(self) -> bool:
+        """Rows in another order are published alike: all is decided on counts."""
+        return True
+
     def refusal(self, task: Task) -> str | None:
         """Refuse to refine where groups of several recodings could not be published together."""
         for model in task.models:

@@ -14,7 +14,7 @@ from sfumato.attacks.composing import Composition
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
 from sfumato.attacks.results import AttackResult, Attacks
-from sfumato.attacks.setting import MOST_TARGETS, Setting, prepare, worst_case
+from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare, worst_case
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
 from sfumato.judging.evidence import Evidence
@@ -114,7 +114,7 @@ def _rows(
     return rows
 
 
-def _run(chosen: Sequence[Attack], setting: Setting) -> Attacks:
+def _run(chosen: Sequence[Attack], setting: AttackSetting) -> Attacks:
     """Run the chosen attacks, all of which must apply; without any, all that apply."""
     results: list[AttackResult] = []
     skipped = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.attacks.results import AttackResult
-from sfumato.attacks.setting import Setting
+from sfumato.attacks.setting import AttackSetting
 
 SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"
 
@@ -25,10 +25,10 @@ class Attack(ABC):
     question: ClassVar[str]
     reference: ClassVar[str]
 
-    def refusal(self, setting: Setting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
+    def refusal(self, setting: AttackSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
         """Return why the attack does not apply to a setting; None where it does."""
         return None
 
     @abstractmethod
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack all targets: one result, or one for each sensitive attribute."""

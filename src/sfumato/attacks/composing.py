@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sfumato.attacks.base import LINKABILITY
 from sfumato.attacks.beliefs import Beliefs, by_text
 from sfumato.attacks.inferring import Homogeneity, named_value
-from sfumato.attacks.setting import Setting
+from sfumato.attacks.setting import AttackSetting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Composition(Homogeneity):
     question = LINKABILITY
     reference = "Ganta, Kasiviswanathan, Smith, Composition attacks and auxiliary information, KDD 2008"
 
-    def refusal(self, setting: Setting) -> str | None:
+    def refusal(self, setting: AttackSetting) -> str | None:
         """Ask for a second release with a sensitive attribute of the first."""
         if setting.other is None:
             return "it needs a second release of the same persons; give other."
@@ -33,16 +33,16 @@ class Composition(Homogeneity):
             return "the second release has no sensitive attribute of the first."
         return None
 
-    def attacked(self, setting: Setting) -> tuple[str, ...]:
+    def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
         """List the sensitive attributes of both releases."""
         shared = () if setting.other is None else setting.other.groups.histograms
         return tuple(name for name in setting.sensitive if name in shared)
 
-    def believed(self, setting: Setting, sensitive: str) -> Beliefs:
+    def believed(self, setting: AttackSetting, sensitive: str) -> Beliefs:
         """Return what both releases leave possible."""
         return setting.beliefs(sensitive).together(self._second(setting, sensitive), setting.view.prior(sensitive))
 
-    def details(self, setting: Setting, sensitive: str) -> dict[str, float]:
+    def details(self, setting: AttackSetting, sensitive: str) -> dict[str, float]:
         """Return the rates of either release alone."""
         truth, prior = setting.targets.truth[sensitive], setting.view.prior(sensitive)
         alone = {"first_alone": setting.beliefs(sensitive), "second_alone": self._second(setting, sensitive)}
@@ -50,7 +50,7 @@ class Composition(Homogeneity):
         return {name: float((each.claimed & each.right).mean()) for name, each in made.items()}
 
     @staticmethod
-    def _second(setting: Setting, sensitive: str) -> Beliefs:
+    def _second(setting: AttackSetting, sensitive: str) -> Beliefs:
         """Read the second release, with values numbered as in the first."""
         assert setting.other is not None  # noqa: S101 - refused before
         found = setting.other.beliefs(setting.other.candidates(setting.targets.points), sensitive)

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.attacks.base import INFERENCE, Attack
 from sfumato.attacks.beliefs import Beliefs, Flags, Floats, Ints
 from sfumato.attacks.results import AttackResult
-from sfumato.attacks.setting import Setting
+from sfumato.attacks.setting import AttackSetting
 from sfumato.coding.domain import Domain
 from sfumato.validation import is_number, is_whole, require
 
@@ -41,25 +41,25 @@ class InferenceAttack(Attack):
     def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
         """Make claims about targets; `truth` tells which are right, `prior` is the whole table's distribution."""
 
-    def refusal(self, setting: Setting) -> str | None:
+    def refusal(self, setting: AttackSetting) -> str | None:
         """Ask for a sensitive attribute that the attack can work on."""
         if not self.attacked(setting):
             return "there is no sensitive attribute that it works on."
         return None
 
-    def attacked(self, setting: Setting) -> tuple[str, ...]:
+    def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
         """List the sensitive attributes that the attack works on."""
         return setting.sensitive
 
-    def believed(self, setting: Setting, sensitive: str) -> Beliefs:
+    def believed(self, setting: AttackSetting, sensitive: str) -> Beliefs:
         """Return what is believed about the targets."""
         return setting.beliefs(sensitive)
 
-    def details(self, setting: Setting, sensitive: str) -> dict[str, float]:  # noqa: ARG002 - most have none
+    def details(self, setting: AttackSetting, sensitive: str) -> dict[str, float]:  # noqa: ARG002 - most have none
         """Return further shares about one sensitive attribute."""
         return {}
 
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack the sensitive attributes one by one."""
         for name in self.attacked(setting):
             prior, domain = setting.view.prior(name), setting.view.groups.domains[name]
@@ -81,7 +81,7 @@ class InferenceAttack(Attack):
                 details=self.details(setting, name),
             )
 
-    def _control(self, setting: Setting, sensitive: str, beliefs: Beliefs) -> tuple[Beliefs, Ints] | None:
+    def _control(self, setting: AttackSetting, sensitive: str, beliefs: Beliefs) -> tuple[Beliefs, Ints] | None:
         outsiders, candidates = setting.outsiders, setting.outside_candidates
         if outsiders is not None and candidates is not None and sensitive in outsiders.truth:
             return setting.view.beliefs(candidates, sensitive), outsiders.truth[sensitive]
@@ -196,7 +196,7 @@ class Similarity(InferenceAttack):
     def __post_init__(self) -> None:
         require(is_number(self.closeness) and 0 <= self.closeness < 1, self, "closeness", "in [0, 1)", self.closeness)
 
-    def attacked(self, setting: Setting) -> tuple[str, ...]:
+    def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
         """List the attributes whose values can be alike."""
         domains = setting.view.groups.domains
         return tuple(

@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
 from sfumato.attacks.beliefs import Floats
 from sfumato.attacks.results import AttackResult
-from sfumato.attacks.setting import Setting
-from sfumato.attacks.views import Candidates, drawn_rows
+from sfumato.attacks.setting import AttackSetting
+from sfumato.attacks.views import MatchingGroups, drawn_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class SinglingOut(Attack):
     question = SINGLING_OUT
     reference = "Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216), 2014"
 
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack all targets."""
         yield _linked(self, setting, most=1)
 
@@ -41,12 +41,12 @@ class Linkage(Attack):
     question = LINKABILITY
     reference = "Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
 
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack all targets."""
         yield _linked(self, setting, most=setting.view.table.rows)
 
 
-def _linked(attack: Attack, setting: Setting, *, most: int) -> AttackResult:
+def _linked(attack: Attack, setting: AttackSetting, *, most: int) -> AttackResult:
     """Guess whose record is whose, for targets with at most so many matching records."""
     candidates, rows = setting.candidates, setting.view.table.rows
     rng = setting.rng(2)
@@ -85,13 +85,13 @@ class Membership(Attack):
     question = INFERENCE
     reference = "Nergiz, Atzori, Clifton, Hiding the presence of individuals from shared databases, SIGMOD 2007"
 
-    def refusal(self, setting: Setting) -> str | None:
+    def refusal(self, setting: AttackSetting) -> str | None:
         """Ask for outsiders."""
         if setting.outsiders is None:
             return "it needs persons who are not in the table; give outsiders."
         return None
 
-    def run(self, setting: Setting) -> Iterator[AttackResult]:
+    def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack as many members as outsiders."""
         assert setting.outsiders is not None  # noqa: S101 - refused before
         assert setting.outside_candidates is not None  # noqa: S101 - there are outsiders
@@ -119,7 +119,7 @@ class Membership(Attack):
         )
 
 
-def _expected(candidates: Candidates, shares: Floats) -> Floats:
+def _expected(candidates: MatchingGroups, shares: Floats) -> Floats:
     """Sum the shares of the groups that match each person."""
     summed = np.bincount(candidates.target, weights=shares[candidates.group], minlength=candidates.targets)
     return summed.astype(np.float64)

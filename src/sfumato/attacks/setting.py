@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.attacks.beliefs import Beliefs, Ints, by_text
-from sfumato.attacks.views import Candidates, Points, View, drawn_rows
+from sfumato.attacks.views import MatchingGroups, Points, View, drawn_rows
 from sfumato.coding.codes import code
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
@@ -24,7 +24,7 @@ MOST_TARGETS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Persons:
+class KnownPersons:
     """Some persons whom the adversary knows: their quasi-identifiers as codes, and what is true of them.
 
     `truth` holds codes of each sensitive attribute as the published table numbers its values, -1 for a value that it
@@ -40,7 +40,7 @@ class Persons:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Setting:
+class AttackSetting:
     """A published table, targets who are in it, and outsiders who are not.
 
     `candidates` are the published groups that match each target, `everybody` the codes of all known persons. `assumed`
@@ -50,13 +50,13 @@ class Setting:
 
     view: View
     schema: Schema
-    targets: Persons
-    outsiders: Persons | None
+    targets: KnownPersons
+    outsiders: KnownPersons | None
     everybody: Points
     members: int
     assumed: bool
     seed: int
-    candidates: Candidates
+    candidates: MatchingGroups
     other: View | None = None
 
     def rng(self, purpose: int) -> np.random.Generator:
@@ -69,7 +69,7 @@ class Setting:
         return tuple(self.view.groups.histograms)
 
     @cached_property
-    def outside_candidates(self) -> Candidates | None:
+    def outside_candidates(self) -> MatchingGroups | None:
         """The published groups that match each outsider."""
         return None if self.outsiders is None else self.view.candidates(self.outsiders.points)
 
@@ -99,7 +99,7 @@ def prepare(
     other: tuple[pa.Table, Schema] | None = None,
     targets: int = MOST_TARGETS,
     seed: int,
-) -> Setting:
+) -> AttackSetting:
     """Draw targets, and find out what is true of them; see `attack`."""
     quasi = _shared(schema, known, [shown] if other is None else [shown, other[0]])
     seen = _knowing(schema, quasi)
@@ -121,7 +121,7 @@ def prepare(
     chosen, drawn = _targets(view, candidates, points[:, inside], values, own, rng)
     strangers = _strangers(view, points, outside, outsiders, known.num_rows) if len(outside) else None
     second = None if other is None else View.of(other[0], _knowing(other[1], quasi), people)
-    return Setting(
+    return AttackSetting(
         view=view,
         schema=seen,
         targets=chosen,
@@ -135,7 +135,7 @@ def prepare(
     )
 
 
-def worst_case(evidence: Evidence, *, targets: int, seed: int) -> Setting:
+def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
     """Let the adversary know the quasi-identifiers of everybody in the original; draw some persons as targets."""
     coded = evidence.coded
     assert coded is not None  # noqa: S101 - the worst case is about an original
@@ -146,7 +146,7 @@ def worst_case(evidence: Evidence, *, targets: int, seed: int) -> Setting:
     candidates = _candidates(view, points[:, drawn])
     values = evidence.source.select(evidence.schema.sensitive).take(pa.array(drawn))
     chosen, assumed = _targets(view, candidates, points[:, drawn], values, _own_rows(evidence.source_rows, drawn), rng)
-    return Setting(
+    return AttackSetting(
         view=view,
         schema=evidence.schema,
         targets=chosen,
@@ -185,7 +185,7 @@ def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
     return _Told(found, rows)
 
 
-def _candidates(view: View, points: Points) -> Candidates:
+def _candidates(view: View, points: Points) -> MatchingGroups:
     """Find the groups that match each target; refuse targets of whom none matches any."""
     candidates = view.candidates(points)
     if not candidates.records.any():
@@ -198,12 +198,12 @@ def _candidates(view: View, points: Points) -> Candidates:
 
 def _targets(  # noqa: PLR0917 - what is known of the targets, and where chance comes from
     view: View,
-    candidates: Candidates,
+    candidates: MatchingGroups,
     points: Points,
     values: pa.Table,
     own_rows: Ints | None,
     rng: np.random.Generator,
-) -> tuple[Persons, bool]:
+) -> tuple[KnownPersons, bool]:
     """Return the targets with their truth, and whether it had to be drawn."""
     truth, drawn = {}, False
     for name in view.groups.histograms:
@@ -213,7 +213,7 @@ def _targets(  # noqa: PLR0917 - what is known of the targets, and where chance 
             truth[name], drawn = view.beliefs(candidates, name).draw(rng), True
     if own_rows is None:
         own_rows = drawn_rows(candidates.draw_groups(rng), view.table.grouped.labels, rng)
-    return Persons(points, truth, own_rows), drawn
+    return KnownPersons(points, truth, own_rows), drawn
 
 
 def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
@@ -223,12 +223,12 @@ def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
     return place[persons]
 
 
-def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> Persons:
+def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> KnownPersons:
     """Return the outsiders; their truth is known where their table tells it of all of them."""
     told = outsiders is not None and bool((rows >= known).all())
     names = [name for name in view.groups.histograms if told and name in outsiders.column_names]  # type: ignore[union-attr]
     truth = {name: _codes(view, name, outsiders[name], rows - known) for name in names}  # type: ignore[index]
-    return Persons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
+    return KnownPersons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
 
 
 def _codes(view: View, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:

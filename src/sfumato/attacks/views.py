@@ -24,7 +24,7 @@ Points = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Candidates:
+class MatchingGroups:
     """The published groups that match each target: pairs of target and group, sorted by target."""
 
     targets: int
@@ -65,11 +65,11 @@ class View:
         loose = schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         return cls(table, count_groups(table, shown, schema), loose)
 
-    def candidates(self, points: Points) -> Candidates:
+    def candidates(self, points: Points) -> MatchingGroups:
         """Find the groups that match each target; `points` has a row per column and a column per target."""
         places = None if self.loose else places_of(self.table)
         if places is not None:
-            return Candidates(points.shape[1], *equal_pairs(points, places), self.groups.sizes)
+            return MatchingGroups(points.shape[1], *equal_pairs(points, places), self.groups.sizes)
         target: list[Ints] = [np.zeros(0, dtype=np.int64)]
         group: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for mine, boxes in boxes_for(self.table, points, loose=self.loose):
@@ -78,7 +78,7 @@ class View:
             target.append(numbers[point])
             group.append(box)
         order = np.argsort(np.concatenate(target), kind="stable")
-        return Candidates(
+        return MatchingGroups(
             points.shape[1], np.concatenate(target)[order], np.concatenate(group)[order], self.groups.sizes
         )
 
@@ -90,7 +90,7 @@ class View:
             covered += count_points(here, np.ones(here.shape[1], dtype=np.int64), boxes)
         return covered
 
-    def beliefs(self, candidates: Candidates, sensitive: str) -> Beliefs:
+    def beliefs(self, candidates: MatchingGroups, sensitive: str) -> Beliefs:
         """Return what the matching records say about a sensitive attribute; unknown cells say the worst."""
         histogram = self.groups.histograms[sensitive].folded
         spread = np.diff(histogram.offsets)[candidates.group]

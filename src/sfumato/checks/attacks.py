@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
 from sfumato.attacks.results import AttackResult, clopper_pearson
-from sfumato.attacks.setting import Setting, prepare
+from sfumato.attacks.setting import AttackSetting, prepare
 from sfumato.hierarchies import Taxonomy
 from sfumato.randomness import generator
 from sfumato.schema.schema import Schema
@@ -140,7 +140,7 @@ ATTACK_CHECKS: tuple[Callable[[Attack], None], ...] = (
 )
 
 
-def setting(seed: int, width: int, *, blind: bool = False, turned: bool = False, bare: bool = False) -> Setting:
+def setting(seed: int, width: int, *, blind: bool = False, turned: bool = False, bare: bool = False) -> AttackSetting:
     """Publish ages in intervals of a width, beside a second release, outsiders and the truth.
 
     If `blind`, the published persons are others than the targets. If `turned`, rows are published in reverse. If
@@ -185,6 +185,6 @@ def _published(people: pa.Table, width: int, shift: int) -> pa.Table:
     return people.set_column(0, "age", pa.array(texts))
 
 
-def _figures(attack: Attack, where: Setting) -> list[dict[str, object]]:
+def _figures(attack: Attack, where: AttackSetting) -> list[dict[str, object]]:
     results: Iterator[AttackResult] = attack.run(where)
     return [result.to_dict() for result in results]

@@ -40,7 +40,7 @@ SCHEMA = Schema(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Sample:
+class MeasuredSample:
     """Records that can be published on any level of generalization."""
 
     columns: tuple[CodedColumn, ...]
@@ -168,7 +168,7 @@ MEASURE_CHECKS: tuple[Callable[[Measure], None], ...] = (
 )
 
 
-def samples() -> Iterator[Sample]:
+def samples() -> Iterator[MeasuredSample]:
     """Draw records of all scales, in some samples with missing values."""
     for seed in SEEDS:
         rng = generator(seed)
@@ -186,7 +186,7 @@ def samples() -> Iterator[Sample]:
                 name: pa.array(column.to_pylist(), column.type, mask=mask)
                 for (name, column), mask in zip(cells.items(), lost, strict=True)
             }
-        yield Sample(columns=code(pa.table(cells), SCHEMA).quasi, rng=rng)
+        yield MeasuredSample(columns=code(pa.table(cells), SCHEMA).quasi, rng=rng)
 
 
 def _texts(column: CodedColumn, level: int) -> list[str | None]:

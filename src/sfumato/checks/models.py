@@ -39,7 +39,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sample:
+class GroupedSample:
     """Records in groups, drawn so that some groups are diverse, some even, some skewed and some small.
 
     `persons` tells for how many persons of the population each record stands, where the model asks for one.
@@ -281,7 +281,7 @@ MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
 )
 
 
-def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iterator[Sample]:
+def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iterator[GroupedSample]:
     """Draw records that give a model both good and bad groups, some of their values missing."""
     values = 2 * model.smallest_group + 3
     domain = sample_numbers if model.numeric else sample_domain
@@ -295,7 +295,7 @@ def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iter
                 CodedColumn(domain(name, values), _codes(rng, group, values, lost)) for name in model.attributes
             )
             persons = _persons(rng, group) if model.needs_population else None
-            yield Sample(group=group, columns=columns, missing=policy, rng=rng, persons=persons)
+            yield GroupedSample(group=group, columns=columns, missing=policy, rng=rng, persons=persons)
 
 
 def sample_domain(name: str, values: int) -> Domain:
@@ -334,7 +334,7 @@ def _persons(rng: np.random.Generator, group: Labels) -> Counts:
     return 1 + rng.poisson(others[group])
 
 
-def _filled(sample: Sample) -> Iterator[list[CodedColumn]]:
+def _filled(sample: GroupedSample) -> Iterator[list[CodedColumn]]:
     """Put values in place of missing ones: one for all, the most frequent of each group, and any."""
     for way in ("one", "frequent", "any"):
         columns = []
@@ -349,7 +349,7 @@ def _filled(sample: Sample) -> Iterator[list[CodedColumn]]:
         yield columns
 
 
-def _spoils(model: PrivacyModel, sample: Sample, *, good: bool) -> bool:
+def _spoils(model: PrivacyModel, sample: GroupedSample, *, good: bool) -> bool:
     """Return whether the union of a good group and another one, which may have to be good, is bad."""
     groups = sample.counted()
     kept = model.kept_by(groups)
@@ -371,7 +371,7 @@ def _unions(rng: np.random.Generator, groups: int) -> Labels:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _of_another_table(sample: Sample) -> Groups:
+def _of_another_table(sample: GroupedSample) -> Groups:
     """Count the same groups as parts of a table in which some values are many times as frequent."""
     groups = sample.counted()
     totals = {name: total * sample.rng.integers(1, 9, len(total)) for name, total in groups.totals.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Asked, ExcelSafe, Json, Reading, Source, TableFormat, examples, spread
+from sfumato.cli.options import ExcelSafe, Json, Reading, RecipeOptions, Replace, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -34,7 +34,7 @@ def anonymize(
     file: Source,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
-    asked: Asked,
+    asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     max_suppressed: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
@@ -44,7 +44,7 @@ def anonymize(
     ] = None,
     table_format: TableFormat = "csv",
     excel_safe: ExcelSafe = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    replace: Replace = False,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
     json: Json = False,

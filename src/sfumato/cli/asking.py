@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
+from sfumato.hierarchies.settings import read_builder
+from sfumato.table.values import number_or_text
 
 if TYPE_CHECKING:
-    from sfumato.cli.options import Asked
-    from sfumato.hierarchies import Builder
+    from sfumato.cli.options import RecipeOptions
     from sfumato.models.base import PrivacyModel
     from sfumato.recipe import Recipe
     from sfumato.schema.schema import Schema
@@ -22,7 +23,9 @@ PAIR = 2
 NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
 
 
-def ask_recipe(asked: Asked, *, algorithm: str | None, max_suppressed: float | None, seed: int | None) -> Recipe:
+def ask_recipe(
+    asked: RecipeOptions, *, algorithm: str | None, max_suppressed: float | None, seed: int | None
+) -> Recipe:
     """Build the recipe that a run carries out."""
     from sfumato.recipe import Recipe
 
@@ -38,7 +41,7 @@ def ask_recipe(asked: Asked, *, algorithm: str | None, max_suppressed: float | N
     return Recipe.from_dict(content)
 
 
-def ask_promise(asked: Asked) -> tuple[Schema, tuple[PrivacyModel, ...]]:
+def ask_promise(asked: RecipeOptions) -> tuple[Schema, tuple[PrivacyModel, ...]]:
     """Say what the attributes are and which models, none perhaps, are to be judged."""
     from sfumato.recipe import Recipe
 
@@ -54,22 +57,6 @@ def asks_centers(recipe: Path | None) -> bool:
     from sfumato.recipe import Recipe
 
     return recipe is not None and Recipe.read(recipe).algorithm.centers
-
-
-def builder(how: str) -> Builder:
-    """Make the builder that a text names: `intervals:5,10`, `prefixes`, or a CSV file.
-
-    >>> builder("intervals:5,10"), builder("prefixes")
-    (Intervals(5, 10), Prefixes())
-    """
-    from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
-
-    kind, _, settings = how.partition(":")
-    if kind == Intervals.kind:
-        return Intervals(*(_number(width) for width in listed(settings)))
-    if kind == Prefixes.kind:
-        return Prefixes(*(_number(length) for length in listed(settings)))  # type: ignore[arg-type]  # it checks
-    return Taxonomy.read_csv(Path(how))
 
 
 def listed(text: str) -> list[str]:
@@ -101,13 +88,13 @@ def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
         raise ReadError(f"{file} lacks a cell in some of its {table.num_rows:,} rows; fill or drop these.")
     if len(set(values)) < len(values):
         raise ReadError(f"{file} names {len(values) - len(set(values)):,} of its values again; keep one row for each.")
-    read_entries = [_number(entry) for entry in entries] if numbers else entries
+    read_entries = [number_or_text(entry) for entry in entries] if numbers else entries
     if numbers and not all(isinstance(entry, int | float) for entry in read_entries):
         raise ReadError(f"{file} must have numbers in its second column.")
     return dict(zip(values, read_entries, strict=True))
 
 
-def _content(asked: Asked) -> dict[str, Any]:
+def _content(asked: RecipeOptions) -> dict[str, Any]:
     """Return the content of a recipe; the values in it are checked when the recipe is made of it."""
     from sfumato.recipe import Recipe
 
@@ -166,7 +153,7 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
         if name not in attributes:
             raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one, too.")
         kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
-        attributes[name] = {**kept, "hierarchy": builder(how).to_dict()}
+        attributes[name] = {**kept, "hierarchy": read_builder(how).to_dict()}
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
@@ -188,7 +175,7 @@ def _choice(what: str, text: str) -> dict[str, Any]:
 def _typed(text: str, declared: str) -> object:
     if "Mapping" in declared:
         numbers = "str" not in declared.partition(",")[2]
-        given = _number(text) if numbers else text
+        given = number_or_text(text) if numbers else text
         if not isinstance(given, str):
             return given
         return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
@@ -196,7 +183,7 @@ def _typed(text: str, declared: str) -> object:
         return text.split("+")
     if declared.startswith(("str", "Literal")):
         return text
-    return {"true": True, "false": False}.get(text.lower(), _number(text))
+    return {"true": True, "false": False}.get(text.lower(), number_or_text(text))
 
 
 def _pairs(text: str, *, numbers: bool) -> dict[str, str | float]:
@@ -212,14 +199,5 @@ def _pairs(text: str, *, numbers: bool) -> dict[str, str | float]:
     for name, _, value in pairs:
         if name in entries:
             raise InvalidParameterError(f"{name!r} is given two values in {text!r}; keep one.")
-        entries[name] = _number(value) if numbers else value
+        entries[name] = number_or_text(value) if numbers else value
     return entries
-
-
-def _number(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

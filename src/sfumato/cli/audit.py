@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Json, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.summary import audit_lines, exposure_lines, level_lines
@@ -111,7 +111,7 @@ def audit(
     *,
     file: Source,
     reading: Reading,
-    asked: Asked,
+    asked: RecipeOptions,
     comparing: Comparing,
     taken: Taken,
     exposure: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Described, Force, Reading, Source, examples, spread
+from sfumato.cli.options import Described, Force, Reading, Source, examples, family, spread
 from sfumato.cli.printing import progress
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import ReadError
@@ -20,14 +20,7 @@ EXAMPLES = examples(
 RECORDS, VALUES = "records.csv", "values "
 NewFile = Annotated[Path, typer.Option(metavar="FILE", help="CSV, Parquet or XLSX, by its suffix.", show_default=False)]
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Part a bucketized table in two, join the parts, or spell it out."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+app = family("Part a bucketized table in two, join the parts, or spell it out.")
 
 
 @app.command(epilog=examples("sfumato buckets split release/public/table.csv --recipe recipe.toml --out parts"))

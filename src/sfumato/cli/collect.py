@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Force, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Force, Json, Reading, Source, examples, family, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress
 from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -30,18 +30,11 @@ EXAMPLES = examples(
 )
 MOST_EDGES = 10_000
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+app = family("Randomize what leaves its owner, and estimate distributions from what arrives.")
 
 Agreement = Annotated[
     Path, typer.Option(metavar="FILE", help="TOML: mechanism and its public parameters.", show_default=False)
 ]
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Randomize what leaves its owner, and estimate distributions from what arrives."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +165,7 @@ def report(
     """
     from sfumato.collecting.agreements import read_agreement
     from sfumato.collecting.client import LocalClient
-    from sfumato.collecting.means import MeanMechanism
+    from sfumato.collecting.mean_mechanism import MeanMechanism
 
     mechanism = read_agreement(agreement)
     given = sys.stdin.readline().rstrip("\r\n")

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Asked, Force, Json, Reading, Source, examples, spread
+from sfumato.cli.options import (
+    Force,
+    Identifiers,
+    Json,
+    Known,
+    Reading,
+    RecipeFile,
+    RecipeOptions,
+    Secret,
+    Source,
+    examples,
+    spread,
+)
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
@@ -31,18 +43,10 @@ EXAMPLES = examples(
 class Condensable:
     """What the columns are, and how large groups must be."""
 
-    recipe: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
-    ] = None
-    identifier: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")
-    ] = field(default_factory=list)
-    quasi: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")] = field(
-        default_factory=list
-    )
-    sensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
-    ] = field(default_factory=list)
+    recipe: RecipeFile = None
+    identifier: Identifiers = field(default_factory=list)
+    quasi: Known = field(default_factory=list)
+    sensitive: Secret = field(default_factory=list)
     insensitive: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are neither.")] = field(
         default_factory=list
     )
@@ -55,7 +59,7 @@ class Condensable:
         """Return the schema and the least size of a group that recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
-        schema, models = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        schema, models = ask_promise(RecipeOptions.of(self))
         return schema, _least(models)
 
 

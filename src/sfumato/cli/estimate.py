@@ -25,7 +25,7 @@ CONDITION = re.compile(r"\s*(?P<name>.*?)\s*(?P<sign>!=|>=|<=|=|<|>|\sin\s)\s*(?
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class EstimateOptions:
     """What is asked of the table."""
 
     total: Annotated[str | None, typer.Option("--sum", metavar="NAME", help="Sum this column.")] = None
@@ -58,7 +58,7 @@ def estimate(
     file: Source,
     reading: Reading,
     described: Described,
-    question: Question,
+    question: EstimateOptions,
     errors: Annotated[
         int | None,
         typer.Option(metavar="N", help="Instead, ask N random questions and tell how far the answers are off."),

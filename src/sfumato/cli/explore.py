@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Asked, Force, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Force, Json, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.writing import refuse_existing
@@ -34,7 +34,7 @@ def explore(
     *,
     file: Source,
     reading: Reading,
-    asked: Asked,
+    asked: RecipeOptions,
     algorithm: Annotated[
         str | None,
         typer.Option(metavar="NAME[:KEY=VALUE,...]", help="A search over full-domain recodings; else optimal."),

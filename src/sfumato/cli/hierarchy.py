@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Reading, Source, examples, spread
+from sfumato.cli.options import Force, Reading, Source, examples, family, spread
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import HierarchyError, InvalidParameterError, SchemaError
@@ -34,14 +34,7 @@ Kind = Annotated[
     ),
 ]
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Draw, check and make hierarchies of values."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+app = family("Draw, check and make hierarchies of values.")
 
 
 @app.command(
@@ -142,11 +135,11 @@ def _values(reading: Reading, file: str, column: str) -> pa.Array:
 
 
 def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierarchy:
-    from sfumato.cli.asking import builder
     from sfumato.hierarchies.proposing import automatic
+    from sfumato.hierarchies.settings import read_builder
 
     values = _values(reading, file, column)
-    chosen = automatic(values) if kind is None else builder(kind)
+    chosen = automatic(values) if kind is None else read_builder(kind)
     return chosen.build(values)
 
 

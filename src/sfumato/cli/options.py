@@ -33,6 +33,12 @@ TableFormat = Annotated[
 ]
 ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace an older release.")]
+RecipeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")]
+Identifiers = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")]
+Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
+Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")]
+MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,21 +68,15 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class RecipeOptions:
     """What the attributes are and what is promised, by a recipe, by options, or by both."""
 
-    recipe: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
-    ] = None
-    identifier: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")
-    ] = field(default_factory=list)
+    recipe: RecipeFile = None
+    identifier: Identifiers = field(default_factory=list)
     quasi: Annotated[
         list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know; generalized.")
     ] = field(default_factory=list)
-    sensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
-    ] = field(default_factory=list)
+    sensitive: Secret = field(default_factory=list)
     insensitive: Annotated[
         list[str], typer.Option(metavar="A,B,...", help="Columns that are published as they are.")
     ] = field(default_factory=list)
@@ -88,9 +88,7 @@ class Asked:
             "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
         ),
     ] = field(default_factory=list)
-    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
-        None
-    )
+    missing: MissingPolicy = None
     k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity.")] = None
     model: Annotated[
         list[str],
@@ -102,35 +100,44 @@ class Asked:
         ),
     ] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, fewer: Any) -> RecipeOptions:
+        """Take over a group of some of these options."""
+        return cls(**{each.name: getattr(fewer, each.name) for each in fields(fewer)})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
     """What the columns are, where nothing is promised."""
 
-    recipe: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
-    ] = None
-    quasi: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")] = field(
-        default_factory=list
-    )
-    sensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
-    ] = field(default_factory=list)
-    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
-        None
-    )
+    recipe: RecipeFile = None
+    quasi: Known = field(default_factory=list)
+    sensitive: Secret = field(default_factory=list)
+    missing: MissingPolicy = None
 
     def schema(self) -> Schema:
         """Return the schema that recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
-        schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        schema, _ = ask_promise(RecipeOptions.of(self))
         return schema
 
 
 def examples(*lines: str) -> str:
     """Write the examples that stand at the end of a help text, each on its own line."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def family(says: str) -> typer.Typer:
+    """Begin a family of commands; its name alone shows its help."""
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+    @app.callback(help=says, invoke_without_command=True)
+    def start(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return app
 
 
 def spread(command: Command) -> Command:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.fuse import tell_fused, watching
-from sfumato.cli.options import Json, examples
+from sfumato.cli.options import Json, examples, family
 from sfumato.cli.writing import write_text
 from sfumato.exceptions import InvalidParameterError, WriteError
 
@@ -60,14 +60,7 @@ LONGEST_NAME = 64
 File = Annotated[Path, typer.Argument(metavar="PARTY.toml", help="The file of this party.", show_default=False)]
 Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to write the release; else as the file says.")]
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Fuse a table with those of other owners, and show nobody the own one."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+app = family("Fuse a table with those of other owners, and show nobody the own one.")
 
 
 @app.command(epilog=examples("sfumato party init hospital --name hospital"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, Source, examples, spread
+from sfumato.cli.options import Json, Reading, Source, examples, family, spread
 from sfumato.cli.printing import aligned, print_json
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing, write_text
@@ -31,11 +31,11 @@ EXACT = re.compile(r"\s*(?P<kind>count|sum|avg|max|min)\s+of\s+(?P<column>.+?)(?
 
 StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="What init wrote.", show_default=False)]
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+app = family("Ask a table with differential privacy and pay from a budget, or exactly and audited.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stated:
+class StatedOptions:
     """What is stated about the table, without looking at it."""
 
     bounds: Annotated[
@@ -48,13 +48,6 @@ class Stated:
     max_rows: Annotated[
         int | None, typer.Option(metavar="N", help="How many rows of a person take part, with --person.")
     ] = None
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Ask a table with differential privacy and pay from a budget, or exactly and audited."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @app.command(
@@ -70,7 +63,7 @@ def init(
     store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings here.", show_default=False)],
     total: Annotated[str, typer.Option(metavar="EPSILON", help="What all may spend together.", show_default=False)],
     per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="What each may spend.")] = None,
-    stated: Stated,
+    stated: StatedOptions,
     reading: Reading,
 ) -> None:
     """Begin to answer questions about a table: state what is known without looking at it, and grant a budget.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import ExcelSafe, Json, Reading, Source, TableFormat, examples, spread
+from sfumato.cli.options import ExcelSafe, Json, Reading, Replace, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 
@@ -35,7 +35,7 @@ def recode(
     reading: Reading,
     table_format: TableFormat = "csv",
     excel_safe: ExcelSafe = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    replace: Replace = False,
     json: Json = False,
 ) -> None:
     """Publish later rows by the recoding of an earlier release.

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import examples
+from sfumato.cli.options import examples, family
 from sfumato.cli.printing import printable, progress, verdict
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.reproducing.figures import Finding, Reproduction
-    from sfumato.reproducing.setting import Subject
+    from sfumato.reproducing.figures import FigureFinding, Reproduction
+    from sfumato.reproducing.thesis_setting import ThesisSubject
 
 EXAMPLES = examples(
     "sfumato reproduce thesis",
@@ -31,14 +31,7 @@ Rows = Annotated[
     int | None, typer.Option(metavar="N", help="Records of each made-up census; else as many as in the thesis.")
 ]
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Do published experiments again: draw their figures, tell which findings are seen."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+app = family("Do published experiments again: draw their figures, tell which findings are seen.")
 
 
 @app.command(
@@ -64,12 +57,12 @@ def thesis(
     """
     from sfumato.coding.threads import worker_count
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
-    from sfumato.reproducing.setting import Grid
     from sfumato.reproducing.thesis import reproduce_thesis
+    from sfumato.reproducing.thesis_setting import ThesisGrid
 
     refuse_no_plots()
     refuse_foreign(out)
-    grid = Grid(queries=queries, seed=seed)
+    grid = ThesisGrid(queries=queries, seed=seed)
     subject = _subject(table, schema, rows)
     with progress("Measuring releases") as tell:
         found = reproduce_thesis(grid, rows=rows, subject=subject, workers=worker_count(), progress=tell)
@@ -118,7 +111,7 @@ def maa_slie(
     _print(found, out)
 
 
-def _subject(table: str | None, schema: Path | None, rows: int | None) -> Subject | None:
+def _subject(table: str | None, schema: Path | None, rows: int | None) -> ThesisSubject | None:
     """Read the user's table, if one is given."""
     if (table is None) != (schema is None):
         raise InvalidParameterError("--table and --schema need each other; give both, or none for a made-up census.")
@@ -127,7 +120,7 @@ def _subject(table: str | None, schema: Path | None, rows: int | None) -> Subjec
     if rows is not None:
         raise InvalidParameterError("--rows is for a made-up census; leave it out with --table.")
     from sfumato.recipe import Recipe
-    from sfumato.reproducing.setting import given_subject
+    from sfumato.reproducing.thesis_setting import given_subject
     from sfumato.table.read import read
 
     return given_subject(read(table), Recipe.read(schema).schema)
@@ -140,7 +133,7 @@ def _print(found: Reproduction, out: Path) -> None:
     typer.echo(f"{len(found.figures)} figures, their numbers and findings.csv are in {out}")
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def _lines(finding: FigureFinding) -> Iterator[str]:
     """Write a finding: figure and verdict in front, the claim, and below it why."""
     head = f"{finding.figure:<10}{'yes' if finding.seen else 'NO':<5}"
     first, *rest = textwrap.wrap(printable(finding.claim), WIDTH - len(head))

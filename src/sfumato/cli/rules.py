@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Force, Json, Reading, Source, examples, family, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
@@ -23,14 +23,7 @@ EXAMPLES = examples(
     'sfumato rules hide baskets.csv --items "syringe, insulin" --support 20 --method border --out hidden.csv',
 )
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Find association rules, and hide the sensitive ones."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+app = family("Find association rules, and hide the sensitive ones.")
 
 
 @dataclass(frozen=True, kw_only=True)

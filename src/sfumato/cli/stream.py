@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Reading, Source, examples, spread
+from sfumato.cli.options import Force, Reading, Source, examples, family, spread
 from sfumato.cli.printing import progress
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
@@ -21,14 +21,7 @@ State = Annotated[
     Path, typer.Argument(metavar="STATE", help="What is kept; as confidential as the records.", show_default=False)
 ]
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-@app.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Condense records that come in batches, and draw new ones."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+app = family("Condense records that come in batches, and draw new ones.")
 
 
 @app.command(

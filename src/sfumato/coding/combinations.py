@@ -51,7 +51,7 @@ class Pack:
         return np.asarray(self.codes // np.uint32(prod(self.widths[place + 1 :])) % np.uint32(self.widths[place]))
 
 
-class Counted:
+class CountedGroups:
     """Combinations that were grouped: how many records every group has, and the group of each combination.
 
     Combinations were counted in `cells`, one for every key, of which many may be empty. What needs the cells that
@@ -108,7 +108,7 @@ class Combinations:
         pack = next(pack for pack in self.packs if number in pack.columns)
         return pack.unpacked(pack.columns.index(number))
 
-    def group(self, levels: Sequence[int]) -> Counted:
+    def group(self, levels: Sequence[int]) -> CountedGroups:
         """Group combinations that fall into the same node in every column, on one level per column."""
         found = [self._pack_nodes(number, pack, levels) for number, pack in enumerate(self.packs)]
         span = prod(width for _, width in found)
@@ -135,7 +135,7 @@ class Combinations:
                 result[column][: pack.widths[place]] = counts.sum(axis=others)
         return result
 
-    def rolled_up(self, counted: Counted) -> Combinations:
+    def rolled_up(self, counted: CountedGroups) -> Combinations:
         """Keep one combination for every group (and for every combination of the further columns in it)."""
         labels = counted.labels
         if self.along:
@@ -151,8 +151,8 @@ class Combinations:
         along = tuple(CodedColumn(column.domain, column.codes[rows]) for column in self.along)
         return Combinations(self.ladders, packs, weights, along)
 
-    def _counted(self, keys: Ints, cells: int = 0) -> Counted:
-        return Counted(_weighed(keys, self.weights, cells), keys)
+    def _counted(self, keys: Ints, cells: int = 0) -> CountedGroups:
+        return CountedGroups(_weighed(keys, self.weights, cells), keys)
 
     def _pack_nodes(self, number: int, pack: Pack, levels: Sequence[int]) -> tuple[npt.NDArray[np.int32], int]:
         """Return the combined node of every combination in one pack, remembered while that takes little memory."""

@@ -98,13 +98,18 @@ def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
 
 def scale_of(name: str, type_: pa.DataType, schema: Schema) -> Scale:
     """Return the scale of a column: as stated, or by its order, its hierarchy or its type."""
+    return stated_scale(name, schema) or (Scale.NUMERIC if _has_own_order(type_) else Scale.NOMINAL)
+
+
+def stated_scale(name: str, schema: Schema) -> Scale | None:
+    """Return the scale that a schema states, or that follows from the order or the hierarchy that it gives."""
     if name in schema.scales:
         return Scale(schema.scales[name])
     if name in schema.orders:
         return Scale.ORDINAL
     if name in schema.hierarchies:
         return Scale(schema.hierarchies[name].scale)
-    return Scale.NUMERIC if _has_own_order(type_) else Scale.NOMINAL
+    return None
 
 
 def axis(values: pa.Array) -> npt.NDArray[np.float64]:

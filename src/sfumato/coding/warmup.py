@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.coding.clustering.growing import Candidates, Trees, k_member_labels
+from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes, k_member_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, mdav_labels, nearest_points, v_mdav_labels
 from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
-from sfumato.coding.cutting.partition import Records, Rule
+from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import COMPILED_ROWS, group_keys
 from sfumato.coding.kernels import (
+    box_growing,
     class_growing,
     clustering,
     condensing,
@@ -26,7 +27,6 @@ from sfumato.coding.kernels import (
     cutting,
     gathering,
     grouping,
-    growing,
     microaggregating,
     regrouping,
 )
@@ -81,8 +81,8 @@ def _cluster_once() -> None:
     mdav_labels(points, 2, lambda _done: None)
     v_mdav_labels(points, 2, 0.2, lambda _done: None)
     nearest_points(points, points, np.arange(4))
-    trees = Trees(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
-    k_member_labels(Candidates(places, codes, np.ones(4, dtype=np.int64), trees), 2, 0, lambda _done: None)
+    trees = TreeAxes(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
+    k_member_labels(GrowthCandidates(places, codes, np.ones(4, dtype=np.int64), trees), 2, 0, lambda _done: None)
 
 
 def _grow_once() -> None:
@@ -126,7 +126,7 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
     )
     cutter, axes, whole = CompiledCutter(), _one_axis(), np.zeros(1, dtype=np.int64)
     ranges = cutter.ranges(records, axes)
-    cuts = cutter.propose(records, axes, Rule(1, relaxed=True, missing_rides=False), ranges, whole, whole)
+    cuts = cutter.propose(records, axes, CuttingRule(1, relaxed=True, missing_rides=False), ranges, whole, whole)
     halves = cutter.split(records, whole, cutter.sides(records, whole, cuts))
     cutter.number(halves, np.arange(halves.segments), 0, np.empty(rows, dtype=np.int32))
 
@@ -182,8 +182,8 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """List every compiled loop once, also those that several modules name."""
     modules = (
-        *(class_growing, clustering, condensing, containment, cutting),
-        *(gathering, grouping, growing, microaggregating, regrouping),
+        *(box_growing, class_growing, clustering, condensing, containment, cutting),
+        *(gathering, grouping, microaggregating, regrouping),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -16,6 +15,7 @@ from sfumato.collecting.piecewise_mean import PiecewiseMean
 from sfumato.collecting.rappor import Rappor
 from sfumato.collecting.succinct_histogram import SuccinctHistogram
 from sfumato.exceptions import RecipeError
+from sfumato.table.toml import read_toml
 from sfumato.validation import did_you_mean
 
 MECHANISMS: dict[str, type[LocalMechanism]] = {
@@ -34,13 +34,7 @@ MECHANISMS: dict[str, type[LocalMechanism]] = {
 
 def read_agreement(path: Path) -> LocalMechanism:
     """Read an agreement from a TOML file."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
-        raise RecipeError(f"The agreement {path} cannot be read.") from None
-    except tomllib.TOMLDecodeError:
-        raise RecipeError(f"The agreement {path} is no TOML.") from None
-    return parse_agreement(content)
+    return parse_agreement(read_toml(path, "agreement"))
 
 
 def parse_agreement(content: Mapping[str, object]) -> LocalMechanism:

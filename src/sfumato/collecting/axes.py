@@ -27,7 +27,7 @@ TAIL = 1e-4
 BLOCK = 1 << 20
 
 
-class Axis(ABC):
+class CellAxis(ABC):
     """The cells of one attribute, and the chances that lead from them to what is observed."""
 
     name: str
@@ -53,7 +53,7 @@ class Axis(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NumberAxis(Axis):
+class NumberAxis(CellAxis):
     """An attribute with noise: cells between edges, uniform within.
 
     Observations are put into bins a few times finer than cells and noise; the bins at both ends are open if the noise
@@ -121,7 +121,7 @@ class NumberAxis(Axis):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ValueAxis(Axis):
+class ValueAxis(CellAxis):
     """An attribute with randomized response: cells are values, and so are bins."""
 
     name: str
@@ -151,7 +151,7 @@ class ValueAxis(Axis):
         return [text(value) for value in self.response.values]
 
 
-def axis_of(name: str, how: object, edges: object, most_bins: int) -> Axis:
+def axis_of(name: str, how: object, edges: object, most_bins: int) -> CellAxis:
     """Describe one attribute."""
     if isinstance(how, RandomizedResponse):
         require(edges is None, "reconstruct", "edges", "left out for randomized response", "edges")

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.collecting.client_state import SECRET_BYTES, locked, read_state, write_state
-from sfumato.collecting.coins import Source
+from sfumato.collecting.coins import BitSource
 from sfumato.collecting.local_mechanism import ClientMemory, LocalMechanism, exact_decimal
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.validation import is_number, require
@@ -76,7 +76,7 @@ class LocalClient:
             self._memory = ClientMemory(secret=memory.secret, counts=counts)
             if self._file is not None:
                 write_state(self._file, self._memory, self._agreed())
-        return [int(number) for number in self.mechanism.report_once(encoded, self._memory, Source())[0]]
+        return [int(number) for number in self.mechanism.report_once(encoded, self._memory, BitSource())[0]]
 
     def __repr__(self) -> str:
         return f"LocalClient({self.mechanism.name}, {self.spent:.4g} of {self.budget:g} spent)"

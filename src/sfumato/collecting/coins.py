@@ -53,10 +53,10 @@ def _own_stream(seed: int) -> int:
     return int.from_bytes(hashlib.sha256(f"sfumato collecting {seed}".encode()).digest()[:16], "big")
 
 
-class Source:
+class BitSource:
     """Where bits come from: the operating system, or a generator that repeats a test.
 
-    >>> Source(7).below(6, 3).tolist() == Source(7).below(6, 3).tolist()
+    >>> BitSource(7).below(6, 3).tolist() == BitSource(7).below(6, 3).tolist()
     True
     """
 

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import WORD_BITS, Numbers, Source, exp_below, rounded_chance
+from sfumato.collecting.coins import WORD_BITS, BitSource, Numbers, exp_below, rounded_chance
 from sfumato.collecting.local_mechanism import Reports
-from sfumato.collecting.means import MeanMechanism
+from sfumato.collecting.mean_mechanism import MeanMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class DuchiMean(MeanMechanism):
         steps = (wanted * 2.0**WORD_BITS).astype(np.uint64)
         return np.clip(steps, np.uint64(least), np.uint64((1 << WORD_BITS) - least))
 
-    def randomize(self, encoded: Numbers, source: Source) -> Reports:
+    def randomize(self, encoded: Numbers, source: BitSource) -> Reports:
         """Throw a coin for each value."""
         return source.varied_coins(self.chances(encoded)).astype(np.int64)[:, None]
 

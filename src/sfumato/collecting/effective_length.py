@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.collecting.axes import Axis, NumberAxis
+from sfumato.collecting.axes import CellAxis, NumberAxis
 from sfumato.collecting.coins import Numbers
 from sfumato.collecting.reconstruction import Reconstruction
 from sfumato.exceptions import SchemaError
@@ -51,14 +51,14 @@ def entropy_privacy(reconstruction: Reconstruction) -> EntropyPrivacy:
     return EntropyPrivacy(before=2**own, after=2 ** min(after, own))
 
 
-def _given_value(axis: Axis, shares: Numbers) -> float:
+def _given_value(axis: CellAxis, shares: Numbers) -> float:
     if isinstance(axis, NumberAxis):
         return axis.noise.entropy
     rows = np.array([_entropy(column, np.ones(len(column))) for column in axis.channel.T])
     return float(shares @ rows)
 
 
-def _of_reports(axis: Axis, shares: Numbers) -> float:
+def _of_reports(axis: CellAxis, shares: Numbers) -> float:
     if not isinstance(axis, NumberAxis):
         return _entropy(axis.channel @ shares, np.ones(len(axis.channel)))
     low, high = axis.noise.quantile(np.array([TAIL, 1 - TAIL]))

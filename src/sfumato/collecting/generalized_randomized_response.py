@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import Source, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
 
 
@@ -47,7 +47,7 @@ class GeneralizedRandomizedResponse(FrequencyMechanism):
         """A report is the place of a value."""
         return (self.size,)
 
-    def randomize(self, encoded: Whole, source: Source) -> Reports:
+    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
         """Keep the place of the value, or draw another one."""
         kept = source.coins(self.support[0], (len(encoded),))
         others = source.below(self.size - 1, len(encoded))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import Source, Whole
+from sfumato.collecting.coins import BitSource, Whole
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.mean_estimate import MeanEstimate
 from sfumato.collecting.randomized_response import LEAST_VALUES, places
@@ -49,7 +49,7 @@ class LocalMechanism(ABC):
         """Bring values to numbers; what is outside the domain is refused, and not repeated."""
 
     @abstractmethod
-    def randomize(self, encoded: npt.NDArray[Any], source: Source) -> Reports:
+    def randomize(self, encoded: npt.NDArray[Any], source: BitSource) -> Reports:
         """Make one report of each of many clients, one row each."""
 
     @abstractmethod
@@ -73,7 +73,7 @@ class LocalMechanism(ABC):
         """Name what the loss is counted by: nothing, unless a mechanism memoizes."""
         return ""
 
-    def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: Source) -> Reports:  # noqa: ARG002 - the same
+    def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: BitSource) -> Reports:  # noqa: ARG002 - the same
         """Make the next report of one client."""
         return self.randomize(encoded, source)
 
@@ -152,7 +152,7 @@ def simulate(mechanism: LocalMechanism, values: Column, *, seed: int | None = No
 
     Every row is distributed exactly as the first report of a `LocalClient`. Nobody's budget is kept.
     """
-    return mechanism.randomize(mechanism.encode(values), Source(seed))
+    return mechanism.randomize(mechanism.encode(values), BitSource(seed))
 
 
 def check_epsilon(owner: object, epsilon: object) -> None:

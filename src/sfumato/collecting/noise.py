@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import Source
+from sfumato.collecting.coins import BitSource
 from sfumato.exceptions import SchemaError
 from sfumato.validation import is_number, require
 
@@ -19,17 +19,12 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.float64]
 
-KINDS: dict[str, type[Noise]] = {}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Noise(ABC):
     """A public distribution of noise; see `UniformNoise`, `GaussianNoise` and `LaplaceNoise`."""
 
     name: ClassVar[str]
-
-    def __init_subclass__(cls) -> None:
-        KINDS[cls.name] = cls
 
     @property
     @abstractmethod
@@ -60,9 +55,9 @@ class Noise(ABC):
 
     def perturb(self, values: Column, *, seed: int | None = None) -> Numbers:
         """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
-        return self.perturb_from(known_numbers(values), Source(seed))
+        return self.perturb_from(known_numbers(values), BitSource(seed))
 
-    def perturb_from(self, numbers: Numbers, source: Source) -> Numbers:
+    def perturb_from(self, numbers: Numbers, source: BitSource) -> Numbers:
         """Add noise that is made of the bits of a source."""
         return np.asarray(numbers + self.quantile(source.uniform(len(numbers))), dtype=np.float64)
 
@@ -121,14 +116,8 @@ class UniformNoise(Noise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianNoise(Noise):
-    """Normal noise around 0.
-
-    >>> round(GaussianNoise(scale=1).interval_privacy(0.95), 2)
-    3.92
-    """
-
-    name = "gaussian"
+class ScaledNoise(Noise):
+    """Noise of one shape around 0, as wide as its scale says, without bounds."""
 
     scale: float
 
@@ -139,6 +128,17 @@ class GaussianNoise(Noise):
     def support(self) -> tuple[float, float]:
         """The least and the greatest noise there can be."""
         return -inf, inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianNoise(ScaledNoise):
+    """Normal noise around 0.
+
+    >>> round(GaussianNoise(scale=1).interval_privacy(0.95), 2)
+    3.92
+    """
+
+    name = "gaussian"
 
     @property
     def variance(self) -> float:
@@ -170,7 +170,7 @@ class GaussianNoise(Noise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceNoise(Noise):
+class LaplaceNoise(ScaledNoise):
     """Laplace noise around 0; drawn in floating point, so it is blur and no differential privacy.
 
     >>> round(LaplaceNoise(scale=1).interval_privacy(0.95), 2)
@@ -178,16 +178,6 @@ class LaplaceNoise(Noise):
     """
 
     name = "laplace"
-
-    scale: float
-
-    def __post_init__(self) -> None:
-        require(is_number(self.scale) and self.scale > 0, self, "scale", "a positive number", self.scale)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The least and the greatest noise there can be."""
-        return -inf, inf
 
     @property
     def variance(self) -> float:
@@ -213,6 +203,9 @@ class LaplaceNoise(Noise):
         """Return the length of the shortest interval that holds the true value with this confidence."""
         check_confidence(self, confidence)
         return -2 * self.scale * log(1 - confidence)
+
+
+KINDS: dict[str, type[Noise]] = {kind.name: kind for kind in (UniformNoise, GaussianNoise, LaplaceNoise)}
 
 
 def check_confidence(owner: object, confidence: object) -> None:

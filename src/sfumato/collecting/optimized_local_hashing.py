@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import Source, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
 from sfumato.collecting.hashing import Words, fingerprints, hashed, supported
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
 
@@ -62,7 +62,7 @@ class OptimizedLocalHashing(FrequencyMechanism):
         """The fingerprints of the domain."""
         return fingerprints(self.values)
 
-    def randomize(self, encoded: Whole, source: Source) -> Reports:
+    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
         """Draw a seed, hash, and keep the bucket or draw another one."""
         seeds = source.words(len(encoded)) >> np.uint64(1)
         buckets = hashed(seeds, self.prints[encoded], self.buckets)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import Source, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
 
 BITS = 8
@@ -53,7 +53,7 @@ class OptimizedUnaryEncoding(FrequencyMechanism):
         filled = (self.size - 1) % BITS + 1
         return (*((1 << BITS,) * (len(self.columns) - 1)), 256 - (1 << (BITS - filled)) + 1)
 
-    def randomize(self, encoded: Whole, source: Source) -> Reports:
+    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
         """Draw all bits, and the own one by another coin."""
         own, other = self.support
         found = np.empty((len(encoded), len(self.columns)), dtype=np.uint8)

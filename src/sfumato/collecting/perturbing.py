@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.collecting.coins import Source
+from sfumato.collecting.coins import BitSource
 from sfumato.collecting.noise import Noise, known_numbers
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -40,7 +40,7 @@ def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), seed: int | No
     """
     table, kind = to_arrow(data)
     _check(plan, keep, table.column_names)
-    source = Source(seed)
+    source = BitSource(seed)
     columns = {}
     for name in table.column_names:
         if name in plan:
@@ -50,7 +50,7 @@ def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), seed: int | No
     return kind.restore(canonical(pa.table(columns)))
 
 
-def _perturbed(name: str, column: pa.ChunkedArray, how: Noise | RandomizedResponse, source: Source) -> pa.Array:
+def _perturbed(name: str, column: pa.ChunkedArray, how: Noise | RandomizedResponse, source: BitSource) -> pa.Array:
     if isinstance(how, RandomizedResponse):
         codes = how.codes(column, f"The cells of {name!r}")
         return pa.array(list(how.values)).take(pa.array(how.perturb_codes(codes, source)))

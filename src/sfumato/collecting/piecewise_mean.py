@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.collecting.coins import Numbers, Source, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import BitSource, Numbers, Whole, exp_below, rounded_chance
 from sfumato.collecting.local_mechanism import Reports
-from sfumato.collecting.means import MeanMechanism
+from sfumato.collecting.mean_mechanism import MeanMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class PiecewiseMean(MeanMechanism):
         """Return the first cell of each window."""
         return np.rint((encoded + 1) / 2 * (self.cells - self.window)).astype(np.int64)
 
-    def randomize(self, encoded: Numbers, source: Source) -> Reports:
+    def randomize(self, encoded: Numbers, source: BitSource) -> Reports:
         """Draw a cell of the window, or one of the others."""
         starts, count = self.starts(encoded), len(encoded)
         near = source.coins(self.inside, (count,))

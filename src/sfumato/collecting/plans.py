@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from sfumato.collecting.noise import KINDS, Noise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, RecipeError
+from sfumato.table.toml import read_toml
 from sfumato.validation import did_you_mean
 
 RESPONSE = "response"
@@ -18,13 +18,7 @@ SHORT = "uniform:LOW,HIGH, gaussian:SCALE or laplace:SCALE"
 
 def read_plan(path: Path) -> dict[str, Noise | RandomizedResponse]:
     """Read a plan: one table of TOML per column, with the name of the noise and its parameters."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
-        raise RecipeError(f"The plan {path} cannot be read.") from None
-    except tomllib.TOMLDecodeError:
-        raise RecipeError(f"The plan {path} is no TOML.") from None
-    return parse_plan(content)
+    return parse_plan(read_toml(path, "plan"))
 
 
 def parse_plan(content: Mapping[str, object]) -> dict[str, Noise | RandomizedResponse]:

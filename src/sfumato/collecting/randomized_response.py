@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import Numbers, Source, Whole
+from sfumato.collecting.coins import BitSource, Numbers, Whole
 from sfumato.exceptions import SchemaError
 from sfumato.table.values import text
 from sfumato.validation import is_number, require
@@ -91,10 +91,10 @@ class RandomizedResponse:
 
     def perturb(self, values: Column, *, seed: int | None = None) -> npt.NDArray[Any]:
         """Replace values; chance comes from the operating system unless a test gives a seed."""
-        drawn = self.perturb_codes(self.codes(values), Source(seed))
+        drawn = self.perturb_codes(self.codes(values), BitSource(seed))
         return domain_array(self.values)[drawn]
 
-    def perturb_codes(self, codes: Whole, source: Source) -> Whole:
+    def perturb_codes(self, codes: Whole, source: BitSource) -> Whole:
         """Replace the places of values by places of reports."""
         steps = np.cumsum(self.channel, axis=1)
         steps[:, -1] = 1.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import WORD_BITS, Flags, Source, Whole, rounded_chance
+from sfumato.collecting.coins import WORD_BITS, BitSource, Flags, Whole, rounded_chance
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.local_mechanism import (
     ClientMemory,
@@ -134,7 +134,7 @@ class Rappor(LocalMechanism):
         """Return the places of values among the candidates."""
         return places(values, self.values)
 
-    def randomize(self, encoded: Whole, source: Source) -> Reports:
+    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
         """Draw cohorts, randomize filters permanently, and report once."""
         half, _, _ = self.chances
         cohorts = source.below(self.cohorts, len(encoded))
@@ -143,7 +143,7 @@ class Rappor(LocalMechanism):
         permanent = np.where(blurred, source.coins(Fraction(1, 2), filters.shape), filters)
         return self._instantaneous(cohorts, permanent, source)
 
-    def _instantaneous(self, cohorts: Whole, permanent: Flags, source: Source) -> Reports:
+    def _instantaneous(self, cohorts: Whole, permanent: Flags, source: BitSource) -> Reports:
         _, low, high = self.chances
         bits = np.where(permanent, source.coins(high, permanent.shape), source.coins(low, permanent.shape))
         packed = np.zeros((len(bits), WORD_BITS // 8), dtype=np.uint8)
@@ -159,7 +159,7 @@ class Rappor(LocalMechanism):
         """Name the filter of a value without telling it: reports are counted by filter."""
         return hmac.digest(memory.secret, b"key" + self._filter(encoded, memory).tobytes(), "sha256").hex()
 
-    def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: Source) -> Reports:
+    def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: BitSource) -> Reports:
         """Randomize the permanent filter once more."""
         permanent = self.permanent(encoded, memory)
         return self._instantaneous(np.array([self.cohort_of(memory)]), permanent[None, :], source)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.collecting.axes import Axis, NumberAxis, axis_of
+from sfumato.collecting.axes import CellAxis, NumberAxis, axis_of
 from sfumato.collecting.coins import Numbers
 from sfumato.collecting.fitting import (
     EM,
@@ -51,7 +51,7 @@ class Reconstruction:
     empty if nothing speaks against it. `gap` bounds by how much the log-likelihood per observation could still grow.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[CellAxis, ...]
     counts: Numbers
     shares: Numbers
     observations: int
@@ -200,7 +200,7 @@ def _check_options(method: object, tolerance: object, most_rounds: object) -> No
     require(good, "reconstruct", "most_rounds", "a whole number of at least 1", most_rounds)
 
 
-def _reported(axes: tuple[Axis, ...], counts: Numbers, found: Fit, method: str, impossible: int) -> Reconstruction:
+def _reported(axes: tuple[CellAxis, ...], counts: Numbers, found: Fit, method: str, impossible: int) -> Reconstruction:
     reasons = doubts(axes, counts, found.shares, impossible=impossible, converged=found.converged)
     return Reconstruction(
         axes=axes,
@@ -218,7 +218,7 @@ def _reported(axes: tuple[Axis, ...], counts: Numbers, found: Fit, method: str, 
     )
 
 
-def _axes(observed: Any, noise: object, edges: object) -> tuple[tuple[Axis, ...], list[Any]]:
+def _axes(observed: Any, noise: object, edges: object) -> tuple[tuple[CellAxis, ...], list[Any]]:
     if not isinstance(noise, Mapping):
         return (axis_of("", noise, edges, MOST_BINS[1]),), [observed]
     from sfumato.table.frames import to_arrow
@@ -237,7 +237,7 @@ def _axes(observed: Any, noise: object, edges: object) -> tuple[tuple[Axis, ...]
     return axes, [_column(table, axis) for axis in axes]
 
 
-def _column(table: pa.Table, axis: Axis) -> object:
+def _column(table: pa.Table, axis: CellAxis) -> object:
     column = table.column(axis.name)
     if not isinstance(axis, NumberAxis):
         return column
@@ -246,7 +246,7 @@ def _column(table: pa.Table, axis: Axis) -> object:
     return column.cast(pa.float64(), safe=False).to_numpy()
 
 
-def _counted(axes: tuple[Axis, ...], columns: list[Any]) -> tuple[Numbers, int]:
+def _counted(axes: tuple[CellAxis, ...], columns: list[Any]) -> tuple[Numbers, int]:
     """Count observations by bins of all attributes; those that cannot be are counted apart."""
     places: list[npt.NDArray[np.int64]] = [axis.binned(column) for axis, column in zip(axes, columns, strict=True)]
     shape = tuple(axis.channel.shape[0] for axis in axes)
@@ -263,7 +263,7 @@ def _counted(axes: tuple[Axis, ...], columns: list[Any]) -> tuple[Numbers, int]:
     return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64), impossible
 
 
-def _fitted(axes: tuple[Axis, ...], counts: Numbers, method: str, tolerance: float, most_rounds: int) -> Fit:
+def _fitted(axes: tuple[CellAxis, ...], counts: Numbers, method: str, tolerance: float, most_rounds: int) -> Fit:
     channels = [axis.channel for axis in axes]
     counted = counts / counts.sum()
     numeric = any(isinstance(axis, NumberAxis) for axis in axes)

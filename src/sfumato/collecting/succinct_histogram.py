@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import Source, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.hashing import Words, fingerprints, projected, signs
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
@@ -78,7 +78,7 @@ class SuccinctHistogram(FrequencyMechanism):
         """The public seed, spread over all bits."""
         return np.uint64((self.public_seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % (1 << 64))
 
-    def randomize(self, encoded: Whole, source: Source) -> Reports:
+    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
         """Draw a place, and keep or turn the sign there."""
         rows = source.below(self.rows, len(encoded))
         own = signs(rows, self.prints[encoded], self.matrix_seed) > 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sfumato.collecting.axes import Axis, NumberAxis
+from sfumato.collecting.axes import CellAxis, NumberAxis
 from sfumato.collecting.coins import Numbers
 from sfumato.collecting.fitting import spread_out
 
@@ -17,7 +17,7 @@ LEAST_EXPECTED = 5.0
 SPREAD_ERRORS = 2.0
 
 
-def condition(axes: Sequence[Axis]) -> float:
+def condition(axes: Sequence[CellAxis]) -> float:
     """Return the ratio by which the channel shrinks some patterns of cells more than others.
 
     Columns of the channel are independent across attributes, so the ratios multiply.
@@ -30,7 +30,7 @@ def condition(axes: Sequence[Axis]) -> float:
 
 
 def doubts(
-    axes: Sequence[Axis], counts: Numbers, shares: Numbers, *, impossible: int, converged: bool
+    axes: Sequence[CellAxis], counts: Numbers, shares: Numbers, *, impossible: int, converged: bool
 ) -> Iterator[str]:
     """Say in one sentence each why an answer is not to be trusted."""
     if impossible:
@@ -57,7 +57,7 @@ def doubts(
         )
 
 
-def narrower_noise(axis: Axis) -> str:
+def narrower_noise(axis: CellAxis) -> str:
     """Note that noise is narrower than cells, if it is."""
     if isinstance(axis, NumberAxis) and axis.noise.spread < float(np.diff(axis.edges).min()):
         return (
@@ -67,7 +67,7 @@ def narrower_noise(axis: Axis) -> str:
     return ""
 
 
-def _of(axis: Axis) -> str:
+def _of(axis: CellAxis) -> str:
     return f" of {axis.name!r}" if axis.name else ""
 
 
@@ -90,7 +90,7 @@ def _spreads_no_more(axis: NumberAxis, counts: Numbers) -> bool:
     return bool(variance - axis.noise.variance <= SPREAD_ERRORS * error)
 
 
-def _misfits(axes: Sequence[Axis], counts: Numbers, shares: Numbers) -> bool:
+def _misfits(axes: Sequence[CellAxis], counts: Numbers, shares: Numbers) -> bool:
     """Test the fit by chi-square over bins that expect enough, and by its size per observation."""
     from scipy.special import chdtrc
 

@@ -16,7 +16,7 @@ LARGEST = 1e100  # squares of larger numbers, summed, might leave what a float64
 LARGEST_WHOLE = 2**63 - 1024  # the largest float64 that is a 64-bit whole number
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What the values of a column are."""
 
     WHOLE = "whole"
@@ -28,14 +28,14 @@ class Kind(StrEnum):
 
 
 ARROW = {
-    Kind.WHOLE: pa.int64(),
-    Kind.NUMBER: pa.float64(),
-    Kind.DATE: pa.date32(),
-    Kind.MOMENT: pa.timestamp("us"),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.TEXT: pa.string(),
+    ColumnKind.WHOLE: pa.int64(),
+    ColumnKind.NUMBER: pa.float64(),
+    ColumnKind.DATE: pa.date32(),
+    ColumnKind.MOMENT: pa.timestamp("us"),
+    ColumnKind.BOOLEAN: pa.bool_(),
+    ColumnKind.TEXT: pa.string(),
 }
-WIDER = {Kind.WHOLE: Kind.NUMBER, Kind.DATE: Kind.MOMENT}
+WIDER = {ColumnKind.WHOLE: ColumnKind.NUMBER, ColumnKind.DATE: ColumnKind.MOMENT}
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Column:
     """One column: its name, what it holds, and whether it has means and covariances or only counts of values."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     numeric: bool
 
-    def widened(self, kind: Kind) -> Column | None:
+    def widened(self, kind: ColumnKind) -> Column | None:
         """Return the column that holds values of its own and of another kind; None if there is none.
 
-        >>> Column("weight", Kind.WHOLE, True).widened(Kind.NUMBER).kind.value
+        >>> Column("weight", ColumnKind.WHOLE, True).widened(ColumnKind.NUMBER).kind.value
         'number'
         """
         if kind is self.kind or WIDER.get(kind) is self.kind:
@@ -57,23 +57,23 @@ class Column:
         return Column(self.name, kind, self.numeric) if WIDER.get(self.kind) is kind else None
 
 
-def kind_of(type_: pa.DataType) -> Kind:
+def kind_of(type_: pa.DataType) -> ColumnKind:
     """Return the kind of a canonical type."""
     return next(kind for kind, known in ARROW.items() if known == type_)
 
 
-def from_numbers(numbers: Numbers, kind: Kind) -> pa.Array:
+def from_numbers(numbers: Numbers, kind: ColumnKind) -> pa.Array:
     """Return numbers as a column: whole numbers, days and microseconds are rounded to the nearest."""
-    if kind is Kind.NUMBER:
+    if kind is ColumnKind.NUMBER:
         return pa.array(numbers)
-    if kind is Kind.DATE:
+    if kind is ColumnKind.DATE:
         return pa.array(np.rint(numbers).astype(np.int32)).cast(pa.date32())
-    scaled = numbers * DAY if kind is Kind.MOMENT else numbers
+    scaled = numbers * DAY if kind is ColumnKind.MOMENT else numbers
     whole = pa.array(np.rint(scaled).clip(-LARGEST_WHOLE, LARGEST_WHOLE).astype(np.int64))
     return whole.cast(ARROW[kind])
 
 
-def from_texts(values: Sequence[str], kind: Kind) -> pa.Array:
+def from_texts(values: Sequence[str], kind: ColumnKind) -> pa.Array:
     """Return canonical texts as values of a kind."""
     return pa.array(values, pa.string()).cast(ARROW[kind])
 

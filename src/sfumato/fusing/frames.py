@@ -25,7 +25,7 @@ _MAGIC = b"Sf"
 _HEADER = struct.Struct(">2sBBQ16sI")
 
 
-class Kind(IntEnum):
+class FramePurpose(IntEnum):
     """What a frame is for."""
 
     HELLO = 1
@@ -36,7 +36,14 @@ class Kind(IntEnum):
     ABORT = 6
 
 
-LIMITS = {Kind.HELLO: 1 << 16, Kind.START: 0, Kind.MESSAGE: LARGEST, Kind.ALIVE: 0, Kind.BYE: 0, Kind.ABORT: 32}
+LIMITS = {
+    FramePurpose.HELLO: 1 << 16,
+    FramePurpose.START: 0,
+    FramePurpose.MESSAGE: LARGEST,
+    FramePurpose.ALIVE: 0,
+    FramePurpose.BYE: 0,
+    FramePurpose.ABORT: 32,
+}
 
 REASONS = {
     "stopped": "it was stopped there",
@@ -51,12 +58,12 @@ REASONS = {
 class Frame:
     """One frame that was read."""
 
-    kind: Kind
+    kind: FramePurpose
     session: bytes
     body: bytes
 
 
-def written(kind: Kind, number: int, session: bytes, body: bytes = b"") -> bytes:
+def written(kind: FramePurpose, number: int, session: bytes, body: bytes = b"") -> bytes:
     """Write a frame as bytes."""
     return _HEADER.pack(_MAGIC, WIRE_VERSION, kind, number, session, len(body)) + body
 
@@ -67,7 +74,7 @@ def abort_reason(sender: str, body: bytes) -> ProtocolError:
     return ProtocolError(f"Party {sender!r} ended the session: {why}; see what is said there, then {AGAIN}.")
 
 
-class Line:
+class FramedConnection:
     """One connection as frames, both ways; lives in the thread of its event loop."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -85,7 +92,7 @@ class Line:
         """The session that the other side has begun, if it has."""
         return self._their_session
 
-    def write(self, kind: Kind, body: bytes = b"") -> None:
+    def write(self, kind: FramePurpose, body: bytes = b"") -> None:
         """Hand a frame over; what comes after the end is dropped."""
         if self._writer.is_closing():
             return
@@ -113,17 +120,17 @@ class Line:
         self.signs += 1
         return b"".join(pieces)
 
-    def _opened(self, head: bytes, sender: str) -> tuple[Kind, bytes, int]:
+    def _opened(self, head: bytes, sender: str) -> tuple[FramePurpose, bytes, int]:
         """Take the head of a frame apart, and refuse what is too large, of another version or out of place."""
         magic, version, code, number, session, length = _HEADER.unpack(head)
-        if magic != _MAGIC or (version == WIRE_VERSION and code not in set(Kind)):
+        if magic != _MAGIC or (version == WIRE_VERSION and code not in set(FramePurpose)):
             raise ProtocolError(f"Party {sender!r} sent what is no frame of this protocol; nothing is published.")
         if version != WIRE_VERSION:
             raise ProtocolError(
                 f"Party {sender!r} speaks version {version} of the protocol, this is version {WIRE_VERSION}; "
                 "install the same version of Sfumato at all parties."
             )
-        kind = Kind(code)
+        kind = FramePurpose(code)
         if length > LIMITS[kind]:
             raise ProtocolError(
                 f"Party {sender!r} announced {length:,} bytes, more than the {LIMITS[kind]:,} that are allowed; "
@@ -132,9 +139,9 @@ class Line:
         if number != self._heard:
             raise ProtocolError(f"A frame of party {sender!r} was lost, repeated or came out of order; {AGAIN}.")
         self._heard += 1
-        if kind is Kind.START and self._their_session is None and session != NO_SESSION:
+        if kind is FramePurpose.START and self._their_session is None and session != NO_SESSION:
             self._their_session = session
-        elif kind is Kind.START or session != (self._their_session or NO_SESSION):
+        elif kind is FramePurpose.START or session != (self._their_session or NO_SESSION):
             raise ProtocolError(f"Party {sender!r} sent a frame of another session; {AGAIN}.")
         return kind, session, int(length)
 

@@ -19,7 +19,7 @@ from sfumato.exceptions import ProtocolError, SchemaError
 from sfumato.fusing.agreement import Agreement, differing
 from sfumato.fusing.certificates import read_certificate, tls
 from sfumato.fusing.connections import Address, Connections
-from sfumato.fusing.frames import AGAIN, Frame, Kind, Line
+from sfumato.fusing.frames import AGAIN, Frame, FramedConnection, FramePurpose
 from sfumato.fusing.secure.messages import pack, unpack
 
 SHAKING_HANDS = 10.0  # seconds for TLS and greetings
@@ -32,7 +32,7 @@ NONCE = 32
 BUFFER = 1 << 20
 
 Note = Callable[[str], None]
-Admit = Callable[[str, bytes, Line], None]
+Admit = Callable[[str, bytes, FramedConnection], None]
 
 
 class Gone(Exception):  # noqa: N818 - no failure: the other side may come again
@@ -117,14 +117,14 @@ class Meeting:
         else:
             self._admit(name, nonce, line)
 
-    async def _secured(self, connected: socket.socket) -> Line:
+    async def _secured(self, connected: socket.socket) -> FramedConnection:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(BUFFER, loop)
         protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
         transport, _ = await loop.connect_accepted_socket(
             lambda: protocol, connected, ssl=self._inward, ssl_handshake_timeout=SHAKING_HANDS
         )
-        return Line(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
+        return FramedConnection(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
     async def reach(self, name: str) -> None:
         """Connect to a party that listens, again and again if that is wanted."""
@@ -161,21 +161,21 @@ class Meeting:
                 f"Party {name!r} does not answer at {address}; start it first, or use `sfumato party serve`."
             ) from None
 
-    async def _called(self, name: str, address: Address) -> Line:
+    async def _called(self, name: str, address: Address) -> FramedConnection:
         async with asyncio.timeout(SHAKING_HANDS):
             reader, writer = await asyncio.open_connection(
                 address.host, address.port, ssl=self._outward[name], server_hostname="", limit=BUFFER
             )
-        return Line(reader, writer)
+        return FramedConnection(reader, writer)
 
-    async def _greet(self, line: Line) -> tuple[str, bytes]:
+    async def _greet(self, line: FramedConnection) -> tuple[str, bytes]:
         """Say who we are, and learn who the other side is: the pinned certificate decides, not what it says."""
         name = self._pinned.get(sha256(line.shown_certificate()).digest())
         if name is None:
             line.drop()
             raise Gone
         try:
-            line.write(Kind.HELLO, self.greeting.written())
+            line.write(FramePurpose.HELLO, self.greeting.written())
             async with asyncio.timeout(SHAKING_HANDS):
                 frame = await line.read(name)
             return name, self._answer(name, frame)
@@ -187,11 +187,11 @@ class Meeting:
             raise
 
     def _answer(self, name: str, frame: Frame | None) -> bytes:
-        if frame is not None and frame.kind is Kind.HELLO:
+        if frame is not None and frame.kind is FramePurpose.HELLO:
             return self.greeting.answered(name, frame.body)
         if frame is None:
             raise HungUp
-        if frame.kind is Kind.ABORT:
+        if frame.kind is FramePurpose.ABORT:
             raise Gone
         raise ProtocolError(f"Party {name!r} sent something before its greeting; {AGAIN}.")
 

@@ -19,7 +19,7 @@ from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InfeasibleError, ProtocolError, SfumatoError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.connections import Connections
-from sfumato.fusing.frames import AGAIN, Frame, Kind, Line, abort_reason
+from sfumato.fusing.frames import AGAIN, Frame, FramedConnection, FramePurpose, abort_reason
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.inbox import Inbox
 from sfumato.fusing.meeting import Meeting, Note
@@ -75,7 +75,7 @@ class Network:
         self._others = [name for name in agreement.parties if name != connections.me]
         self._meeting = Meeting(connections, agreement, retry=retry, note=note, admit=self._admit)
         self._note = note
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, FramedConnection] = {}
         self._nonces = {connections.me: self._meeting.greeting.nonce}
         self._inboxes = {name: Inbox() for name in self._others}
         self._session: bytes | None = None
@@ -96,7 +96,7 @@ class Network:
     def send(self, peer: str, message: bytes) -> None:
         """Send a message; one to a party that has left is dropped, and the next `receive` tells."""
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._lines[peer].write, Kind.MESSAGE, message)
+            self._loop.call_soon_threadsafe(self._lines[peer].write, FramePurpose.MESSAGE, message)
 
     def receive(self, peer: str) -> bytes:
         """Wait for the next message of a party."""
@@ -161,7 +161,7 @@ class Network:
                 "their addresses, and that all agreements name the parties in the same order."
             ) from None
 
-    def _admit(self, name: str, nonce: bytes, line: Line) -> None:
+    def _admit(self, name: str, nonce: bytes, line: FramedConnection) -> None:
         """Take a party in; it may have been here before and restarted."""
         if self._session is not None:
             self._spawn(line.hang_up(LINGER))
@@ -184,15 +184,15 @@ class Network:
         self._session = digest.digest()[:16]
         for name, line in list(self._lines.items()):
             line.session = self._session
-            line.write(Kind.START)
+            line.write(FramePurpose.START)
             if line.their_session is not None:
                 self._compare_sessions(name, line)
 
-    def _compare_sessions(self, name: str, line: Line) -> None:
+    def _compare_sessions(self, name: str, line: FramedConnection) -> None:
         if line.their_session != self._session:
             self._fail(name, ProtocolError(f"Party {name!r} has begun another session, with other parties; {AGAIN}."))
 
-    async def _listen(self, name: str, line: Line) -> None:
+    async def _listen(self, name: str, line: FramedConnection) -> None:
         """Read what a party sends until it leaves."""
         try:
             while (frame := await line.read(name)) is not None:
@@ -204,31 +204,31 @@ class Network:
             return
         self._lose(name, line, f"The connection to party {name!r} was lost; see whether it runs, then {AGAIN}.")
 
-    def _take(self, name: str, line: Line, frame: Frame) -> bool:
+    def _take(self, name: str, line: FramedConnection, frame: Frame) -> bool:
         """Do what a frame says; tell whether more may come."""
         inbox = self._inboxes[name]
-        if frame.kind is Kind.MESSAGE and line.their_session is not None:
+        if frame.kind is FramePurpose.MESSAGE and line.their_session is not None:
             inbox.put(frame.body)
             if inbox.full:
                 raise ProtocolError(f"Party {name!r} sends more than it may at once; nothing is published.")
-        elif frame.kind is Kind.START and self._session is not None:
+        elif frame.kind is FramePurpose.START and self._session is not None:
             self._compare_sessions(name, line)
-        elif frame.kind is Kind.BYE:
+        elif frame.kind is FramePurpose.BYE:
             inbox.put(ProtocolError(f"Party {name!r} has ended before this one; nothing is published, {AGAIN}."))
             line.over.set()
             return False
-        elif frame.kind is Kind.ABORT:
+        elif frame.kind is FramePurpose.ABORT:
             self._lose(name, line, str(abort_reason(name, frame.body)))
             return False
-        elif frame.kind not in {Kind.ALIVE, Kind.START}:
+        elif frame.kind not in {FramePurpose.ALIVE, FramePurpose.START}:
             raise ProtocolError(f"Party {name!r} sent a frame out of order; {AGAIN}.")
         return True
 
-    async def _tend(self, name: str, line: Line) -> None:
+    async def _tend(self, name: str, line: FramedConnection) -> None:
         """Give signs of life, and watch those of the other side; time in which we are stopped ourselves counts once."""
         quiet, seen = 0.0, line.signs
         while not line.over.is_set():
-            line.write(Kind.ALIVE)
+            line.write(FramePurpose.ALIVE)
             await asyncio.sleep(ALIVE_EVERY)
             quiet = quiet + ALIVE_EVERY if line.signs == seen else 0.0
             seen = line.signs
@@ -237,7 +237,7 @@ class Network:
                 self._lose(name, line, f"Party {name!r} {silence}; see whether it runs, then {AGAIN}.")
                 return
 
-    def _lose(self, name: str, line: Line, why: str) -> None:
+    def _lose(self, name: str, line: FramedConnection, why: str) -> None:
         """Go on without a line: until the session begins we wait for its party again, later nothing can go on."""
         line.over.set()
         if self._left.is_set() or self._lines.get(name) is not line:
@@ -266,7 +266,7 @@ class Network:
         self._failed = True
         for peer, line in self._lines.items():
             self._loop.call_later(0 if peer == name else GRACE, self._inboxes[peer].put, error)
-            self._loop.call_later(GRACE, line.write, Kind.ABORT, b"protocol")
+            self._loop.call_later(GRACE, line.write, FramePurpose.ABORT, b"protocol")
 
     def _leave(self, reason: str | None) -> None:
         self._reason = reason
@@ -282,7 +282,7 @@ class Network:
         for line in self._lines.values():
             if not self._failed:
                 body = b"" if self._reason is None else self._reason.encode()
-                line.write(Kind.BYE if self._reason is None else Kind.ABORT, body)
+                line.write(FramePurpose.BYE if self._reason is None else FramePurpose.ABORT, body)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LINGER):
                 await asyncio.gather(*(line.over.wait() for line in self._lines.values()))

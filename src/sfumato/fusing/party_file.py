@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -17,9 +16,9 @@ from sfumato.fusing.certificates import Identity
 from sfumato.fusing.connections import Address, Connections, Peer, Waiting
 from sfumato.fusing.party import Party
 from sfumato.fusing.requirements import Requirement
-from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 from sfumato.hierarchies.builder import Builder
-from sfumato.hierarchies.settings import builder_from_dict
+from sfumato.hierarchies.settings import read_builder
+from sfumato.table.toml import read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean
 
 Kind = TypeVar("Kind")
@@ -27,7 +26,6 @@ Content = Mapping[str, Any]
 
 SECTIONS = ("party", "peers", "agreement", "hierarchies", "orders", "factors", "waiting")
 PARTY = ("name", "table", "query", "id", "attributes", "key", "certificate", "listen", "out")
-SETTINGS = {Intervals.kind: "widths", Prefixes.kind: "lengths"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +49,8 @@ class PartyFile:
     def read(cls, path: str | PathLike[str]) -> PartyFile:
         """Read a file; other files that it names are looked for beside it."""
         path = Path(path)
-        content = _parsed(path)
-        _refuse_unknown(content, SECTIONS, "The party file")
+        content = read_toml(path, "party file")
+        refuse_unknown(content, SECTIONS, "The party file")
         try:
             return _file(content, path.parent)
         except (InvalidParameterError, RecipeError) as error:
@@ -60,8 +58,8 @@ class PartyFile:
 
 
 def _file(content: Content, folder: Path) -> PartyFile:
-    section = _section(content, "party", PARTY)
-    agreement = _agreement(_section(content, "agreement", ("parties", "target", "scoring", "requirements")))
+    section = section_of(content, "party", PARTY)
+    agreement = _agreement(section_of(content, "agreement", ("parties", "target", "scoring", "requirements")))
     name = _needed(section, "[party]", "name", str)
     return PartyFile(
         party=_party(name, section, content, folder),
@@ -72,19 +70,19 @@ def _file(content: Content, folder: Path) -> PartyFile:
 
 
 def _party(name: str, section: Content, content: Content, folder: Path) -> Party:
-    factors = _section(content, "factors", ("provider", "attributes", "values"))
-    given = {key: _table(factors, key, "[factors]") for key in ("attributes", "values") if key in factors}
+    factors = section_of(content, "factors", ("provider", "attributes", "values"))
+    given = {key: table_in(content, "factors", key) for key in ("attributes", "values") if key in factors}
     hierarchies = {
-        attribute: _hierarchy(attribute, how, folder)
-        for attribute, how in _table(content, "hierarchies", "The party file").items()
+        attribute: _hierarchy(attribute, how, folder) for attribute, how in table_in(content, "hierarchies").items()
     }
+    orders = table_in(content, "orders")
     party = Party(
         name=name,
         data=_read(section, folder),
         id=_needed(section, "[party]", "id", str),
         attributes=_texts(section, "[party]", "attributes"),
         hierarchies=hierarchies,
-        orders={key: _texts(orders, "[orders]", key) for orders in [_orders(content)] for key in orders},
+        orders={key: _texts(orders, "[orders]", key) for key in orders},
         factor=factors.get("provider", 1.0),
         attribute_factors=given.get("attributes"),
         value_factors=given.get("values", {}),
@@ -124,7 +122,7 @@ def _agreement(section: Content) -> Agreement:
 
 def _requirement(entry: Content) -> Requirement:
     owner = "[[agreement.requirements]]"
-    _refuse_unknown(entry, ("quasi", "k"), owner)
+    refuse_unknown(entry, ("quasi", "k"), owner)
     return Requirement(quasi=tuple(_texts(entry, owner, "quasi")), k=_needed(entry, owner, "k", int))
 
 
@@ -137,7 +135,7 @@ def _connections(name: str, section: Content, content: Content, folder: Path) ->
         key=folder / _needed(section, "[party]", "key", str),
         certificate=folder / _needed(section, "[party]", "certificate", str),
     )
-    waiting = _section(content, "waiting", ("others", "silence", "step"))
+    waiting = section_of(content, "waiting", ("others", "silence", "step"))
     return Connections(
         me=name,
         identity=identity,
@@ -148,7 +146,7 @@ def _connections(name: str, section: Content, content: Content, folder: Path) ->
 
 
 def _peer(entry: Content, folder: Path) -> Peer:
-    _refuse_unknown(entry, ("name", "address", "certificate"), "[[peers]]")
+    refuse_unknown(entry, ("name", "address", "certificate"), "[[peers]]")
     return Peer(
         name=_needed(entry, "[[peers]]", "name", str),
         certificate=folder / _needed(entry, "[[peers]]", "certificate", str),
@@ -165,60 +163,9 @@ def _hierarchy(attribute: str, how: object, folder: Path) -> Builder:
     if not isinstance(how, str | Mapping):
         raise RecipeError(f"The hierarchy of {attribute!r} must be a text or a table.")
     try:
-        if isinstance(how, Mapping):
-            return builder_from_dict(how)
-        kind, _, settings = how.partition(":")
-        if kind not in SETTINGS:
-            return Taxonomy.read_csv(folder / how)
-        listed = [_number(each.strip()) for each in settings.split(",") if each.strip()]
-        return builder_from_dict({"kind": kind, **({SETTINGS[kind]: listed} if listed else {})})
+        return read_builder(how, folder)
     except (RecipeError, InvalidParameterError, HierarchyError, ReadError) as error:
         raise RecipeError(f"The hierarchy of {attribute!r} cannot be used: {error}") from None
-
-
-def _number(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _orders(content: Content) -> Content:
-    return _table(content, "orders", "The party file")
-
-
-def _parsed(path: Path) -> Content:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ReadError(f"The party file {path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise RecipeError(f"The party file {path} is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition("(")[2].removesuffix(")")  # the rest may quote a value
-        raise RecipeError(f"The party file {path} is not valid TOML, {place}.") from None
-
-
-def _section(content: Content, name: str, known: tuple[str, ...]) -> Content:
-    section = _table(content, name, "The party file")
-    _refuse_unknown(section, known, f"[{name}]")
-    return section
-
-
-def _table(content: Content, name: str, owner: str) -> Content:
-    section = content.get(name, {})
-    if not isinstance(section, Mapping):
-        raise RecipeError(f"{owner}: {name} must be a table.")
-    return section
-
-
-def _refuse_unknown(content: Content, known: tuple[str, ...], owner: str) -> None:
-    for key in content:
-        if key not in known:
-            hint = did_you_mean(key, known) or f"; it knows {', '.join(known)}."
-            raise RecipeError(f"{owner} has an unknown entry {key!r}{hint}")
 
 
 def _needed(section: Content, owner: str, key: str, kind: type[Kind]) -> Kind:

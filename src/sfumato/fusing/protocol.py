@@ -21,9 +21,9 @@ from sfumato.fusing.candidates import OwnAttribute
 from sfumato.fusing.factors import attribute_factors
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.offers import exchange_offers, owners_of
-from sfumato.fusing.partition import Partition
 from sfumato.fusing.party import Party
 from sfumato.fusing.rounds import Rounds
+from sfumato.fusing.shared_groups import SharedGroups
 from sfumato.judging.audit.audit import audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.schema.schema import Schema
@@ -67,7 +67,7 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     def later(done: float, note: str = "") -> None:
         progress(ALIGNED + (1 - ALIGNED) * done, note)
 
-    partition = Partition(len(common), owners, agreement.requirements)
+    partition = SharedGroups(len(common), owners, agreement.requirements)
     transcript = Rounds(party.name, parties, partition, own).run(later)
     published, schema = _published(partition, agreement, named, classes)
     audit = audit_evidence(Evidence(published, schema), [each.model for each in agreement.requirements])
@@ -124,7 +124,9 @@ def _own_attributes(party: Party, records: pa.Table, classes: Ints, *, plain: bo
     return {name: made(name, party.factor * factors[name]) for name in party.attributes}
 
 
-def _published(partition: Partition, agreement: Agreement, named: list[str], classes: Ints) -> tuple[pa.Table, Schema]:
+def _published(
+    partition: SharedGroups, agreement: Agreement, named: list[str], classes: Ints
+) -> tuple[pa.Table, Schema]:
     table = partition.table(agreement.target, pa.array(named, pa.string()).take(pa.array(classes)))
     order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
     schema = Schema(quasi=list(partition.owners), insensitive=[agreement.target])

@@ -14,7 +14,7 @@ from sfumato.core.progress import Progress
 from sfumato.exceptions import ProtocolError
 from sfumato.fusing.candidates import Candidate, OwnAttribute
 from sfumato.fusing.fused import Learned
-from sfumato.fusing.partition import Partition
+from sfumato.fusing.shared_groups import SharedGroups
 
 if TYPE_CHECKING:
     from sfumato.fusing.secure.channel import Parties
@@ -47,7 +47,7 @@ class Rounds:
     own : the party's own attributes, by name.
     """
 
-    def __init__(self, me: str, parties: Parties | None, partition: Partition, own: dict[str, OwnAttribute]) -> None:
+    def __init__(self, me: str, parties: Parties | None, partition: SharedGroups, own: dict[str, OwnAttribute]) -> None:
         self.me, self.parties, self.partition, self.own = me, parties, partition, own
         self.order = {name: place for place, name in enumerate(own)}
         self.candidates: list[Candidate] = []

@@ -1,24 +1,50 @@
-"""Builders of hierarchies by their kind, and back from what a recipe keeps of them."""
+"""Builders of hierarchies from what people write: a short text, a CSV file, or the table of a recipe."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import RecipeError
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.prefixes import Prefixes
 from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.table.toml import refuse_unknown
+from sfumato.table.values import number_or_text
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sfumato.hierarchies.builder import Builder
 
 BUILDERS: dict[str, type[Builder]] = {
     builder.kind: builder for builder in (Intervals, Prefixes, OrderedGroups, Taxonomy)
 }
+SHORT = {Intervals.kind: "widths", Prefixes.kind: "lengths"}
+
+
+def read_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> Builder:
+    """Read how an attribute is generalized.
+
+    Parameters
+    ----------
+    how : `intervals:5,10`, `prefixes`, `prefixes:3,1`, the name of a CSV file of a taxonomy, or the table of a recipe.
+    folder : where files are looked for.
+
+    Examples
+    --------
+    >>> read_builder("intervals:5,10"), read_builder("prefixes"), read_builder({"kind": "prefixes", "lengths": [3, 1]})
+    (Intervals(5, 10), Prefixes(), Prefixes(3, 1))
+    """
+    if isinstance(how, Mapping):
+        from_file = how.get("kind") == Taxonomy.kind and "file" in how
+        return _taxonomy_file(how, folder) if from_file else builder_from_dict(how)
+    kind, _, settings = how.partition(":")
+    if kind not in SHORT:
+        return Taxonomy.read_csv(_in(folder, how))
+    listed = [number_or_text(each.strip()) for each in settings.split(",") if each.strip()]
+    return builder_from_dict({"kind": kind, **({SHORT[kind]: listed} if listed else {})})
 
 
 def builder_from_dict(settings: Mapping[str, object]) -> Builder:
@@ -32,3 +58,16 @@ def builder_from_dict(settings: Mapping[str, object]) -> Builder:
         hint = did_you_mean(str(kind), BUILDERS) or f"; it is one of {', '.join(BUILDERS)}."
         raise RecipeError(f"A hierarchy cannot be of kind {kind!r}{hint}")
     return BUILDERS[kind].from_dict(settings)
+
+
+def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy:
+    given = {key: value for key, value in settings.items() if key != "kind"}
+    refuse_unknown(given, ("file", "separator", "encoding"), "A taxonomy from a file")
+    for key, value in given.items():
+        if not isinstance(value, str):
+            raise RecipeError(f"{key} must be a text.")
+    return Taxonomy.read_csv(_in(folder, given.pop("file")), **given)
+
+
+def _in(folder: Path | None, file: str) -> Path:
+    return Path(file) if folder is None else folder / file

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sfumato.coding.threads import worker_count
 from sfumato.exceptions import SchemaError
 from sfumato.inspection.names import hint
-from sfumato.inspection.profile import Kind, Profile, profile
+from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
 from sfumato.inspection.roles import propose_role
 from sfumato.inspection.scales import propose_scale
@@ -42,7 +42,7 @@ class Proposal:
     """
 
     name: str
-    kind: Kind
+    kind: CellKind
     role: Role
     scale: Scale
     reasons: tuple[str, ...]

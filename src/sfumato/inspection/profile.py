@@ -16,7 +16,7 @@ from sfumato.table.values import distinct_texts
 SAMPLE = 2_000  # distinct values whose looks are examined
 
 
-class Kind(StrEnum):
+class CellKind(StrEnum):
     """What the cells of a column hold."""
 
     TEXT = "text"
@@ -29,7 +29,7 @@ class Kind(StrEnum):
     @property
     def ordered(self) -> bool:
         """Whether such values have an order and distances of their own."""
-        return self in {Kind.WHOLE, Kind.REAL, Kind.DATE, Kind.MOMENT}
+        return self in {CellKind.WHOLE, CellKind.REAL, CellKind.DATE, CellKind.MOMENT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +37,7 @@ class Profile:
     """One column as codes: the number of each record's value, or `len(values)` where it is missing."""
 
     name: str
-    kind: Kind
+    kind: CellKind
     rows: int
     values: pa.Array
     codes: npt.NDArray[np.unsignedinteger]
@@ -112,13 +112,13 @@ def profile(name: str, column: pa.ChunkedArray) -> Profile:
     )
 
 
-def _kind(type_: pa.DataType) -> Kind:
+def _kind(type_: pa.DataType) -> CellKind:
     if pa.types.is_boolean(type_):
-        return Kind.BOOLEAN
+        return CellKind.BOOLEAN
     if pa.types.is_integer(type_):
-        return Kind.WHOLE
+        return CellKind.WHOLE
     if pa.types.is_floating(type_):
-        return Kind.REAL
+        return CellKind.REAL
     if pa.types.is_date(type_):
-        return Kind.DATE
-    return Kind.MOMENT if pa.types.is_timestamp(type_) else Kind.TEXT
+        return CellKind.DATE
+    return CellKind.MOMENT if pa.types.is_timestamp(type_) else CellKind.TEXT

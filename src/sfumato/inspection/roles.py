@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sfumato.inspection.names import Hint, Meaning
 from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
-from sfumato.inspection.profile import Kind, Profile
+from sfumato.inspection.profile import CellKind, Profile
 from sfumato.schema.roles import Role
 
 LEAST_RECORDS = 20  # among fewer, that all values are distinct says little
@@ -52,129 +52,129 @@ class Clues(NamedTuple):
         return f"{self.column.distinct:,} {values} {share} % of all pairs of records"
 
 
-class Verdict(NamedTuple):
+class ProposedRole(NamedTuple):
     """A role with the reasons for it."""
 
     role: Role
     reasons: tuple[str, ...]
 
 
-def propose_role(column: Profile, hint: Hint | None) -> Verdict:
+def propose_role(column: Profile, hint: Hint | None) -> ProposedRole:
     """Propose a role; when in doubt, quasi-identifier."""
     clues = Clues(column, hint)
-    verdict = next(verdict for rule in RULES if (verdict := rule(clues)) is not None)
-    if verdict.role is Role.QUASI:
-        return Verdict(Role.QUASI, (*verdict.reasons, clues.separating))
-    if verdict.role is not Role.IDENTIFIER and _unique(column, UNIQUE_TEXTS):
+    proposed = next(proposed for rule in RULES if (proposed := rule(clues)) is not None)
+    if proposed.role is Role.QUASI:
+        return ProposedRole(Role.QUASI, (*proposed.reasons, clues.separating))
+    if proposed.role is not Role.IDENTIFIER and _unique(column, UNIQUE_TEXTS):
         why = f"{clues.distinct}: whoever knows one finds the record, so consider rounding or grouping"
-        return Verdict(verdict.role, (*verdict.reasons, why))
-    return verdict
+        return ProposedRole(proposed.role, (*proposed.reasons, why))
+    return proposed
 
 
-def named_identifier(clues: Clues) -> Verdict | None:
+def named_identifier(clues: Clues) -> ProposedRole | None:
     """Find names, numbers and addresses of persons by the column's name; a truth value only tells of them."""
-    if clues.meaning is not Meaning.IDENTIFIER or clues.column.kind is Kind.BOOLEAN:
+    if clues.meaning is not Meaning.IDENTIFIER or clues.column.kind is CellKind.BOOLEAN:
         return None
-    return Verdict(Role.IDENTIFIER, (f"{clues.named}: it names or reaches persons",))
+    return ProposedRole(Role.IDENTIFIER, (f"{clues.named}: it names or reaches persons",))
 
 
-def looks_personal(clues: Clues) -> Verdict | None:
+def looks_personal(clues: Clues) -> ProposedRole | None:
     """Find numbers and addresses of persons by the looks of the values."""
-    if clues.column.kind not in {Kind.TEXT, Kind.WHOLE}:
+    if clues.column.kind not in {CellKind.TEXT, CellKind.WHOLE}:
         return None
     found = personal_pattern(clues.column.sample)
-    return Verdict(Role.IDENTIFIER, (_looks(*found),)) if found else None
+    return ProposedRole(Role.IDENTIFIER, (_looks(*found),)) if found else None
 
 
-def empty(clues: Clues) -> Verdict | None:
+def empty(clues: Clues) -> ProposedRole | None:
     """Find columns that tell nothing."""
-    return None if clues.column.distinct else Verdict(Role.INSENSITIVE, ("no record has a value",))
+    return None if clues.column.distinct else ProposedRole(Role.INSENSITIVE, ("no record has a value",))
 
 
-def labeled(clues: Clues) -> Verdict | None:
+def labeled(clues: Clues) -> ProposedRole | None:
     """Find names and numbers of something that has few records each."""
     column, hint = clues
-    if hint is None or column.kind is Kind.BOOLEAN:
+    if hint is None or column.kind is CellKind.BOOLEAN:
         return None
     rare = column.distinct * REPEATED > column.filled
     if (hint.meaning is Meaning.LABEL and (hint.alone or rare)) or (
         hint.meaning is Meaning.PERSON and hint.alone and rare
     ):
-        return Verdict(Role.IDENTIFIER, (f"{clues.named}: it may name persons", clues.distinct))
+        return ProposedRole(Role.IDENTIFIER, (f"{clues.named}: it may name persons", clues.distinct))
     return unique(clues) if hint.label else None
 
 
-def constant(clues: Clues) -> Verdict | None:
+def constant(clues: Clues) -> ProposedRole | None:
     """Find one value in several records, which separates nobody but may tell a secret of everybody."""
     if clues.column.rows == 1 or clues.column.classes > 1:
         return None
     if clues.meaning is Meaning.SENSITIVE:
         why = "all records share one value: whoever is known to be in the table has it"
-        return Verdict(Role.SENSITIVE, (_secret(clues), why))
-    return Verdict(Role.INSENSITIVE, ("all records share one value: it separates nobody",))
+        return ProposedRole(Role.SENSITIVE, (_secret(clues), why))
+    return ProposedRole(Role.INSENSITIVE, ("all records share one value: it separates nobody",))
 
 
-def dated(clues: Clues) -> Verdict | None:
+def dated(clues: Clues) -> ProposedRole | None:
     """Find dates: births, visits and events stand in other records, too."""
     known = "dates stand in other records, too"
-    if clues.column.kind in {Kind.DATE, Kind.MOMENT}:
-        return Verdict(Role.QUASI, (known,))
-    share = DATES.share(clues.column.sample) if clues.column.kind is Kind.TEXT else 0.0
-    return Verdict(Role.QUASI, (_looks(DATES, share), known)) if share >= DATES.least else None
+    if clues.column.kind in {CellKind.DATE, CellKind.MOMENT}:
+        return ProposedRole(Role.QUASI, (known,))
+    share = DATES.share(clues.column.sample) if clues.column.kind is CellKind.TEXT else 0.0
+    return ProposedRole(Role.QUASI, (_looks(DATES, share), known)) if share >= DATES.least else None
 
 
-def free_text(clues: Clues) -> Verdict | None:
+def free_text(clues: Clues) -> ProposedRole | None:
     """Find long texts that hardly repeat themselves: they can hold anything, names included."""
-    if clues.column.kind is not Kind.TEXT or clues.column.distinct_share < MOSTLY_DISTINCT:
+    if clues.column.kind is not CellKind.TEXT or clues.column.distinct_share < MOSTLY_DISTINCT:
         return None
     if clues.meaning is Meaning.FREE_TEXT:
-        return Verdict(Role.IDENTIFIER, (f"{clues.named}: free text may name persons",))
+        return ProposedRole(Role.IDENTIFIER, (f"{clues.named}: free text may name persons",))
     if clues.column.typical_length < LONG_TEXT:
         return None
-    return Verdict(Role.IDENTIFIER, (clues.distinct, "most values are long: free text may name persons"))
+    return ProposedRole(Role.IDENTIFIER, (clues.distinct, "most values are long: free text may name persons"))
 
 
-def boundless(clues: Clues) -> Verdict | None:
+def boundless(clues: Clues) -> ProposedRole | None:
     """Find texts that are too many to generalize."""
     column = clues.column
-    if column.kind is not Kind.TEXT or clues.meaning is Meaning.POSTCODE:
+    if column.kind is not CellKind.TEXT or clues.meaning is Meaning.POSTCODE:
         return None
     wordy = column.distinct >= LEAST_MANY and column.typical_length > LONGEST_CODE
     if not (wordy and _unique(column, UNIQUE_NUMBERS)) and column.distinct <= MOST_TEXTS:
         return None
     why = "so many texts cannot be generalized; give it a hierarchy to keep it"
-    return Verdict(Role.IDENTIFIER, (clues.distinct, why))
+    return ProposedRole(Role.IDENTIFIER, (clues.distinct, why))
 
 
-def named(clues: Clues) -> Verdict | None:
+def named(clues: Clues) -> ProposedRole | None:
     """Find quasi-identifiers, secrets and amounts by the column's name."""
     column, hint = clues
     if clues.meaning in QUASI_MEANINGS:
-        return Verdict(Role.QUASI, (f"{clues.named}: others may know it",))
+        return ProposedRole(Role.QUASI, (f"{clues.named}: others may know it",))
     if clues.meaning is Meaning.SENSITIVE:
-        return Verdict(Role.SENSITIVE, (_secret(clues),))
+        return ProposedRole(Role.SENSITIVE, (_secret(clues),))
     if clues.meaning is Meaning.OUTCOME and hint and hint.alone and column.distinct <= MOST_OUTCOMES:
-        return Verdict(Role.SENSITIVE, (f"{clues.named}: it is what others want to predict",))
-    if clues.meaning is Meaning.AMOUNT and column.kind in {Kind.WHOLE, Kind.REAL}:
-        return Verdict(Role.INSENSITIVE, (f"{clues.named}: an amount that others rarely know",))
+        return ProposedRole(Role.SENSITIVE, (f"{clues.named}: it is what others want to predict",))
+    if clues.meaning is Meaning.AMOUNT and column.kind in {CellKind.WHOLE, CellKind.REAL}:
+        return ProposedRole(Role.INSENSITIVE, (f"{clues.named}: an amount that others rarely know",))
     return None
 
 
-def unique(clues: Clues) -> Verdict | None:
+def unique(clues: Clues) -> ProposedRole | None:
     """Find texts and whole numbers that hardly ever repeat."""
-    least = {Kind.TEXT: UNIQUE_TEXTS, Kind.WHOLE: UNIQUE_NUMBERS}.get(clues.column.kind)
+    least = {CellKind.TEXT: UNIQUE_TEXTS, CellKind.WHOLE: UNIQUE_NUMBERS}.get(clues.column.kind)
     if least is None or not _unique(clues.column, least):
         return None
-    return Verdict(Role.IDENTIFIER, (f"{clues.distinct}: it names persons",))
+    return ProposedRole(Role.IDENTIFIER, (f"{clues.distinct}: it names persons",))
 
 
-def doubtful(clues: Clues) -> Verdict:
+def doubtful(clues: Clues) -> ProposedRole:
     """Take all else for quasi-identifiers; what it is is for the owner of the table to say."""
     unknown = "nothing tells what it is" if clues.hint is None else f"{clues.named}, which tells little"
-    return Verdict(Role.QUASI, (f"{unknown}: a quasi-identifier, to be on the safe side",))
+    return ProposedRole(Role.QUASI, (f"{unknown}: a quasi-identifier, to be on the safe side",))
 
 
-RULES: tuple[Callable[[Clues], Verdict | None], ...] = (
+RULES: tuple[Callable[[Clues], ProposedRole | None], ...] = (
     named_identifier,
     looks_personal,
     empty,

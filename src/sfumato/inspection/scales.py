@@ -12,7 +12,7 @@ from sfumato.hierarchies import Builder, Prefixes, Taxonomy
 from sfumato.hierarchies.proposing import automatic
 from sfumato.inspection.names import Hint, Meaning
 from sfumato.inspection.orders import MOST_VALUES, known_order
-from sfumato.inspection.profile import Kind, Profile
+from sfumato.inspection.profile import CellKind, Profile
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.table.values import distinct_texts
@@ -21,7 +21,7 @@ LONGEST_POSTCODE = 12
 MOST_CATEGORIES = 1_000
 
 
-class Measure(NamedTuple):
+class ProposedScale(NamedTuple):
     """A scale with what belongs to it and the reasons for it."""
 
     scale: Scale
@@ -30,46 +30,48 @@ class Measure(NamedTuple):
     reasons: tuple[str, ...] = ()
 
 
-def propose_scale(profile: Profile, hint: Hint | None, role: Role) -> Measure:
+def propose_scale(profile: Profile, hint: Hint | None, role: Role) -> ProposedScale:
     """Propose a scale; quasi-identifiers that have a useful automatic hierarchy get it.
 
     A flat taxonomy says no more than a nominal scale, so none is proposed.
     """
     meaning = hint.meaning if hint else None
-    if role is Role.QUASI and meaning is Meaning.POSTCODE and profile.kind in {Kind.TEXT, Kind.WHOLE}:
+    if role is Role.QUASI and meaning is Meaning.POSTCODE and profile.kind in {CellKind.TEXT, CellKind.WHOLE}:
         postcodes = _postcodes(profile)
         if postcodes is not None:
             return postcodes
-    if profile.kind is Kind.WHOLE and meaning is Meaning.CATEGORY and profile.distinct <= MOST_CATEGORIES:
-        return Measure(Scale.NOMINAL, reasons=("whole numbers stand for categories",))
+    if profile.kind is CellKind.WHOLE and meaning is Meaning.CATEGORY and profile.distinct <= MOST_CATEGORIES:
+        return ProposedScale(Scale.NOMINAL, reasons=("whole numbers stand for categories",))
     if profile.kind.ordered:
         hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
-        return Measure(Scale.NUMERIC, hierarchy=hierarchy, reasons=(f"it holds {profile.kind}",))
-    if profile.kind is Kind.BOOLEAN:
-        return Measure(Scale.NOMINAL, reasons=(f"it holds {profile.kind}",))
+        return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=(f"it holds {profile.kind}",))
+    if profile.kind is CellKind.BOOLEAN:
+        return ProposedScale(Scale.NOMINAL, reasons=(f"it holds {profile.kind}",))
     return _text(profile, role)
 
 
-def _text(profile: Profile, role: Role) -> Measure:
+def _text(profile: Profile, role: Role) -> ProposedScale:
     words = profile.values.to_pylist() if profile.distinct <= MOST_VALUES else []
     order = known_order(words) if role is not Role.IDENTIFIER else None
     if order is not None:
-        return Measure(Scale.ORDINAL, order=tuple(order), reasons=("all its values have a well-known order",))
+        return ProposedScale(Scale.ORDINAL, order=tuple(order), reasons=("all its values have a well-known order",))
     hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
     if isinstance(hierarchy, Prefixes):
-        return Measure(Scale.CATEGORICAL, hierarchy=hierarchy, reasons=("all its values are codes of one length",))
-    return Measure(Scale.NOMINAL)
+        return ProposedScale(
+            Scale.CATEGORICAL, hierarchy=hierarchy, reasons=("all its values are codes of one length",)
+        )
+    return ProposedScale(Scale.NOMINAL)
 
 
-def _postcodes(profile: Profile) -> Measure | None:
+def _postcodes(profile: Profile) -> ProposedScale | None:
     codes = distinct_texts(profile.values)
     if not pc.all(pc.match_substring_regex(codes, rf"^[0-9A-Za-z -]{{1,{LONGEST_POSTCODE}}}\z")).as_py():
         return None
     lengths = pc.min_max(pc.utf8_length(codes)).as_py()
     reasons = ["postcodes that begin alike are near each other"]
-    if profile.kind is Kind.WHOLE and lengths["min"] < lengths["max"]:
+    if profile.kind is CellKind.WHOLE and lengths["min"] < lengths["max"]:
         reasons.append("some have fewer digits than others: read it as text if zeros got lost")
-    return Measure(Scale.CATEGORICAL, hierarchy=Prefixes(), reasons=tuple(reasons))
+    return ProposedScale(Scale.CATEGORICAL, hierarchy=Prefixes(), reasons=tuple(reasons))
 
 
 def _hierarchy(values: pa.Array) -> Builder | None:

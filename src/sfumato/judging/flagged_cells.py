@@ -26,7 +26,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Buckets:
+class FlaggedBuckets:
     """The buckets of one attribute as groups of cells, and the bucket of every published row."""
 
     groups: Groups
@@ -51,7 +51,7 @@ class FlaggedCells:
         flags = {} if rows is None else {name: mask[rows] for name, mask in table.flags.items()}
         return cls(flags, written)
 
-    def buckets(self, shown: pa.Table, name: str, schema: Schema) -> Buckets:
+    def buckets(self, shown: pa.Table, name: str, schema: Schema) -> FlaggedBuckets:
         """Count the buckets of an attribute; a flagged cell that is published outside any is a bucket of its own."""
         labels = bucket_numbers(shown, name)
         if labels is None:
@@ -65,7 +65,7 @@ class FlaggedCells:
         column = self.column(shown[name].filter(pa.array(inside)), name, schema)
         number = int(labels.max(initial=-1)) + 1
         groups = Groups.from_rows(labels[inside], number, [column], Missing(schema.missing))
-        return Buckets(groups, labels.astype(np.int32))
+        return FlaggedBuckets(groups, labels.astype(np.int32))
 
     def _open_cells(self, column: pa.ChunkedArray, name: str) -> Mask:
         """Return which cells are flagged and not suppressed, as far as flags are known."""

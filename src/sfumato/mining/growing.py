@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.mining.trees import Flags, Fork, Ints, Leaf, PublishedTree, Question, is_numeric
+from sfumato.mining.trees import Flags, Fork, Ints, Leaf, PublishedTree, TreeQuestion, is_numeric
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
@@ -84,19 +84,19 @@ class KAnonymousTree:
         if table.num_rows == 0 or table[self.target].null_count:
             raise SchemaError(f"Every training record needs a class in {self.target!r}; leave out rows without one.")
 
-    def _questions(self, table: pa.Table, schema: Schema) -> Iterator[Question]:
+    def _questions(self, table: pa.Table, schema: Schema) -> Iterator[TreeQuestion]:
         for name in (*schema.quasi, *schema.sensitive, *schema.insensitive):
             if name == self.target:
                 continue
             public = name in schema.quasi
             if is_numeric(table[name].type):
                 for cut in round_cuts(np.asarray(table[name].cast(pa.float64(), safe=False).drop_null())):
-                    yield Question(name, public, cut=cut)
+                    yield TreeQuestion(name, public, cut=cut)
             else:
                 counted = texts(table[name]).value_counts().to_pylist()
                 values = sorted(c["values"] for c in counted if c["values"] is not None and c["counts"] >= self.k)
                 for value in values:
-                    yield Question(name, public, value=value)
+                    yield TreeQuestion(name, public, value=value)
 
 
 def round_cuts(values: npt.NDArray[np.float64]) -> list[float]:
@@ -119,12 +119,12 @@ class _Growth:
     """A tree that grows leaf by leaf, best gain first, while the span of every record is kept."""
 
     def __init__(
-        self, asked: KAnonymousTree, answers: list[Flags], questions: list[Question], codes: Ints, classes: int
+        self, asked: KAnonymousTree, answers: list[Flags], questions: list[TreeQuestion], codes: Ints, classes: int
     ) -> None:
         self.asked, self.questions, self.codes, self.classes = asked, questions, codes, classes
         self.answers = np.array(answers, dtype=np.bool_).reshape(len(answers), len(codes))
         self.span = np.zeros(len(codes), dtype=np.int64)
-        self.children: dict[int, tuple[Question, int, int]] = {}
+        self.children: dict[int, tuple[TreeQuestion, int, int]] = {}
         self.inside: list[Flags] = []
         self.possible: list[Flags] = []
         self.depth: list[int] = []

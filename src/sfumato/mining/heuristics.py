@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.mining.patterns import Rule, Thresholds
+from sfumato.mining.patterns import PatternThresholds, Rule
 from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
 
 
 class Workbench:
     """Transactions under change, and how far a rule is from being hidden."""
 
-    def __init__(self, transactions: Transactions, asked: Thresholds, frequent: Sequence[ItemSet]) -> None:
+    def __init__(self, transactions: Transactions, asked: PatternThresholds, frequent: Sequence[ItemSet]) -> None:
         self.transactions = transactions.with_cells(transactions.matrix.copy(), transactions.unknown.copy())
         self.least, self.confidence = asked.least(len(transactions)), asked.fraction
         self.frequent = frequent

@@ -10,7 +10,7 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.mining.borders import hide_by_border
 from sfumato.mining.exact import hide_rules_exactly, hide_sets_exactly
 from sfumato.mining.heuristics import Workbench, add_left_items, block, delete_items, delete_right_items
-from sfumato.mining.patterns import Rule, Thresholds, mine_item_sets, rules_of
+from sfumato.mining.patterns import PatternThresholds, Rule, mine_item_sets, rules_of
 from sfumato.mining.transactions import IntoTransactions, ItemSet, Transactions
 from sfumato.validation import require
 
@@ -114,7 +114,7 @@ def hide_patterns(
         transactions.columns(items)
     if sets and method in HEURISTICS:
         raise InvalidParameterError(f"The method {method} hides rules; for item sets take 'border' or 'exact'.")
-    asked = Thresholds(support=support, confidence=confidence)
+    asked = PatternThresholds(support=support, confidence=confidence)
     task = _Task(transactions, rules, sets, mine_item_sets(transactions, support=support), asked)
     return task.compared(task.changed(method), method)
 
@@ -127,7 +127,7 @@ class _Task:
     rules: Sequence[Rule]
     sets: Sequence[ItemSet]
     frequent: Mapping[ItemSet, int]
-    asked: Thresholds
+    asked: PatternThresholds
 
     def changed(self, method: str) -> Transactions:
         """Change the transactions by a method."""

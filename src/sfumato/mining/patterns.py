@@ -58,7 +58,7 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholds:
+class PatternThresholds:
     """What is mined: item sets with a least support, and rules that also have a least confidence.
 
     Parameters
@@ -73,9 +73,9 @@ class Thresholds:
     def __post_init__(self) -> None:
         number = is_number(self.support)
         fits = number and (self.support >= 1 if is_whole(self.support) else 0 < self.support <= 1)
-        require(fits, "Thresholds", "support", "a whole number from 1, or a share in (0, 1]", self.support)
+        require(fits, "PatternThresholds", "support", "a whole number from 1, or a share in (0, 1]", self.support)
         inside = is_number(self.confidence) and 0 < self.confidence <= 1
-        require(inside, "Thresholds", "confidence", "in (0, 1]", self.confidence)
+        require(inside, "PatternThresholds", "confidence", "in (0, 1]", self.confidence)
 
     def least(self, transactions: int) -> int:
         """Return the least number of transactions, rounded up."""
@@ -100,7 +100,7 @@ def mine_item_sets(data: IntoTransactions, *, support: float) -> dict[ItemSet, i
     support : a number of transactions, or a share of them as a fraction.
     """
     transactions = Transactions.of(data)
-    least = Thresholds(support=support).least(len(transactions))
+    least = PatternThresholds(support=support).least(len(transactions))
     if least > len(transactions):
         return {}
     patterns = optional_library("mlxtend.frequent_patterns", extra="rules", error=InvalidParameterError)
@@ -126,7 +126,7 @@ def mine_rules(data: IntoTransactions, *, support: float, confidence: float) -> 
         cells, the least confidence that is possible is compared.
     """
     transactions = Transactions.of(data)
-    asked = Thresholds(support=support, confidence=confidence)
+    asked = PatternThresholds(support=support, confidence=confidence)
     return rules_of(transactions, mine_item_sets(transactions, support=support), asked.fraction)
 
 

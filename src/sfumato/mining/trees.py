@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Question:
+class TreeQuestion:
     """A test of one column: is a number at least `cut`, or is a text `value`? A missing cell answers no.
 
     `public` tells whether an adversary may know the column of a person.
@@ -65,12 +65,12 @@ class Leaf:
 class Fork:
     """A question, and what follows each answer."""
 
-    question: Question
+    question: TreeQuestion
     yes: Fork | Leaf
     no: Fork | Leaf
 
 
-Path = tuple[tuple[Question, bool], ...]
+Path = tuple[tuple[TreeQuestion, bool], ...]
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -24,6 +23,7 @@ from sfumato.recipe import Recipe
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.atomic import atomic_path
+from sfumato.table.toml import parse_toml, read_toml
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import did_you_mean
 
@@ -31,6 +31,7 @@ NOTE = "# This recoding lists values of the original table. It must not leave th
 TYPES = {
     str(type_): type_ for type_ in (pa.string(), pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("us"))
 }
+REMEDY = "take one that Sfumato wrote"
 UNKNOWN = -1
 
 
@@ -158,7 +159,7 @@ class Recoding:
         """Rebuild what `to_dict` gave."""
         columns, recipe = content.get("recoding"), content.get("recipe")
         if not isinstance(columns, Mapping) or not isinstance(recipe, Mapping):
-            raise RecipeError("A recoding needs the sections [recoding] and [recipe]; take one that Sfumato wrote.")
+            raise RecipeError(f"A recoding needs the sections [recoding] and [recipe]; {REMEDY}.")
         known = Recipe.from_dict(recipe)
         if set(columns) != set(known.schema.quasi):
             raise RecipeError("A recoding needs rules for every quasi-identifier of its recipe, and for nothing else.")
@@ -173,11 +174,7 @@ class Recoding:
     @classmethod
     def from_toml(cls, text: str) -> Recoding:
         """Read a recoding that `to_toml` wrote."""
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError:  # its message may quote a value
-            raise RecipeError("The recoding is not valid TOML; take one that Sfumato wrote.") from None
-        return cls.from_dict(content)
+        return cls.from_dict(parse_toml(text, "recoding", remedy=REMEDY))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the recoding to a TOML file; an existing one is replaced. Keep it inside."""
@@ -187,13 +184,7 @@ class Recoding:
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recoding:
         """Read a recoding from a TOML file."""
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise RecipeError(f"The recoding {path.name!r} cannot be read: {reason}.") from None
-        return cls.from_toml(text)
+        return cls.from_dict(read_toml(Path(path), "recoding", remedy=REMEDY))
 
     def __repr__(self) -> str:
         return f"Recoding({', '.join(f'{name}: {rules!r}' for name, rules in self.columns.items())})"

@@ -42,7 +42,7 @@ def loss_over_height(explored: Exploration) -> str:
     """
     heights = explored.levels.sum(axis=1, dtype=np.int64)
     shown = np.where(np.isnan(explored.loss), explored.bound, explored.loss)
-    axis = Axis.over(shown[np.isfinite(shown)])
+    axis = VerticalAxis.over(shown[np.isfinite(shown)])
     kinds = _kinds(explored)
     step = (RIGHT - LEFT) / (sum(explored.heights) + 1)
     shapes = [bar(0, 0, WIDTH, HEIGHT, fill=PAPER), *axis.drawn(explored.proof.objective)]
@@ -61,7 +61,7 @@ def loss_over_height(explored: Exploration) -> str:
     return picture(WIDTH, HEIGHT, title="Loss over height", description=lattice_words(explored), shapes=shapes)
 
 
-class Kind(NamedTuple):
+class NodeKind(NamedTuple):
     """Nodes that are drawn alike."""
 
     text: str
@@ -71,11 +71,11 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Axis:
+class VerticalAxis:
     """The vertical axis, from a round number at the bottom to one at the top.
 
-    >>> Axis.over(np.array([0.11, 0.52]))
-    Axis(low=0.1, high=0.6, step=0.1)
+    >>> VerticalAxis.over(np.array([0.11, 0.52]))
+    VerticalAxis(low=0.1, high=0.6, step=0.1)
     """
 
     low: float
@@ -83,7 +83,7 @@ class Axis:
     step: float
 
     @classmethod
-    def over(cls, values: Numbers) -> Axis:
+    def over(cls, values: Numbers) -> VerticalAxis:
         """Choose an axis that holds all values."""
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
         span = high - low or abs(high) or 1.0
@@ -111,7 +111,7 @@ def _plain(number: float) -> float:
     return float(f"{number:.12g}")
 
 
-def _kinds(explored: Exploration) -> list[Kind]:
+def _kinds(explored: Exploration) -> list[NodeKind]:
     known = ~np.isnan(explored.loss)
     kinds = []
     for (status, judged), text in KINDS.items():
@@ -119,11 +119,11 @@ def _kinds(explored: Exploration) -> list[Kind]:
         hollow = not judged and status is Status.ANONYMOUS
         nodes = np.flatnonzero((explored.status == status) & (known == judged))
         if len(nodes):
-            kinds.append(Kind(text, PAPER if hollow else looks.fill, looks.edge, nodes))
+            kinds.append(NodeKind(text, PAPER if hollow else looks.fill, looks.edge, nodes))
     return kinds
 
 
-def _dots(x: Numbers, y: Numbers, kind: Kind, largest: float) -> Iterator[str]:
+def _dots(x: Numbers, y: Numbers, kind: NodeKind, largest: float) -> Iterator[str]:
     """Unite nodes that would hide each other into one dot, the larger the more they are."""
     tall = (BOTTOM - TOP) / TIERS
     places, counts = np.unique(np.stack([x, np.round(y / tall)], axis=1), axis=0, return_counts=True)
@@ -149,7 +149,7 @@ def _height_ticks(top: int, step: float) -> Iterator[str]:
     yield words((LEFT + RIGHT) / 2, BOTTOM + 38, "height (sum of levels)", ink=QUIET, anchor="middle")
 
 
-def _legend(explored: Exploration, kinds: Sequence[Kind]) -> Iterator[str]:
+def _legend(explored: Exploration, kinds: Sequence[NodeKind]) -> Iterator[str]:
     entries = [(f"{count(len(kind.nodes))} {kind.text}", kind.fill, kind.edge, 1.0) for kind in kinds]
     if explored.best is not None:
         entries.append((best_title(explored, explored.best), "none", LINE, 2.4))

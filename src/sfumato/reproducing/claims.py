@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sfumato.reproducing.figures import Finding, Line
+from sfumato.reproducing.figures import FigureFinding, FigureLine
 
 FAR = 0.5
 LITTLE = 2.0
@@ -30,13 +30,15 @@ class Claim:
     figure: str
     text: str
 
-    def judged(self, seen: bool, why: str) -> Finding:
+    def judged(self, seen: bool, why: str) -> FigureFinding:
         """Say whether it was seen."""
-        return Finding(self.figure, self.text, seen, why)
+        return FigureFinding(self.figure, self.text, seen, why)
 
-    def unmeasured(self) -> Finding:
+    def unmeasured(self) -> FigureFinding:
         """Say that too little could be measured to judge it."""
-        return Finding(self.figure, self.text, seen=False, why="Not measured: no release keeps what was asked here.")
+        return FigureFinding(
+            self.figure, self.text, seen=False, why="Not measured: no release keeps what was asked here."
+        )
 
 
 def number(value: float) -> str:
@@ -48,7 +50,9 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - four digits and more get a comma
 
 
-def compared(claim: Claim, lower: Line, upper: Line, *, most: float = 1.0, axis: str = "l") -> Finding:
+def compared(
+    claim: Claim, lower: FigureLine, upper: FigureLine, *, most: float = 1.0, axis: str = "l"
+) -> FigureFinding:
     """Judge whether a line lies below another, at most at a given share of it."""
     a, b = lower.measured(), upper.measured()
     xs = [x for x in a if x in b]
@@ -62,7 +66,7 @@ def compared(claim: Claim, lower: Line, upper: Line, *, most: float = 1.0, axis:
     return claim.judged(len(good) == len(xs), f"At {len(good)} of {len(xs)} points: {said}{where}.")
 
 
-def little_above(claim: Claim, upper: Line, lower: Line) -> Finding:
+def little_above(claim: Claim, upper: FigureLine, lower: FigureLine) -> FigureFinding:
     """Judge whether a line lies above another, and at most at twice of it."""
     a, b = upper.measured(), lower.measured()
     ratios = {x: a[x] / b[x] for x in a if x in b}
@@ -73,7 +77,7 @@ def little_above(claim: Claim, upper: Line, lower: Line) -> Finding:
     return claim.judged(least > 1 and greatest <= LITTLE, f"{said}; a little is at most {LITTLE:g} times.")
 
 
-def still(claim: Claim, lines: Sequence[Line]) -> Finding:
+def still(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:
     """Judge whether lines do not move from left to right."""
     moved = {line.label: _variation(list(line.measured().values())) for line in lines if len(line.measured()) > 1}
     if not moved:
@@ -84,7 +88,7 @@ def still(claim: Claim, lines: Sequence[Line]) -> Finding:
     return claim.judged(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} is no move.")
 
 
-def coincide(claim: Claim, lines: Sequence[Line], *, axis: str = "k") -> Finding:
+def coincide(claim: Claim, lines: Sequence[FigureLine], *, axis: str = "k") -> FigureFinding:
     """Judge whether lines lie on each other."""
     values = _columns(lines)
     if not values:
@@ -95,7 +99,9 @@ def coincide(claim: Claim, lines: Sequence[Line], *, axis: str = "k") -> Finding
     return claim.judged(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} is on each other.")
 
 
-def grows(claim: Claim, lines: Sequence[Line], *, least: float = 1.0, falls: bool = False, axis: str = "l") -> Finding:
+def grows(
+    claim: Claim, lines: Sequence[FigureLine], *, least: float = 1.0, falls: bool = False, axis: str = "l"
+) -> FigureFinding:
     """Judge whether every step of every line goes up (or down), and from end to end at least so many times."""
     tried = [line for line in lines if len(line.measured()) > 1]
     if not tried:
@@ -117,7 +123,7 @@ def grows(claim: Claim, lines: Sequence[Line], *, least: float = 1.0, falls: boo
     )
 
 
-def ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> Finding:
+def ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> FigureFinding:
     """Judge whether amounts grow in the order in which they are given."""
     known = {label: amount for label, amount in amounts.items() if amount == amount}  # noqa: PLR0124 - NaN is not itself
     if len(known) < TWO:
@@ -127,7 +133,9 @@ def ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> Finding:
     return claim.judged(seen, f"{what}: {said}.")
 
 
-def bounded(claim: Claim, lines: Sequence[Line], bound: Callable[[float], float], *, axis: str = "l") -> Finding:
+def bounded(
+    claim: Claim, lines: Sequence[FigureLine], bound: Callable[[float], float], *, axis: str = "l"
+) -> FigureFinding:
     """Judge whether lines stay at or below a bound that depends on x."""
     points = [(line.label, x, y) for line in lines for x, y in line.measured().items()]
     if not points:
@@ -138,20 +146,20 @@ def bounded(claim: Claim, lines: Sequence[Line], bound: Callable[[float], float]
     return claim.judged(not over, f"{len(points) - len(over)} of {len(points)} points keep it; {said}.")
 
 
-def rise(line: Line) -> float:
+def rise(line: FigureLine) -> float:
     """Return how much a line rises from its first to its last measured point; NaN if there are not two."""
     ys = list(line.measured().values())
     return ys[-1] - ys[0] if len(ys) > 1 else float("nan")
 
 
-def largest_step(line: Line) -> float:
+def largest_step(line: FigureLine) -> float:
     """Return the x at which a line makes its largest step up, measured by quotients; NaN without steps."""
     points = list(line.measured().items())
     steps = {x: after / before for (_, before), (x, after) in pairwise(points) if before > 0}
     return max(steps, key=lambda x: steps[x]) if steps else float("nan")
 
 
-def _columns(lines: Sequence[Line]) -> dict[float, list[float]]:
+def _columns(lines: Sequence[FigureLine]) -> dict[float, list[float]]:
     """Collect the values of all lines by x, where all were measured."""
     known = [line.measured() for line in lines]
     xs = [x for x in known[0] if all(x in values for values in known)] if known else []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import WriteError
-from sfumato.reproducing.figures import Figure, Line, Reproduction
+from sfumato.reproducing.figures import Figure, FigureLine, Reproduction
 from sfumato.table.atomic import atomic_folder
 from sfumato.table.extras import optional_library
 
@@ -81,7 +81,7 @@ def draw_figure(figure: Figure, folder: Path) -> None:
             picture.savefig(path, dpi=DOTS_PER_INCH, metadata={"Date": None} if kind == "svg" else None)
 
 
-def _draw_line(axes: Any, line: Line, at: int) -> None:
+def _draw_line(axes: Any, line: FigureLine, at: int) -> None:
     style = {
         "color": COLORS[at % len(COLORS)],
         "marker": MARKERS[at % len(MARKERS)],

@@ -8,7 +8,7 @@ from math import isnan
 
 
 @dataclass(frozen=True)
-class Line:
+class FigureLine:
     """One line of a figure; what could not be measured is NaN.
 
     `spread` is the standard deviation over repetitions of every y, where there were repetitions.
@@ -32,20 +32,20 @@ class Figure:
     title: str
     x_label: str
     y_label: str
-    lines: tuple[Line, ...]
+    lines: tuple[FigureLine, ...]
     log_y: bool = False
 
-    def line(self, label: str) -> Line:
+    def line(self, label: str) -> FigureLine:
         """Find a line by its label.
 
-        >>> Figure("1", "Growth", "n", "seconds", (Line("fast", (1, 2), (3, 4)),)).line("fast").ys
+        >>> Figure("1", "Growth", "n", "seconds", (FigureLine("fast", (1, 2), (3, 4)),)).line("fast").ys
         (3, 4)
         """
         return next(line for line in self.lines if line.label == label)
 
 
 @dataclass(frozen=True)
-class Finding:
+class FigureFinding:
     """Something that the original work says about a figure, whether it was seen again, and why (not)."""
 
     figure: str
@@ -53,11 +53,11 @@ class Finding:
     seen: bool
     why: str
 
-    def explained(self, cause: str) -> Finding:
+    def explained(self, cause: str) -> FigureFinding:
         """Say more about why it was not seen, if it was not.
 
-        >>> Finding("1", "a is below b", seen=False, why="At 0 of 3 points.").explained("Groups of a are larger.").why
-        'At 0 of 3 points. Groups of a are larger.'
+        >>> FigureFinding("1", "a is below b", seen=False, why="At 0 of 3 points.").explained("Groups are larger.").why
+        'At 0 of 3 points. Groups are larger.'
         """
         return self if self.seen else replace(self, why=f"{self.why} {cause}")
 
@@ -67,7 +67,7 @@ class Reproduction:
     """All figures and findings of a reproduction."""
 
     figures: tuple[Figure, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[FigureFinding, ...]
 
     @classmethod
     def joined(cls, parts: Iterable[Reproduction]) -> Reproduction:

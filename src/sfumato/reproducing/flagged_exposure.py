@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ReleasedCells:
     """The cells of a release in the order of the original rows.
 
     `flags` tell which quasi-identifying cells their owners hold for sensitive; an adversary does not know these.
@@ -33,7 +33,7 @@ class Cells:
     buckets: Mapping[str, Ints]
 
     @classmethod
-    def of(cls, release: Release, flags: Mapping[str, Mask]) -> Cells:
+    def of(cls, release: Release, flags: Mapping[str, Mask]) -> ReleasedCells:
         """Read a release of which no record is suppressed and no cell generalized."""
         place = np.argsort(release.correspondence)
         schema = release.recipe.schema

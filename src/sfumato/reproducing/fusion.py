@@ -18,10 +18,10 @@ from sfumato.fusing.fused import Fused
 from sfumato.fusing.one_process import fuse
 from sfumato.judging.comparing.classification import hold_out
 from sfumato.reproducing.claims import Claim, compared, grows, number, ordered
-from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
+from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
 from sfumato.reproducing.fusion_accuracy import majority_accuracy, recoded, refuse_no_learning, tree_accuracy
 from sfumato.reproducing.fusion_setting import FusionGrid, FusionSubject, made_subject
-from sfumato.reproducing.measuring import Task, run_all
+from sfumato.reproducing.running import Job, run_all
 
 OURS, PLAIN, CHANGED = "Factors of figure 3", "ASHP (no factors)", "Factors of figure 4"
 RAW, NOTHING = "BE (raw values)", "UE (all generalized)"
@@ -71,7 +71,7 @@ def reproduce_fusion(
     kept, held = hold_out(subject.table, share=grid.held_out, seed=grid.seed)
     subject = subject.of(kept)
     keys = [(label, k) for label in SETTINGS for k in grid.group_sizes]
-    tasks: list[Task] = [(measure_point, (subject, held, k, label, grid.seed)) for label, k in keys]
+    tasks: list[Job] = [(measure_point, (subject, held, k, label, grid.seed)) for label, k in keys]
     results = run_all(tasks, workers=workers, progress=progress)
     points: dict[str, dict[int, FusionPoint]] = {label: {} for label in SETTINGS}
     for (label, k), point in zip(keys, results, strict=True):
@@ -138,8 +138,11 @@ def report(points: Mapping[str, Mapping[int, FusionPoint]], *, raw: float, nothi
 
 
 def _figure_3(
-    times: Mapping[str, Line], right: Mapping[str, Line], flat: Sequence[Line], causes: tuple[str, str]
-) -> list[Finding]:
+    times: Mapping[str, FigureLine],
+    right: Mapping[str, FigureLine],
+    flat: Sequence[FigureLine],
+    causes: tuple[str, str],
+) -> list[FigureFinding]:
     ours, plain, (raw, nothing) = right[OURS], right[PLAIN], flat
     both, (rounds, equal) = [times[OURS], times[PLAIN]], causes
     alike = Claim("3a", "Fusing takes about as long with factors as without")
@@ -157,8 +160,11 @@ def _figure_3(
 
 
 def _figure_4(
-    times: Mapping[str, Line], right: Mapping[str, Line], flat: Sequence[Line], causes: tuple[str, str]
-) -> list[Finding]:
+    times: Mapping[str, FigureLine],
+    right: Mapping[str, FigureLine],
+    flat: Sequence[FigureLine],
+    causes: tuple[str, str],
+) -> list[FigureFinding]:
     ours, changed, (_, nothing) = right[OURS], right[CHANGED], flat
     less = Claim("4a", "With smaller factors of sensitive values fusing takes less time")
     both, (rounds, equal) = [times[OURS], times[CHANGED]], causes
@@ -175,8 +181,8 @@ def _figure_4(
     ]
 
 
-def _line(label: str, ys: Mapping[int, float]) -> Line:
-    return Line(label, tuple(map(float, ys)), tuple(ys.values()))
+def _line(label: str, ys: Mapping[int, float]) -> FigureLine:
+    return FigureLine(label, tuple(map(float, ys)), tuple(ys.values()))
 
 
 def _rounds(points: Mapping[str, Mapping[int, FusionPoint]]) -> str:
@@ -198,7 +204,7 @@ def _equal(points: Mapping[str, Mapping[int, FusionPoint]], other: str) -> str:
     return f"The tables show the same labels as those of {other} at {same} of {len(made)} points."
 
 
-def _about(claim: Claim, one: Line, other: Line) -> Finding:
+def _about(claim: Claim, one: FigureLine, other: FigureLine) -> FigureFinding:
     a, b = one.measured(), other.measured()
     ratios = [a[x] / b[x] for x in a if x in b and b[x] > 0]
     if not ratios:
@@ -208,7 +214,7 @@ def _about(claim: Claim, one: Line, other: Line) -> Finding:
     return claim.judged(least >= 1 / ABOUT and most <= ABOUT, f"{said}; up to {ABOUT:g} times is about as long.")
 
 
-def _steepest(claim: Claim, line: Line) -> Finding:
+def _steepest(claim: Claim, line: FigureLine) -> FigureFinding:
     known = list(line.measured().items())
     slopes = {(a, b): (below - above) / (b - a) for (a, above), (b, below) in pairwise(known)}
     if STEEPEST not in slopes or len(slopes) < BOTH:
@@ -217,7 +223,7 @@ def _steepest(claim: Claim, line: Line) -> Finding:
     return claim.judged((first, last) == STEEPEST, f"It does between k={number(first)} and k={number(last)}.")
 
 
-def _rises(claim: Claim, line: Line) -> Finding:
+def _rises(claim: Claim, line: FigureLine) -> FigureFinding:
     known = line.measured()
     before = [x for x in known if x < RISE_AT]
     if RISE_AT not in known or not before:
@@ -227,6 +233,6 @@ def _rises(claim: Claim, line: Line) -> Finding:
     return claim.judged(known[RISE_AT] > known[last], said)
 
 
-def _drop(line: Line) -> float:
+def _drop(line: FigureLine) -> float:
     ys = list(line.measured().values())
     return ys[0] - ys[-1] if len(ys) > 1 else nan

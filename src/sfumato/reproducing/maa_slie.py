@@ -22,9 +22,9 @@ from sfumato.recipe import Recipe
 from sfumato.release.tasks import task_of
 from sfumato.reproducing.figures import Figure, Reproduction
 from sfumato.reproducing.maa_slie_findings import findings
-from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, SHOWN, Measured, Point, Series, line
+from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, SHOWN, MaaSliePoint, Measured, Series, line
 from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, MaaSlieGrid, Ranked, census
-from sfumato.reproducing.measuring import Task, run_all
+from sfumato.reproducing.running import Job, run_all
 
 PARTS: Final = "abcdefgh"
 WARM_ROWS: Final = 200
@@ -54,7 +54,7 @@ def reproduce_maa_slie(
         sizes.setdefault(subject.most(rows), repetitions)
     planned = _tasks(grid, subject, sizes)
     results = run_all([task for _, task in planned], workers=workers, progress=progress)
-    measured: dict[Series, dict[int, list[Point]]] = {}
+    measured: dict[Series, dict[int, list[MaaSliePoint]]] = {}
     for (series, _), points in zip(planned, results, strict=True):
         for p, point in points.items():
             measured.setdefault(series, {}).setdefault(p, []).append(point)
@@ -65,10 +65,10 @@ def reproduce_maa_slie(
     )
 
 
-def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list[tuple[Series, Task]]:
+def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list[tuple[Series, Job]]:
     """List what is measured, the longest first: a line of one repetition each."""
     forms = dict.fromkeys([*grid.settings, *((1, k) for _, k in grid.settings)])
-    planned: list[tuple[Series, Task]] = []
+    planned: list[tuple[Series, Job]] = []
     for rows in sorted(sizes, reverse=True):
         for repetition in range(sizes[rows]):
             for method in (MAA_SLIE, GPKC) if rows == min(sizes) else (MAA_SLIE, GPKC, BLOCKS):
@@ -80,33 +80,33 @@ def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list
 
 def measure_line(
     subject: Ranked, series: Series, values: Sequence[int], seed: int, repetition: int
-) -> dict[int, Point]:
+) -> dict[int, MaaSliePoint]:
     """Part a table for every p, and measure; loops are compiled before on a few records."""
     table = subject.drawn(series.rows, seed, repetition)
     measure(subject, table.slice(0, WARM_ROWS), series, values[0], seed)
     return {p: measure(subject, table, series, p, seed + repetition) for p in values}
 
 
-def measure(subject: Ranked, table: pa.Table, series: Series, p: int, seed: int) -> Point:
+def measure(subject: Ranked, table: pa.Table, series: Series, p: int, seed: int) -> MaaSliePoint:
     """Part a table and measure the parts as the paper does; nothing where p or the table does not allow it."""
     name = subject.sensitive
     levels = {value: subject.levels[value] for value in pc.unique(table[name]).to_pylist()}
     weights = {str(level): LEVEL_WEIGHTS[level] for level in sorted(set(levels.values()))}
     if not series.h <= p <= series.k:
-        return Point()
+        return MaaSliePoint()
     model = HPKAnonymity(h=series.h, p=p, k=series.k, sensitive=name, levels=levels)
     algorithm = _algorithm(series.method, weights)
     try:
         task = task_of(Recipe(schema=subject.schema, models=(model,), algorithm=algorithm, seed=seed), table, silent)
     except InfeasibleError:
-        return Point()
+        return MaaSliePoint()
     begin = time.process_time()
     group = algorithm.search(task).group
     seconds = time.process_time() - begin
     count = int(group.max()) + 1
     groups = Groups.from_rows(group, count, task.table.sensitive)
     losses = Space.of(task.table).losses(group, count)
-    return Point(epp(hec(groups, name, levels, weights)), information_loss_rate(losses, table.num_rows), seconds)
+    return MaaSliePoint(epp(hec(groups, name, levels, weights)), information_loss_rate(losses, table.num_rows), seconds)
 
 
 def _algorithm(method: str, weights: Mapping[str, float]) -> Algorithm:

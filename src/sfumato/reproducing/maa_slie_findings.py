@@ -7,16 +7,16 @@ from itertools import permutations
 from typing import Final
 
 from sfumato.reproducing.claims import LITTLE, Claim, grows, number
-from sfumato.reproducing.figures import Finding, Line
-from sfumato.reproducing.maa_slie_series import GPKC, MAA_SLIE, Measured, Series, Shown, line, shown
+from sfumato.reproducing.figures import FigureFinding, FigureLine
+from sfumato.reproducing.maa_slie_series import GPKC, MAA_SLIE, FigureContent, Measured, Series, line, shown
 from sfumato.reproducing.maa_slie_setting import MaaSlieGrid
 
 METHODS: Final = (MAA_SLIE, GPKC)
 EXAMPLES: Final = 4
-Pair = tuple[Line, Line]
+Pair = tuple[FigureLine, FigureLine]
 
 
-def findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> list[Finding]:
+def findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> list[FigureFinding]:
     """Judge everything that the paper says about figures 2, 3 and 4, on tables of one size."""
     found = []
     for drawn, rises, compares in (
@@ -35,7 +35,7 @@ def findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> l
     return found
 
 
-def _methods(figure: str, view: _View) -> list[Finding]:
+def _methods(figure: str, view: _View) -> list[FigureFinding]:
     """Judge what is said about MAA-SLIE beside GPKC."""
     pairs = {"(H,p,k)": view.by_method(strict=True), "(p,k)": view.by_method(strict=False)}
     if view.shown.number == "2":
@@ -57,15 +57,15 @@ def _methods(figure: str, view: _View) -> list[Finding]:
 class _View:
     """The lines of one figure at one size, side by side."""
 
-    def __init__(self, measured: Measured, settings: Sequence[tuple[int, int]], rows: int, what: Shown) -> None:
+    def __init__(self, measured: Measured, settings: Sequence[tuple[int, int]], rows: int, what: FigureContent) -> None:
         self.measured, self.rows, self.shown, self.settings = measured, rows, what, settings
         self.forms = list(dict.fromkeys([*settings, *((1, k) for _, k in settings)]))
 
-    def line(self, method: str, h: int, k: int) -> Line:
+    def line(self, method: str, h: int, k: int) -> FigureLine:
         """Return a line, named so that it can be told from those of other parts."""
         return line(self.measured, Series(self.rows, method, h, k), self.shown.value, f"{method}, H={h}, k={k}")
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[FigureLine]:
         """Return all lines, with H and without."""
         return [self.line(method, h, k) for h, k in self.forms for method in METHODS]
 
@@ -91,7 +91,7 @@ class _View:
         return f"MAA-SLIE's index trades loss for entropy: EPP of {_range(protection, ratios)}." if ratios else ""
 
 
-def everywhere(claim: Claim, pairs: Sequence[Pair]) -> Finding:
+def everywhere(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
     """Judge whether the second line of every pair lies above the first wherever both were measured."""
     ratios = _ratios(pairs)
     if not ratios:
@@ -103,7 +103,7 @@ def everywhere(claim: Claim, pairs: Sequence[Pair]) -> Finding:
     return claim.judged(not misses, f"At {above} of {len(ratios)} points: {_range(pairs, ratios)}{where}.")
 
 
-def mostly(claim: Claim, pairs: Sequence[Pair]) -> Finding:
+def mostly(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
     """Judge whether the second line of every pair lies above the first at more than half of all points."""
     ratios = _ratios(pairs)
     if not ratios:
@@ -112,7 +112,7 @@ def mostly(claim: Claim, pairs: Sequence[Pair]) -> Finding:
     return claim.judged(2 * above > len(ratios), f"At {above} of {len(ratios)} points: {_range(pairs, ratios)}.")
 
 
-def alike(claim: Claim, pairs: Sequence[Pair]) -> Finding:
+def alike(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
     """Judge whether one line of a pair is nowhere more than twice the other."""
     ratios = _ratios(pairs)
     if not ratios:

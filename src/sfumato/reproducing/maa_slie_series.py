@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from sfumato.reproducing.figures import Line
+from sfumato.reproducing.figures import FigureLine
 
 MAA_SLIE, GPKC, BLOCKS = "MAA-SLIE", "GPKC", "MAA-SLIE in blocks"
 
@@ -24,7 +24,7 @@ class Series(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Point:
+class MaaSliePoint:
     """What is measured on one partition; NaN where there is none that keeps what was asked.
 
     `seconds` are those that processors worked on the search, not those that passed.
@@ -35,11 +35,11 @@ class Point:
     seconds: float = nan
 
 
-Value = Callable[[Point], float]
-Measured = Mapping[Series, Mapping[int, Sequence[Point]]]
+Value = Callable[[MaaSliePoint], float]
+Measured = Mapping[Series, Mapping[int, Sequence[MaaSliePoint]]]
 
 
-class Shown(NamedTuple):
+class FigureContent(NamedTuple):
     """What a figure shows."""
 
     number: str
@@ -49,21 +49,21 @@ class Shown(NamedTuple):
 
 
 SHOWN: Final = (
-    Shown("2", "Entropy privacy protection", "EPP", lambda point: point.epp),
-    Shown("3", "Information loss rate", "information loss per record", lambda point: point.loss),
-    Shown("4", "Running time", "processor seconds", lambda point: point.seconds),
+    FigureContent("2", "Entropy privacy protection", "EPP", lambda point: point.epp),
+    FigureContent("3", "Information loss rate", "information loss per record", lambda point: point.loss),
+    FigureContent("4", "Running time", "processor seconds", lambda point: point.seconds),
 )
 
 
-def shown(figure: str) -> Shown:
+def shown(figure: str) -> FigureContent:
     """Find what a figure shows by its number."""
     return next(each for each in SHOWN if each.number == figure)
 
 
-def line(measured: Measured, series: Series, value: Value, label: str) -> Line:
+def line(measured: Measured, series: Series, value: Value, label: str) -> FigureLine:
     """Average over repetitions, and tell their standard deviation; an empty line if nothing was measured."""
     by_p = {p: [value(point) for point in points] for p, points in measured.get(series, {}).items()}
     known = {p: np.array([y for y in ys if not isnan(y)]) for p, ys in by_p.items()}
     means = tuple(float(ys.mean()) if len(ys) else nan for ys in known.values())
     spread = tuple(float(ys.std(ddof=1)) if len(ys) > 1 else 0.0 for ys in known.values())
-    return Line(label, tuple(map(float, known)), means, spread if any(spread) else None)
+    return FigureLine(label, tuple(map(float, known)), means, spread if any(spread) else None)

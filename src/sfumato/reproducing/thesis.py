@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from sfumato.core.progress import Progress, silent
 from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
 from sfumato.reproducing.figures import Reproduction
-from sfumato.reproducing.measuring import run_all
-from sfumato.reproducing.setting import THESIS_ROWS, Grid, Subject, census_subject
+from sfumato.reproducing.running import run_all
+from sfumato.reproducing.thesis_setting import THESIS_ROWS, ThesisGrid, ThesisSubject, census_subject
 
 CHAPTERS = tuple(THESIS_ROWS)
 
 
 def reproduce_thesis(
-    grid: Grid | None = None,
+    grid: ThesisGrid | None = None,
     *,
     rows: int | None = None,
-    subject: Subject | None = None,
+    subject: ThesisSubject | None = None,
     workers: int = 1,
     progress: Progress = silent,
 ) -> Reproduction:
@@ -29,14 +29,14 @@ def reproduce_thesis(
 
     Parameters
     ----------
-    grid : the parameters; `Grid()` unless given, which are the thesis's.
+    grid : the parameters; `ThesisGrid()` unless given, which are the thesis's.
     rows : how many records each made-up census has; as many as the thesis's unless given.
     subject : a table to use in every chapter, in place of a made-up census.
     workers : how many processes measure at once.
     progress : is told the share that is done.
     """
-    grid = Grid() if grid is None else grid
-    subjects: Mapping[int, Subject] = {
+    grid = ThesisGrid() if grid is None else grid
+    subjects: Mapping[int, ThesisSubject] = {
         chapter: census_subject(chapter, rows=rows, seed=grid.seed) if subject is None else subject
         for chapter in CHAPTERS
     }

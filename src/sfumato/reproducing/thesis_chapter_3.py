@@ -28,11 +28,12 @@ from sfumato.reproducing.claims import (
     rise,
     still,
 )
-from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
-from sfumato.reproducing.measuring import Point, Questions, Task, measure
-from sfumato.reproducing.setting import Grid, Subject
+from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
+from sfumato.reproducing.running import Job
+from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
+from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
-Points = Mapping[int, Point]
+Points = Mapping[int, ThesisPoint]
 CROSS, MONDRIAN, ANATOMY = "Cross-bucket", "Mondrian", "Anatomy"
 DIVERSITY, GROUP_SIZE = "diversity l", "group size k"
 EXPOSURE, PENALTY = "mean exposure", "discernibility penalty"
@@ -41,9 +42,9 @@ EXPOSED = 0.01  # above it the thesis saw that k matters
 MARKED = 0.8
 
 
-def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
+def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
     """List what has to be measured: releases over l, for every algorithm and every k."""
-    found: dict[Hashable, Task] = {
+    found: dict[Hashable, Job] = {
         MONDRIAN: (over_diversities, (subject, grid, Mondrian(), None, grid.diversities)),
         ANATOMY: (over_diversities, (subject, grid, Anatomy(), None, grid.diversities)),
     }
@@ -55,8 +56,8 @@ def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
 
 
 def over_diversities(
-    subject: Subject, grid: Grid, algorithm: Algorithm, k: int | None, ls: Sequence[int]
-) -> dict[int, Point]:
+    subject: ThesisSubject, grid: ThesisGrid, algorithm: Algorithm, k: int | None, ls: Sequence[int]
+) -> dict[int, ThesisPoint]:
     """Measure releases of an algorithm for several l; with k they are (k,l)-anonymous."""
     questions = Questions.of(subject, grid)
 
@@ -72,7 +73,7 @@ def over_diversities(
     return {l: measure(questions, models(l), algorithm, grid.seed, expose) for l in ls}
 
 
-def report(subject: Subject, measured: Mapping[Hashable, Points], grid: Grid) -> Reproduction:
+def report(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> Reproduction:
     """Put the measured points into figures, and judge what the thesis says about them."""
     figures = (*_over_l(subject.summed, measured, grid), *_over_k(subject.summed, measured, grid))
     by_name = {figure.name: figure for figure in figures}
@@ -86,18 +87,20 @@ def report(subject: Subject, measured: Mapping[Hashable, Points], grid: Grid) ->
     return Reproduction(figures, tuple(findings))
 
 
-def line(label: str, points: Points, value: Callable[[Point], float], ls: Sequence[int] | None = None) -> Line:
+def line(
+    label: str, points: Points, value: Callable[[ThesisPoint], float], ls: Sequence[int] | None = None
+) -> FigureLine:
     """Draw a value of points over l."""
     chosen = list(points) if ls is None else list(ls)
-    return Line(label, tuple(map(float, chosen)), tuple(value(points[l]) for l in chosen))
+    return FigureLine(label, tuple(map(float, chosen)), tuple(value(points[l]) for l in chosen))
 
 
-def _named(measured: Mapping[Hashable, Points], grid: Grid) -> list[tuple[str, Points]]:
+def _named(measured: Mapping[Hashable, Points], grid: ThesisGrid) -> list[tuple[str, Points]]:
     cross = {l: measured[grid.group_size][l] for l in grid.diversities}
     return [(CROSS, cross), (MONDRIAN, measured[MONDRIAN]), (ANATOMY, measured[ANATOMY])]
 
 
-def _over_l(summed: str, measured: Mapping[Hashable, Points], grid: Grid) -> list[Figure]:
+def _over_l(summed: str, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> list[Figure]:
     named, k = _named(measured, grid), grid.group_size
     exposures = tuple(line(name, points, lambda point: point.exposure(summed)) for name, points in named)
     penalties = tuple(line(name, points, lambda point: point.discernibility) for name, points in named[:2])
@@ -109,12 +112,12 @@ def _over_l(summed: str, measured: Mapping[Hashable, Points], grid: Grid) -> lis
     ]
 
 
-def _over_k(summed: str, measured: Mapping[Hashable, Points], grid: Grid) -> list[Figure]:
+def _over_k(summed: str, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> list[Figure]:
     ks = tuple(grid.group_sizes)
 
-    def lines(value: Callable[[Point], float]) -> tuple[Line, ...]:
+    def lines(value: Callable[[ThesisPoint], float]) -> tuple[FigureLine, ...]:
         return tuple(
-            Line(f"l={l}", tuple(map(float, ks)), tuple(value(measured[k][l]) for k in ks))
+            FigureLine(f"l={l}", tuple(map(float, ks)), tuple(value(measured[k][l]) for k in ks))
             for l in grid.fixed_diversities
         )
 
@@ -148,7 +151,7 @@ def _group_sizes(figure: Figure, rows: int) -> str:
     return f"{said} and among {number(cross[last] / rows)} with cross-bucket: in a large group every value is rare."
 
 
-def _coverage(subject: Subject, points: Points) -> str:
+def _coverage(subject: ThesisSubject, points: Points) -> str:
     """Say how much generalized cells cover."""
     cells = subject.table.num_rows * len(subject.schema.quasi)
     shares = [point.ncp / cells for point in points.values() if not isnan(point.ncp)]
@@ -158,7 +161,7 @@ def _coverage(subject: Subject, points: Points) -> str:
     return f"{said}: every record whose cells may satisfy all four conditions raises the upper bound."
 
 
-def _exposure_findings(figure: Figure, sizes: str) -> list[Finding]:
+def _exposure_findings(figure: Figure, sizes: str) -> list[FigureFinding]:
     cross, mondrian, anatomy = (figure.line(name) for name in (CROSS, MONDRIAN, ANATOMY))
     kept = Claim("3.6", "Anatomy exposes values as l-diversity promises, with at most 1/l on average")
     return [
@@ -171,7 +174,7 @@ def _exposure_findings(figure: Figure, sizes: str) -> list[Finding]:
     ]
 
 
-def _discernibility_findings(figure: Figure) -> list[Finding]:
+def _discernibility_findings(figure: Figure) -> list[FigureFinding]:
     cross, mondrian = figure.line(CROSS), figure.line(MONDRIAN)
     fast = Claim("3.7", "Discernibility of l-diverse Mondrian grows fast with l")
     a, b = cross.measured(), mondrian.measured()
@@ -187,7 +190,7 @@ def _discernibility_findings(figure: Figure) -> list[Finding]:
     ]
 
 
-def _error_findings(figure: Figure, medians: Mapping[str, Line], coverage: str) -> list[Finding]:
+def _error_findings(figure: Figure, medians: Mapping[str, FigureLine], coverage: str) -> list[FigureFinding]:
     cross, mondrian, anatomy = (figure.line(name) for name in (CROSS, MONDRIAN, ANATOMY))
     slow = Claim("3.8", "Query error of cross-bucket grows slowly with l: by less than l does, and than Mondrian's")
     far = compared(Claim("3.8", "Query error of cross-bucket stays far below Mondrian's"), cross, mondrian, most=FAR)
@@ -200,17 +203,17 @@ def _error_findings(figure: Figure, medians: Mapping[str, Line], coverage: str) 
     ]
 
 
-def _with_medians(finding: Finding, one: Line, other: Line) -> Finding:
+def _with_medians(finding: FigureFinding, one: FigureLine, other: FigureLine) -> FigureFinding:
     """Add how medians compare, since means are led by queries that few records satisfy."""
     a, b = one.measured(), other.measured()
     ratios = [a[x] / b[x] for x in a if x in b and b[x] > 0]
     if not ratios:
         return finding
     said = f"Of medians, {one.label} is {number(min(ratios))} to {number(max(ratios))} times {other.label}."
-    return Finding(finding.figure, finding.claim, finding.seen, f"{finding.why} {said}")
+    return FigureFinding(finding.figure, finding.claim, finding.seen, f"{finding.why} {said}")
 
 
-def _slow(claim: Claim, cross: Line, mondrian: Line) -> Finding:
+def _slow(claim: Claim, cross: FigureLine, mondrian: FigureLine) -> FigureFinding:
     a, b = cross.measured(), mondrian.measured()
     both = [l for l in a if l in b]
     if len(both) < 2:  # noqa: PLR2004 - growth is from one to another
@@ -221,7 +224,7 @@ def _slow(claim: Claim, cross: Line, mondrian: Line) -> Finding:
     return claim.judged(mine < min(last / first, theirs), f"{said}, Mondrian's {number(theirs)} times.")
 
 
-def _parameter_findings(figures: Mapping[str, Figure]) -> list[Finding]:
+def _parameter_findings(figures: Mapping[str, Figure]) -> list[FigureFinding]:
     exposures, penalties, errors = (figures[name].lines for name in ("3.9", "3.10", "3.11"))
     matters = Claim("3.9", f"While exposure is above {EXPOSED}, a larger k lowers it markedly (by a fifth or more)")
     faster = Claim("3.11", "The larger l is, the faster query error grows with k")
@@ -233,7 +236,7 @@ def _parameter_findings(figures: Mapping[str, Figure]) -> list[Finding]:
     ]
 
 
-def _set_sizes(lines: Sequence[Line]) -> str:
+def _set_sizes(lines: Sequence[FigureLine]) -> str:
     """Say how many values the sets have that buckets are made of: the least multiple of k that is at least l."""
     sizes = []
     for each in lines:
@@ -243,7 +246,7 @@ def _set_sizes(lines: Sequence[Line]) -> str:
     return f"At these k, sets of records have at least {', '.join(sizes)} values: the least multiples of k from l on."
 
 
-def _markedly(claim: Claim, lines: Sequence[Line]) -> Finding:
+def _markedly(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:
     ends = {each.label: list(each.measured().values()) for each in lines if len(each.measured()) > 1}
     shares = {label: ys[-1] / ys[0] for label, ys in ends.items() if ys[0] > EXPOSED}
     if not shares:

@@ -26,11 +26,12 @@ from sfumato.reproducing.claims import (
     rise,
     still,
 )
-from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
-from sfumato.reproducing.flagged_exposure import Cells
-from sfumato.reproducing.measuring import Point, Questions, Task, measure
-from sfumato.reproducing.setting import Grid, Subject
+from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
+from sfumato.reproducing.flagged_exposure import ReleasedCells
+from sfumato.reproducing.running import Job
 from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, EXPOSURE, Points, line, over_diversities
+from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
+from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 from sfumato.schema.flagging import FLAG_SUFFIX
 
 MONDRIAN, ANATOMY, PLAIN = "Mondrian", "Anatomy", "Local anatomy, no heuristic"
@@ -40,9 +41,9 @@ FLAGGED, SENSITIVE, EVERY = "flagged", "sensitive", "every"
 THRESHOLD = 18  # the l at which the thesis saw its heuristic fail
 
 
-def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
+def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
     """List what has to be measured: releases over l, for every algorithm and density."""
-    found: dict[Hashable, Task] = {
+    found: dict[Hashable, Job] = {
         MONDRIAN: (over_diversities, (subject, grid, Mondrian(), None, grid.diversities)),
         ANATOMY: (measure_anatomy, (subject, grid)),
         PLAIN: (measure_local, (subject, grid, grid.density, False, False)),
@@ -53,7 +54,7 @@ def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
     return found
 
 
-def measure_anatomy(subject: Subject, grid: Grid) -> dict[int, Point]:
+def measure_anatomy(subject: ThesisSubject, grid: ThesisGrid) -> dict[int, ThesisPoint]:
     """Measure Anatomy, which puts the sensitive attribute in buckets and shows flagged cells as they are."""
     questions = Questions.of(subject, grid)
     flagged = subject.flagged(subject.semi_sensitive, grid.density, grid.seed)
@@ -67,7 +68,9 @@ def measure_anatomy(subject: Subject, grid: Grid) -> dict[int, Point]:
     }
 
 
-def measure_local(subject: Subject, grid: Grid, density: float, halve: bool, with_narrow: bool) -> dict[int, Point]:
+def measure_local(
+    subject: ThesisSubject, grid: ThesisGrid, density: float, halve: bool, with_narrow: bool
+) -> dict[int, ThesisPoint]:
     """Measure local anatomy with a share of flagged cells; the narrow attribute may be flagged and t-close, too."""
     names = (*subject.semi_sensitive, *([subject.narrow] if with_narrow else []))
     flagged = subject.flagged(names, density, grid.seed)
@@ -88,7 +91,7 @@ def measure_local(subject: Subject, grid: Grid, density: float, halve: bool, wit
     }
 
 
-def cell_models(subject: Subject, l: int, t: float | None) -> list[PrivacyModel]:
+def cell_models(subject: ThesisSubject, l: int, t: float | None) -> list[PrivacyModel]:
     """Ask for l-diverse flagged and sensitive cells, and with t for t-close cells of the narrow attribute."""
     names = (*subject.semi_sensitive, subject.summed)
     models: list[PrivacyModel] = [FrequencyLDiversity(l=l, sensitive=name) for name in names]
@@ -96,11 +99,11 @@ def cell_models(subject: Subject, l: int, t: float | None) -> list[PrivacyModel]
 
 
 def _exposures(
-    release: Release, flagged: Subject, names: Sequence[str], adversaries: Sequence[int]
+    release: Release, flagged: ThesisSubject, names: Sequence[str], adversaries: Sequence[int]
 ) -> dict[str, float]:
     """Average the exposures of flagged cells, of the sensitive attribute, and of both, for each adversary."""
     flags = {name: flagged.table[name + FLAG_SUFFIX].to_numpy() for name in names}
-    cells = Cells.of(release, flags)
+    cells = ReleasedCells.of(release, flags)
     means = {}
     for adversary in adversaries:
         own = np.concatenate([cells.exposures(name, adversary=adversary) for name in names])
@@ -111,7 +114,7 @@ def _exposures(
     return means
 
 
-def report(subject: Subject, measured: Mapping[Hashable, Points], grid: Grid) -> Reproduction:
+def report(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> Reproduction:
     """Put the measured points into figures, and judge what the thesis says about them."""
     figures = (*_exposure_figures(subject, measured, grid), *_error_figures(measured, grid))
     by_name = {figure.name: figure for figure in figures}
@@ -138,10 +141,10 @@ def percent(density: float) -> str:
     return f"{density:.0%} flagged"
 
 
-def _exposure_figures(subject: Subject, measured: Mapping[Hashable, Points], grid: Grid) -> list[Figure]:
+def _exposure_figures(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> list[Figure]:
     density = percent(grid.density)
 
-    def three(what: str) -> tuple[Line, ...]:
+    def three(what: str) -> tuple[FigureLine, ...]:
         local = measured[grid.density]
         wanted = ((ANATOMY, measured[ANATOMY], 1), (FIRST, local, 1), (SECOND, local, 2))
         return tuple(line(name, points, _exposed(f"{what}{adversary}")) for name, points, adversary in wanted)
@@ -155,15 +158,15 @@ def _exposure_figures(subject: Subject, measured: Mapping[Hashable, Points], gri
     ]
 
 
-def _exposed(name: str) -> Callable[[Point], float]:
+def _exposed(name: str) -> Callable[[ThesisPoint], float]:
     return lambda point: point.exposure(name)
 
 
-def _error(point: Point) -> float:
+def _error(point: ThesisPoint) -> float:
     return point.error
 
 
-def _error_figures(measured: Mapping[Hashable, Points], grid: Grid) -> list[Figure]:
+def _error_figures(measured: Mapping[Hashable, Points], grid: ThesisGrid) -> list[Figure]:
     label, density = ERROR, percent(grid.density)
     local = line(HEURISTIC, measured[grid.density], _error)
     plain, anatomy, mondrian = (line(name, measured[name], _error) for name in (PLAIN, ANATOMY, MONDRIAN))
@@ -187,7 +190,7 @@ def _error_figures(measured: Mapping[Hashable, Points], grid: Grid) -> list[Figu
     ]
 
 
-def _exposure_findings(figures: Mapping[str, Figure]) -> list[Finding]:
+def _exposure_findings(figures: Mapping[str, Figure]) -> list[FigureFinding]:
     anatomy, first, second = (figures["4.3"].line(name) for name in (ANATOMY, FIRST, SECOND))
     open_cells = Claim("4.3", "Anatomy leaves flagged cells unprotected: a larger l changes nothing (the thesis: 0.65)")
     kept = Claim("4.3", "Local anatomy keeps flagged cells at 1/l or less on average, from both adversaries")
@@ -203,9 +206,9 @@ def _exposure_findings(figures: Mapping[str, Figure]) -> list[Finding]:
     ]
 
 
-def _heuristic_findings(figure: Figure) -> list[Finding]:
+def _heuristic_findings(figure: Figure) -> list[FigureFinding]:
     local, plain, anatomy = (figure.line(name) for name in (HEURISTIC, PLAIN, ANATOMY))
-    below = Line(local.label, *_until(local, THRESHOLD))
+    below = FigureLine(local.label, *_until(local, THRESHOLD))
     worse = Claim("4.6", "Without its heuristic, local anatomy has more query error than Anatomy")
     better = Claim("4.6", f"With its heuristic it has less query error than Anatomy, for l below {THRESHOLD}")
     fails = Claim("4.6", f"At l={THRESHOLD} the heuristic fails: error jumps to nearly that without it")
@@ -217,12 +220,12 @@ def _heuristic_findings(figure: Figure) -> list[Finding]:
     ]
 
 
-def _until(each: Line, end: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _until(each: FigureLine, end: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
     kept = [(x, y) for x, y in zip(each.xs, each.ys, strict=True) if x < end]
     return tuple(x for x, _ in kept), tuple(y for _, y in kept)
 
 
-def _fails_at(claim: Claim, local: Line, plain: Line) -> Finding:
+def _fails_at(claim: Claim, local: FigureLine, plain: FigureLine) -> FigureFinding:
     """Judge whether the largest step up is at the threshold, and leads to within a tenth of the other line."""
     step, a, b = largest_step(local), local.measured(), plain.measured()
     if isnan(step) or step not in b or THRESHOLD not in a or THRESHOLD not in b:
@@ -233,7 +236,7 @@ def _fails_at(claim: Claim, local: Line, plain: Line) -> Finding:
     return claim.judged(seen, why)
 
 
-def _density_findings(exposures: Figure, errors: Figure) -> list[Finding]:
+def _density_findings(exposures: Figure, errors: Figure) -> list[FigureFinding]:
     kept = Claim("4.7", "However many cells are flagged, they stay at 1/l or less on average")
     faster = Claim("4.8", "The more cells are flagged, the more query error depends on l")
     steps = {each.label: largest_step(each) for each in errors.lines}

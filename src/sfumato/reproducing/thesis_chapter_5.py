@@ -10,20 +10,21 @@ import numpy as np
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.reproducing.claims import Claim, grows, number, ordered, rise, still
-from sfumato.reproducing.figures import Figure, Finding, Line, Reproduction
-from sfumato.reproducing.measuring import Point, Questions, Task, measure
-from sfumato.reproducing.setting import Grid, Subject
+from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
+from sfumato.reproducing.running import Job
 from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, PENALTY, Points, line
 from sfumato.reproducing.thesis_chapter_4 import cell_models, percent
+from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
+from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
 MECHANISMS = ("cuts", "ncp")
 NAMES = {"cuts": "LAG_1 (cuts)", "ncp": "LAG_2 (NCP)"}
 MUCH = 2.0
 Measured = Mapping[Hashable, Points]
-Value = Callable[[Point], float]
+Value = Callable[[ThesisPoint], float]
 
 
-def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
+def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
     """List what has to be measured: releases over l, for every mechanism, density and k; the slow ones first."""
     return {
         (mechanism, density, k): (measure_generalized, (subject, grid, mechanism, density, k))
@@ -33,7 +34,9 @@ def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
     }
 
 
-def measure_generalized(subject: Subject, grid: Grid, mechanism: str, density: float, k: int) -> dict[int, Point]:
+def measure_generalized(
+    subject: ThesisSubject, grid: ThesisGrid, mechanism: str, density: float, k: int
+) -> dict[int, ThesisPoint]:
     """Measure local anatomy generalization over l."""
     flagged = subject.flagged((*subject.semi_sensitive, subject.narrow), density, grid.seed)
     questions = Questions.of(flagged, grid)
@@ -44,7 +47,7 @@ def measure_generalized(subject: Subject, grid: Grid, mechanism: str, density: f
     }
 
 
-def report(rows: int, measured: Measured, grid: Grid, ungeneralized: Measured) -> Reproduction:
+def report(rows: int, measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> Reproduction:
     """Put the measured points into figures, and judge what the thesis says about them.
 
     `rows` are the records; `ungeneralized` are the points of local anatomy in chapter 4, by density.
@@ -63,7 +66,9 @@ def report(rows: int, measured: Measured, grid: Grid, ungeneralized: Measured) -
     return Reproduction(figures, tuple(findings))
 
 
-def _figures(measured: Measured, grid: Grid, words: tuple[str, str], start: int, value: Value) -> Iterable[Figure]:
+def _figures(
+    measured: Measured, grid: ThesisGrid, words: tuple[str, str], start: int, value: Value
+) -> Iterable[Figure]:
     title, label = words
     pairs = [(density, mechanism) for density in grid.densities for mechanism in MECHANISMS]
     for place, (density, mechanism) in enumerate(pairs, start=start):
@@ -71,7 +76,7 @@ def _figures(measured: Measured, grid: Grid, words: tuple[str, str], start: int,
         yield Figure(f"5.{place}", f"{title} of {NAMES[mechanism]}, {percent(density)}", DIVERSITY, label, lines)
 
 
-def _over_l(measured: Measured, grid: Grid, value: Value, mechanism: str | None = None) -> list[Line]:
+def _over_l(measured: Measured, grid: ThesisGrid, value: Value, mechanism: str | None = None) -> list[FigureLine]:
     return [
         line(f"{NAMES[each]}, {percent(density)}, k={k}", measured[each, density, k], value)
         for each in ([mechanism] if mechanism else MECHANISMS)
@@ -80,10 +85,10 @@ def _over_l(measured: Measured, grid: Grid, value: Value, mechanism: str | None 
     ]
 
 
-def _over_k(measured: Measured, grid: Grid, value: Value) -> list[Line]:
+def _over_k(measured: Measured, grid: ThesisGrid, value: Value) -> list[FigureLine]:
     ks = grid.generalized_sizes
     return [
-        Line(
+        FigureLine(
             f"{NAMES[mechanism]}, {percent(density)}, l={l}",
             tuple(map(float, ks)),
             tuple(value(measured[mechanism, density, k][l]) for k in ks),
@@ -94,9 +99,9 @@ def _over_k(measured: Measured, grid: Grid, value: Value) -> list[Line]:
     ]
 
 
-def _over_density(measured: Measured, grid: Grid, value: Value, mechanisms: Sequence[str]) -> list[Line]:
+def _over_density(measured: Measured, grid: ThesisGrid, value: Value, mechanisms: Sequence[str]) -> list[FigureLine]:
     return [
-        Line(
+        FigureLine(
             f"{NAMES[mechanism]}, k={k}, l={l}",
             tuple(100 * density for density in grid.densities),
             tuple(value(measured[mechanism, density, k][l]) for density in grid.densities),
@@ -107,7 +112,7 @@ def _over_density(measured: Measured, grid: Grid, value: Value, mechanisms: Sequ
     ]
 
 
-def _lower(claim: Claim, measured: Measured, grid: Grid, value: Value, lower: str) -> Finding:
+def _lower(claim: Claim, measured: Measured, grid: ThesisGrid, value: Value, lower: str) -> FigureFinding:
     """Judge whether a mechanism has the lower value wherever both were measured."""
     other = MECHANISMS[1 - MECHANISMS.index(lower)]
     pairs = [
@@ -125,7 +130,7 @@ def _lower(claim: Claim, measured: Measured, grid: Grid, value: Value, lower: st
     return claim.judged(below == len(ratios), f"At {below} of {len(ratios)} points; {said}.")
 
 
-def _means(measured: Measured, grid: Grid, value: Value) -> list[float]:
+def _means(measured: Measured, grid: ThesisGrid, value: Value) -> list[float]:
     """Average a value over all points of each mechanism."""
     return [
         _mean([y for each in _over_l(measured, grid, value, mechanism) for y in each.measured().values()])
@@ -133,19 +138,19 @@ def _means(measured: Measured, grid: Grid, value: Value) -> list[float]:
     ]
 
 
-def _mean_sizes(measured: Measured, grid: Grid, rows: int) -> str:
+def _mean_sizes(measured: Measured, grid: ThesisGrid, rows: int) -> str:
     cuts, ncp = _means(measured, grid, lambda point: point.discernibility / rows)
     said = f"On average over all k a record stands among {number(cuts)} with LAG_1 and {number(ncp)} with LAG_2"
     return f"{said}: cuts at medians never part records with equal values."
 
 
-def _mean_penalties(measured: Measured, grid: Grid) -> str:
+def _mean_penalties(measured: Measured, grid: ThesisGrid) -> str:
     cuts, ncp = _means(measured, grid, lambda point: point.ncp)
     return f"LAG_2's mean NCP is {number(ncp / cuts)} times LAG_1's: narrower cells give narrower bounds."
 
 
-def _discernibility_findings(measured: Measured, grid: Grid, rows: int) -> list[Finding]:
-    def value(point: Point) -> float:
+def _discernibility_findings(measured: Measured, grid: ThesisGrid, rows: int) -> list[FigureFinding]:
+    def value(point: ThesisPoint) -> float:
         return point.discernibility
 
     by_density = _over_density(measured, grid, value, MECHANISMS)
@@ -159,8 +164,8 @@ def _discernibility_findings(measured: Measured, grid: Grid, rows: int) -> list[
     ]
 
 
-def _ncp_findings(measured: Measured, grid: Grid) -> list[Finding]:
-    def value(point: Point) -> float:
+def _ncp_findings(measured: Measured, grid: ThesisGrid) -> list[FigureFinding]:
+    def value(point: ThesisPoint) -> float:
         return point.ncp
 
     falls = Claim("5.12-5.19", "NCP of LAG_1 falls as more cells are flagged")
@@ -172,8 +177,8 @@ def _ncp_findings(measured: Measured, grid: Grid) -> list[Finding]:
     ]
 
 
-def _error_findings(measured: Measured, grid: Grid) -> list[Finding]:
-    def value(point: Point) -> float:
+def _error_findings(measured: Measured, grid: ThesisGrid) -> list[FigureFinding]:
+    def value(point: ThesisPoint) -> float:
         return point.error
 
     rises = {}
@@ -190,7 +195,7 @@ def _error_findings(measured: Measured, grid: Grid) -> list[Finding]:
     ]
 
 
-def _more_than_l(claim: Claim, measured: Measured, grid: Grid, value: Value) -> Finding:
+def _more_than_l(claim: Claim, measured: Measured, grid: ThesisGrid, value: Value) -> FigureFinding:
     """Compare how many times error grows from end to end of both axes, on average over all lines."""
     by_k, by_l = (
         _mean([_times(each) for each in lines])
@@ -203,7 +208,7 @@ def _more_than_l(claim: Claim, measured: Measured, grid: Grid, value: Value) -> 
     return claim.judged(by_k > by_l, f"{said}, and {number(by_l)} times from l={ls[0]} to {ls[-1]}.")
 
 
-def _generalization_costs(measured: Measured, grid: Grid, ungeneralized: Measured) -> Finding:
+def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> FigureFinding:
     """Compare with local anatomy under the same promises of values, on the table of chapter 4, as the thesis does."""
     claim = Claim("5.20-5.27", "Query error is far above local anatomy's (figure 4.10)")
     ratios = [
@@ -220,7 +225,7 @@ def _generalization_costs(measured: Measured, grid: Grid, ungeneralized: Measure
     return claim.judged(min(known) >= MUCH, f"{said}; far is at least {MUCH:g} times.")
 
 
-def _times(each: Line) -> float:
+def _times(each: FigureLine) -> float:
     ys = list(each.measured().values())
     return ys[-1] / ys[0] if len(ys) > 1 and ys[0] > 0 else nan
 

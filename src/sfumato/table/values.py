@@ -46,6 +46,20 @@ def text(value: object) -> str:  # noqa: PLR0911 - one line per type
     raise TypeError(msg)
 
 
+def number_or_text(written: str) -> int | float | str:
+    """Read a number, whole if it can be; what is none stays as it is written.
+
+    >>> [number_or_text("5"), number_or_text("0.5"), number_or_text("month")]
+    [5, 0.5, 'month']
+    """
+    for kind in (int, float):
+        try:
+            return kind(written)
+        except ValueError:
+            continue
+    return written
+
+
 def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return the canonical text of every element; missing values stay missing.
 

@@ -9,63 +9,26 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import cuts_oracle as oracle
-from sfumato.algorithms.base import Task
+import sfumato as sf
+from adult import COLUMNS, read_adult
+from cut_tasks import OWN, RELATIVE, TARGETS, task_of, texts
 from sfumato.algorithms.cuts import joins
 from sfumato.algorithms.cuts.ascent import Ascent
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
-from sfumato.algorithms.cuts.combinations import Combinations
+from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.worth import worth_of
-from sfumato.coding.codes import code
 from sfumato.core.progress import silent
 from sfumato.exceptions import InvalidParameterError
-from sfumato.hierarchies import Taxonomy
-from sfumato.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    FrequencyLDiversity,
-    KAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
-from sfumato.schema.missing import Missing
+from sfumato.models import KAnonymity
 from sfumato.schema.schema import Schema
 from strategies import JOBS, described_tables
 
-S = "disease"
-TARGETS = st.sampled_from([None, S])
 SHARES = st.sampled_from([0.0, 0.15, 0.4])
-OWN = [
-    (KAnonymity(k=2),),
-    (KAnonymity(k=3),),
-    (KAnonymity(k=2), DistinctLDiversity(l=2, sensitive=S)),
-    (FrequencyLDiversity(l=1.5, sensitive=S),),
-    (EntropyLDiversity(l=1.5, sensitive=S),),
-    (RecursiveLDiversity(c=3, l=2, sensitive=S),),
-]
-RELATIVE = [(TCloseness(t=0.4, sensitive=S),), (KAnonymity(k=2), TCloseness(t=0.3, sensitive=S))]
-
-
-TWO = (KAnonymity(k=2),)
-
-
-def task_of(table, schema, models=TWO, suppressed=0, target=None):
-    return Task(
-        table=code(table, schema, () if target is None else (target,)),
-        models=models,
-        most_suppressed=suppressed,
-        missing=Missing(schema.missing),
-        rng=np.random.default_rng(0),
-    )
 
 
 def ascent_of(task, target=None):
-    combinations, _ = Combinations.of(task)
+    combinations, _ = TableCombinations.of(task)
     return Ascent(combinations, worth_of(task, combinations.trees, target))
-
-
-def texts(publication, name):
-    recoded = publication.by_value[name]
-    return [list(recoded.labels)[number].text for number in recoded.by_group]
 
 
 def as_set(part):
@@ -172,29 +135,13 @@ def test_wrong_parameters_are_refused(wrong):
         BottomUpGeneralization(**wrong)
 
 
-ADULT = (
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-)
-
-
 @pytest.mark.shared_data
 @pytest.mark.parametrize(("scheme", "share", "loss"), [("subtree", 0.02, 0.349658), ("sibling", 0.0, 0.478480)])
 def test_adult_loses_what_it_lost_before(shared_data, scheme, share, loss):
-    import sfumato as sf
-
-    folder = shared_data / "adult"
-    trees = {name: Taxonomy.read_csv(folder / f"adult_hierarchy_{name}.csv", separator=";") for name in ADULT}
+    table, trees = read_adult(shared_data)
     release = sf.anonymize(
-        sf.read(folder / "adult.csv"),
-        sf.Schema(quasi=ADULT, hierarchies=trees),
+        table,
+        sf.Schema(quasi=COLUMNS, hierarchies=trees),
         [KAnonymity(k=5)],
         BottomUpGeneralization(scheme=scheme),
         max_suppressed=share,

@@ -12,32 +12,20 @@ from hypothesis import strategies as st
 
 import cuts_oracle as oracle
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.cuts.choices import Members, Thresholds, least_over
-from sfumato.algorithms.cuts.combinations import Combinations
-from sfumato.algorithms.cuts.partition import Partition
+from cut_tasks import TWO, task_of
+from sfumato.algorithms.cuts.choices import MemberChoices, ThresholdChoices, least_over
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.cuts.tree import Cut, Tree
 from sfumato.algorithms.cuts.worth import AvoidedLoss, ClassInformation, rounded, worth_of
-from sfumato.coding.codes import code
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.hierarchies import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from strategies import JOBS, described_tables, hierarchies
-
-
-def task_of(table, schema, k=1, suppressed=0, target=None):
-    return Task(
-        table=code(table, schema, () if target is None else (target,)),
-        models=(KAnonymity(k=k),),
-        most_suppressed=suppressed,
-        missing=Missing(schema.missing),
-        rng=np.random.default_rng(0),
-    )
 
 
 def jobs_tree(*, missing):
@@ -67,8 +55,8 @@ def random_cuts(combinations, rng, *, siblings):
 
 def choices_of(column, tree, part, measure, *, siblings):
     if tree.neighbors:
-        return Thresholds(column, tree, part, measure)
-    return Members(column, tree, part, measure, siblings=siblings)
+        return ThresholdChoices(column, tree, part, measure)
+    return MemberChoices(column, tree, part, measure, siblings=siblings)
 
 
 def test_nodes_with_the_same_leaves_are_one_node_named_as_the_lowest():
@@ -127,7 +115,7 @@ def test_trees_have_the_nodes_of_their_hierarchies(tree, missing):
 
 @given(drawn=described_tables(most_rows=12), seed=st.integers(0, 99), siblings=st.booleans())
 def test_every_code_is_in_exactly_one_part(drawn, seed, siblings):
-    combinations, _ = Combinations.of(task_of(*drawn))
+    combinations, _ = TableCombinations.of(task_of(*drawn))
     for cut in random_cuts(combinations, np.random.default_rng(seed), siblings=siblings):
         parts = [codes_of(part) for part in cut.parts]
         assert sorted(code for part in parts for code in part) == list(range(cut.tree.codes))
@@ -146,9 +134,9 @@ def test_parts_can_be_joined_again():
 def test_information_gain_of_the_worked_example():
     table = pa.table({"job": ["a"] * 6 + ["b"] * 4, "class": ["y"] * 5 + ["n"] + ["y"] + ["n"] * 3})
     task = task_of(table, Schema(quasi=["job"], insensitive=["class"]), target="class")
-    combinations, _ = Combinations.of(task)
+    combinations, _ = TableCombinations.of(task)
     (tree,) = combinations.trees
-    choices = Members(0, tree, tree.top(), ClassInformation(task, [tree], "class"), siblings=False)
+    choices = MemberChoices(0, tree, tree.top(), ClassInformation(task, [tree], "class"), siblings=False)
     assert choices.gain[0] / choices.per == pytest.approx(0.256426, abs=5e-7)
     classes = [Counter(y=5, n=1), Counter(y=1, n=3)]
     assert choices.gain[0] / choices.per == pytest.approx(oracle.information_gain(classes), abs=1e-12)
@@ -160,7 +148,7 @@ def test_avoided_loss_is_what_the_measure_leaves(drawn, k, share):
     assume(table.num_rows >= k)
     algorithm = TopDownSpecialization(scheme="sibling")
     release = sf.anonymize(table, schema, [KAnonymity(k=k)], algorithm, max_suppressed=share)
-    task = task_of(table, schema, k, int(share * table.num_rows))
+    task = task_of(table, schema, [KAnonymity(k=k)], int(share * table.num_rows))
     judged = oracle.Table(task)
     worth = judged.worth(oracle.published_cuts(algorithm.search(task), judged)) / table.num_rows
     told = [column for column in task.table.quasi if len(column.domain) > 1]
@@ -175,11 +163,11 @@ def test_avoided_loss_is_what_the_measure_leaves(drawn, k, share):
     siblings=st.booleans(),
 )
 def test_scanning_all_choices_gives_what_trying_each_gives(drawn, seed, k, target, siblings):
-    task = task_of(*drawn, k, suppressed=3, target=target)
-    combinations, _ = Combinations.of(task)
+    task = task_of(*drawn, [KAnonymity(k=k)], suppressed=3, target=target)
+    combinations, _ = TableCombinations.of(task)
     cuts = random_cuts(combinations, np.random.default_rng(seed), siblings=siblings)
     measure = worth_of(task, combinations.trees, target)
-    partition = Partition(combinations, measure, cuts)
+    partition = CutGroups(combinations, measure, cuts)
     for column, cut in enumerate(cuts):
         for part in cut.parts:
             if part.first == part.last:
@@ -198,19 +186,19 @@ def test_scanning_all_choices_gives_what_trying_each_gives(drawn, seed, k, targe
 
 @given(drawn=described_tables(most_rows=16), seed=st.integers(0, 99), suppressed=st.sampled_from([0, 3]))
 def test_adopting_a_trial_gives_the_groups_that_counting_gives(drawn, seed, suppressed):
-    task = task_of(*drawn, 2, suppressed)
-    combinations, _ = Combinations.of(task)
+    task = task_of(*drawn, TWO, suppressed)
+    combinations, _ = TableCombinations.of(task)
     rng = np.random.default_rng(seed)
     cuts = random_cuts(combinations, rng, siblings=True)
     measure = AvoidedLoss(task, combinations.trees)
-    partition = Partition(combinations, measure, cuts)
+    partition = CutGroups(combinations, measure, cuts)
     for column, cut in enumerate(cuts):
         part = cut.parts[int(rng.integers(len(cut.parts)))]
         if part.first < part.last:
             pieces = choices_of(column, cut.tree, part, measure, siblings=True).pieces(0)
             partition.adopt(partition.attempt(column, part, pieces))
             cut.replace([part], pieces)
-    again = Partition(combinations, measure, cuts)
+    again = CutGroups(combinations, measure, cuts)
     assert len(set(zip(partition.group.tolist(), again.group.tolist(), strict=True))) == len(again.sizes)
     assert partition.sizes[partition.group].tolist() == again.sizes[again.group].tolist()
     assert partition.kept[partition.group].tolist() == again.kept[again.group].tolist()
@@ -234,8 +222,8 @@ def test_combinations_do_not_tell_the_order_of_rows():
     )
     schema = Schema(quasi=["job", "age"], sensitive=["disease"])
     order = rng.permutation(50)
-    first, of_row = Combinations.of(task_of(table, schema))
-    second, of_other = Combinations.of(task_of(table.take(pa.array(order)), schema))
+    first, of_row = TableCombinations.of(task_of(table, schema))
+    second, of_other = TableCombinations.of(task_of(table.take(pa.array(order)), schema))
     assert [column.tolist() for column in first.codes] == [column.tolist() for column in second.codes]
     assert first.weights.tolist() == second.weights.tolist()
     assert of_row[order].tolist() == of_other.tolist()
@@ -244,14 +232,8 @@ def test_combinations_do_not_tell_the_order_of_rows():
 def test_combinations_that_are_rolled_up_count_the_same():
     table = pa.table({"age": [1, 1, 2, 2, 3], "disease": ["x", "y", "x", "x", "y"]})
     schema = Schema(quasi=["age"], sensitive=["disease"])
-    task = Task(
-        table=code(table, schema),
-        models=[DistinctLDiversity(l=1, sensitive="disease")],
-        most_suppressed=0,
-        missing=Missing.OWN_VALUE,
-        rng=np.random.default_rng(0),
-    )
-    combinations, _ = Combinations.of(task)
+    task = task_of(table, schema, [DistinctLDiversity(l=1, sensitive="disease")])
+    combinations, _ = TableCombinations.of(task)
     group = np.array([0, 0, 0, 1], dtype=np.int32)
     up = combinations.rolled_up(group)
     assert up.weights.sum() == 5
@@ -271,7 +253,7 @@ def test_a_taxonomy_with_leaves_that_nobody_has_is_published():
     schema = Schema(
         quasi=["home"], hierarchies={"home": Taxonomy({"home": ["flat", "boat"], "none": ["street", "car"]})}
     )
-    combinations, _ = Combinations.of(task_of(table, schema, 2))
+    combinations, _ = TableCombinations.of(task_of(table, schema))
     (tree,) = combinations.trees
     assert tree.codes == 4
     assert AvoidedLoss(combinations.task, [tree]).records(0, [tree.whole(1)]).tolist() == [0]

@@ -12,68 +12,34 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import cuts_oracle as oracle
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.cuts.combinations import Combinations
+import sfumato as sf
+from adult import COLUMNS, read_adult
+from cut_tasks import OWN, RELATIVE, TARGETS, S, task_of, texts
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
-from sfumato.algorithms.cuts.partition import Partition
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.cuts.tree import Cut
 from sfumato.algorithms.cuts.worth import worth_of
-from sfumato.coding.codes import code
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.exceptions import InvalidParameterError
 from sfumato.hierarchies import Intervals, Taxonomy
 from sfumato.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    FrequencyLDiversity,
     KAnonymity,
     RecursiveLDiversity,
     TCloseness,
 )
-from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from strategies import JOBS, described_tables, tables
 
-S = "disease"
 SCHEMES = st.sampled_from(["subtree", "sibling"])
-TARGETS = st.sampled_from([None, S])
-PROMISES = st.sampled_from(
-    [
-        (KAnonymity(k=2),),
-        (KAnonymity(k=3),),
-        (KAnonymity(k=2), DistinctLDiversity(l=2, sensitive=S)),
-        (FrequencyLDiversity(l=1.5, sensitive=S),),
-        (EntropyLDiversity(l=1.5, sensitive=S),),
-        (RecursiveLDiversity(c=3, l=2, sensitive=S),),
-        (TCloseness(t=0.4, sensitive=S),),
-        (KAnonymity(k=2), TCloseness(t=0.3, sensitive=S)),
-    ]
-)
-
-
-TWO = (KAnonymity(k=2),)
-
-
-def task_of(table, schema, models=TWO, suppressed=0, target=None):
-    return Task(
-        table=code(table, schema, () if target is None else (target,)),
-        models=models,
-        most_suppressed=suppressed,
-        missing=Missing(schema.missing),
-        rng=np.random.default_rng(0),
-    )
-
-
-def texts(publication, name):
-    recoded = publication.by_value[name]
-    return [list(recoded.labels)[number].text for number in recoded.by_group]
+PROMISES = st.sampled_from([*OWN, *RELATIVE])
 
 
 def descent_of(task, target=None, *, siblings=False):
-    combinations, _ = Combinations.of(task)
+    combinations, _ = TableCombinations.of(task)
     cuts = [Cut(tree, [tree.top()]) for tree in combinations.trees]
-    return Descent(Partition(combinations, worth_of(task, combinations.trees, target), cuts), siblings=siblings)
+    return Descent(CutGroups(combinations, worth_of(task, combinations.trees, target), cuts), siblings=siblings)
 
 
 def test_gain_and_score_of_the_worked_example():
@@ -317,29 +283,13 @@ def test_wrong_parameters_are_refused(wrong):
         TopDownSpecialization(**wrong)
 
 
-ADULT = (
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-)
-
-
 @pytest.mark.shared_data
 @pytest.mark.parametrize(("scheme", "share", "loss"), [("subtree", 0.0, 0.635544), ("sibling", 0.0, 0.524263)])
 def test_adult_loses_what_it_lost_before(shared_data, scheme, share, loss):
-    import sfumato as sf
-
-    folder = shared_data / "adult"
-    trees = {name: Taxonomy.read_csv(folder / f"adult_hierarchy_{name}.csv", separator=";") for name in ADULT}
+    table, trees = read_adult(shared_data)
     release = sf.anonymize(
-        sf.read(folder / "adult.csv"),
-        sf.Schema(quasi=ADULT, hierarchies=trees),
+        table,
+        sf.Schema(quasi=COLUMNS, hierarchies=trees),
         [KAnonymity(k=5)],
         TopDownSpecialization(scheme=scheme),
         max_suppressed=share,

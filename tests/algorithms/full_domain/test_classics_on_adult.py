@@ -5,25 +5,21 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
+from adult import COLUMNS, read_adult
 from lattice_tasks import make_task
 from sfumato.algorithms.full_domain.datafly import Datafly
 from sfumato.algorithms.full_domain.incognito import Incognito
 from sfumato.algorithms.full_domain.samarati import Samarati
 from sfumato.coding.codes import code
-from sfumato.hierarchies import Taxonomy
 from sfumato.schema.schema import Schema
 
 pytestmark = pytest.mark.shared_data
 
-COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
-COLUMNS += ["occupation", "salary-class"]
-
 
 @pytest.fixture(scope="module")
 def adult(shared_data):
-    folder = shared_data / "adult"
-    builders = {name: Taxonomy.read_csv(folder / f"adult_hierarchy_{name}.csv") for name in COLUMNS}
-    return code(sf.read(folder / "adult.csv"), Schema(quasi=COLUMNS, hierarchies=builders))
+    table, trees = read_adult(shared_data)
+    return code(table, Schema(quasi=COLUMNS, hierarchies=trees))
 
 
 @pytest.mark.parametrize(

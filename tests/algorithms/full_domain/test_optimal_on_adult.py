@@ -8,12 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-import sfumato as sf
+from adult import COLUMNS, read_adult
 from lattice_tasks import handed, make_task
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.coding.codes import code
-from sfumato.hierarchies import Taxonomy
 from sfumato.models import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -27,8 +26,6 @@ from sfumato.schema.schema import Schema
 
 pytestmark = pytest.mark.shared_data
 
-COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
-COLUMNS += ["occupation", "salary-class"]
 ROWS = 30_162
 S = {"sensitive": "occupation"}
 FIVE = (KAnonymity(k=5),)
@@ -69,15 +66,13 @@ FIGURES = [
 
 @pytest.fixture(scope="module")
 def adult(shared_data):
-    folder = shared_data / "adult"
-    table = sf.read(folder / "adult.csv")
-    builders = {name: Taxonomy.read_csv(folder / f"adult_hierarchy_{name}.csv") for name in COLUMNS}
+    table, trees = read_adult(shared_data)
 
     @cache
     def described(*, sensitive):
         quasi = [name for name in COLUMNS if name != "occupation" or not sensitive]
         protected = ["occupation"] if sensitive else []
-        return table, Schema(quasi=quasi, sensitive=protected, hierarchies=builders)
+        return table, Schema(quasi=quasi, sensitive=protected, hierarchies=trees)
 
     return described
 

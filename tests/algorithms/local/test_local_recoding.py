@@ -18,7 +18,7 @@ from sfumato.algorithms.local.improving import improvements
 from sfumato.algorithms.local.judging import Judge
 from sfumato.algorithms.local.local_recoding import LocalRecoding
 from sfumato.algorithms.local.starting import combinations, gathered, settled, visits
-from sfumato.algorithms.local.trees import UNIT, Trees
+from sfumato.algorithms.local.trees import UNIT, QuasiTrees
 from sfumato.coding.codes import code
 from sfumato.coding.regrouping import compiled as local_compiled
 from sfumato.coding.regrouping import rows as local_regrouping
@@ -99,7 +99,7 @@ SCHEMA = Schema(
 def start_of(seed, rows, k, *, lost=0.0):
     """Give trees, leaves and a judge of a drawn table."""
     task = task_of(drawn_rows(seed, rows, lost=lost), SCHEMA, [KAnonymity(k=k)])
-    trees = Trees.of(task.table.quasi)
+    trees = QuasiTrees.of(task.table.quasi)
     return trees, trees.places(task.table.quasi), Judge(task)
 
 
@@ -179,7 +179,7 @@ def test_the_loss_that_is_searched_is_the_measure(drawn, k):
     in_the_same_order = [note for note in notes if note]
     assert in_the_same_order == sorted(in_the_same_order, reverse=True)
     order = task_of(release.original.take(np.lexsort([[0] * task.table.rows])), drawn[1], [KAnonymity(k=k)])
-    trees = Trees.of(order.table.quasi)
+    trees = QuasiTrees.of(order.table.quasi)
     place = np.empty(task.table.rows, dtype=np.int64)
     place[release.correspondence] = group_of_rows(release.published, drawn[1].quasi)
     grouping = Grouping.of(trees.places(order.table.quasi), trees.forest, place)
@@ -197,7 +197,7 @@ def group_of_rows(published, quasi):
 @few
 def test_the_loss_never_rises_and_is_at_most_that_of_one_group(drawn, models):
     task = task_of(*drawn, models)
-    trees, judge, regrouper = Trees.of(task.table.quasi), Judge(task), PlainRegrouper()
+    trees, judge, regrouper = QuasiTrees.of(task.table.quasi), Judge(task), PlainRegrouper()
     leaves = trees.places(task.table.quasi)
     one = Grouping.of(leaves, trees.forest, np.zeros(len(leaves), dtype=np.int64))
     label = gathered(regrouper, trees, leaves, judge, lambda _: None)
@@ -232,7 +232,7 @@ def test_a_group_lends_no_more_than_it_can_spare(regrouper):
     ages, colors = [22, 61, 62, 21, 21, 22, 22, 60, 63, 64], ["b", "a", "a", "a", "a", "b", "b", "a", "a", "a"]
     table, schema = pa.table({"age": ages, "color": colors}), Schema(quasi=["age", "color"])
     task = task_of(table, replace(schema, hierarchies={"age": Intervals(5, 10)}), [KAnonymity(k=3)])
-    trees = Trees.of(task.table.quasi)
+    trees = QuasiTrees.of(task.table.quasi)
     label = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
     grouping = Grouping.of(trees.places(task.table.quasi), trees.forest, label)
     plans = regrouper.propose(grouping, np.array([0]), 3)
@@ -270,7 +270,7 @@ def test_compiled_and_plain_searches_find_the_same(seed, rows, k, lost):
 
 def test_compiled_and_plain_searches_judge_the_same_buckets():
     task = task_of(drawn_rows(5, 150), SCHEMA, [KAnonymity(k=2), DistinctLDiversity(l=3, sensitive="disease")])
-    trees = Trees.of(task.table.quasi)
+    trees = QuasiTrees.of(task.table.quasi)
     leaves = trees.places(task.table.quasi)
     plain, compiled = (
         gathered(regrouper, trees, leaves, Judge(task), lambda _: None)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import mondrian_oracle as oracle
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.local.mondrian import Descent, Mondrian
+from sfumato.algorithms.local.median_cutting import MedianCutting
+from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.coding import reduction
 from sfumato.coding.codes import code
 from sfumato.coding.cutting import partition
@@ -44,9 +45,9 @@ def search(coded, models, missing=Missing.OWN_VALUE, **how):
 def leaf_of_rows(coded, models):
     """Give the leaf of every row: groups before those that are published alike are united."""
     task = Task(table=coded, models=models, most_suppressed=0, missing=Missing.OWN_VALUE, rng=np.random.default_rng(0))
-    descent = Descent(task, strict=False)
-    descent.run()
-    return descent.groups()
+    cutting = MedianCutting(task, strict=False)
+    cutting.run()
+    return cutting.groups()
 
 
 def published_texts(publication, rows):

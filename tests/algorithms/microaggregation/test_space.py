@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microaggregation_oracle as oracle
-from sfumato.algorithms.microaggregation.space import MOST_LEAVES, Axis, Space, refused_missing
+from sfumato.algorithms.microaggregation.space import MOST_LEAVES, Space, SpaceAxis, refused_missing
 from sfumato.coding.codes import CodedTable, code
 from sfumato.exceptions import SchemaError
 from sfumato.schema.schema import Schema
@@ -38,7 +38,7 @@ def coded(rows: list[tuple[object, ...]]) -> CodedTable:
     return code(table, Schema(quasi=list(names), hierarchies={"job": JOBS}, orders={"grade": ORDER}))
 
 
-def axis_of(values: list[object], schema: Schema) -> Axis:
+def axis_of(values: list[object], schema: Schema) -> SpaceAxis:
     return Space.of(code(pa.table({"a": values}), schema)).axes[0]
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microaggregation_oracle import Record, axis_loss, box_loss, entropy
-from sfumato.algorithms.microaggregation.forming import Demand, Rule, _Growth
+from sfumato.algorithms.microaggregation.forming import AdmissionRule, Demand, _Growth
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.codes import CodedTable, code
 from sfumato.coding.kernels import class_growing, microaggregating
@@ -43,7 +43,7 @@ def grown(rows: list[tuple[object, ...]], members: int) -> tuple[CodedTable, Spa
     space = Space.of(coded, {"income": 0.5, "job": 3.0})
     levels = np.array(columns[4], dtype=np.int32)
     demand = Demand((0, 0, len(rows)), levels, levels, (), len(WEIGHTS))
-    growth = _Growth(space, np.arange(len(rows)), demand, Rule(0.5, 0.5, WEIGHTS, 10.0))
+    growth = _Growth(space, np.arange(len(rows)), demand, AdmissionRule(0.5, 0.5, WEIGHTS, 10.0))
     codes = growth.records[0][growth.name_of]
     for row in range(members):
         class_growing.enter(codes[row], levels[row], 0, growth.axes, growth.classes, growth.entries)
@@ -83,13 +83,13 @@ def test_the_entropy_with_a_newcomer_is_that_from_scratch(rows: list[tuple[objec
 
 
 def test_an_index_without_loss_is_beyond_all_others_and_never_infinite() -> None:
-    rule = Rule(0.25, 0.75, WEIGHTS, 10.0).arrays(1)
+    rule = AdmissionRule(0.25, 0.75, WEIGHTS, 10.0).arrays(1)
     free, some = microaggregating.safety(0.0, 0.1, rule), microaggregating.safety(1e-9, 0.9, rule)
     assert free > some
     assert microaggregating.safety(0.0, 0.2, rule) > free
     assert all(math.isfinite(part) for part in (*free, *some))
     assert some[1] == pytest.approx(0.25 * 0.9 + 0.75e9)
-    only_entropy = Rule(1.0, 0.0, WEIGHTS, 10.0).arrays(1)
+    only_entropy = AdmissionRule(1.0, 0.0, WEIGHTS, 10.0).arrays(1)
     assert microaggregating.safety(0.0, 0.1, only_entropy) < microaggregating.safety(5.0, 0.2, only_entropy)
     assert microaggregating.safety(2.0, 0.1, only_entropy) > microaggregating.safety(5.0, 0.1, only_entropy)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from sfumato.coding.cutting import compiled_cutter, partition
 from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.cutting.compiled_cutter import CompiledCutter, Pieces
-from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Records, Rule, cutter_for
+from sfumato.coding.cutting.compiled_cutter import CompiledCutter, SegmentPieces
+from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, CuttingRule, Records, cutter_for
 from sfumato.coding.cutting.plain_cutter import PlainCutter
 from sfumato.coding.domain import Domain
 from sfumato.schema.scales import Scale
@@ -57,7 +57,7 @@ def cases(draw):
         origin=np.random.default_rng(rows).permutation(rows).astype(np.int32),
         offsets=np.unique([0, *bounds, rows]).astype(np.int64),
     )
-    return records, axes_of(drawn), Rule(draw(st.integers(1, 4)), relaxed, draw(st.booleans()))
+    return records, axes_of(drawn), CuttingRule(draw(st.integers(1, 4)), relaxed, draw(st.booleans()))
 
 
 def copied(records):
@@ -162,7 +162,7 @@ def test_rows_of_segments_come_in_order():
 def test_pieces_cover_segments_once_and_stay_inside(monkeypatch):
     monkeypatch.setattr(compiled_cutter, "PIECE_ROWS", 4)
     starts, stops = np.array([3, 20, 9]), np.array([9, 21, 20])
-    pieces = Pieces.of(starts, stops)
+    pieces = SegmentPieces.of(starts, stops)
     rows = Counter(row for a, b in zip(pieces.starts, pieces.stops, strict=True) for row in range(a, b))
     assert rows == Counter(row for a, b in zip(starts, stops, strict=True) for row in range(a, b))
     assert (pieces.sizes <= 4).all()

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from adult import COLUMNS, read_adult
 from sfumato.catalogue import MEASURES
 from sfumato.coding.codes import code
 from sfumato.core.published.table import PublishedTable
-from sfumato.hierarchies import Intervals, Taxonomy
+from sfumato.hierarchies import Intervals
 from sfumato.judging.measures import Loss, Measured, NormalizedCertaintyPenalty
 from sfumato.schema.schema import Schema
 from strategies import JOBS
@@ -143,17 +144,6 @@ def test_without_the_original_the_labels_tell_the_domain():
     assert Loss().compute(measured(table, original=None)) == pytest.approx((age + job) / 2)
 
 
-COLUMNS = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-]
 PEERS = [
     ("0,4,1,1,3,2,2,1,0", "loss", 0.635544, 0, 24),
     ("0,3,0,2,2,1,1,2,0", "loss", 0.357482, 506, 222),
@@ -166,9 +156,8 @@ PEERS = [
 
 @pytest.fixture(scope="module")
 def adult(shared_data):
-    folder = shared_data / "adult"
-    builders = {name: Taxonomy.read_csv(folder / f"adult_hierarchy_{name}.csv") for name in COLUMNS}
-    return sf.read(folder / "adult.csv"), Schema(quasi=COLUMNS, hierarchies=builders)
+    table, trees = read_adult(shared_data)
+    return table, Schema(quasi=COLUMNS, hierarchies=trees)
 
 
 @pytest.mark.shared_data

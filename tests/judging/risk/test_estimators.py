@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import hypergeom, poisson
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.estimators import Sample, pitman, poisson_least_size, snb, snb_expectations, zayatz
+from sfumato.judging.risk.estimators import PopulationSample, pitman, poisson_least_size, snb, snb_expectations, zayatz
 
 TOY = np.array([1, 1, 1, 1, 2, 2, 4])
 SIGMAS = 6.2  # a false alarm in a thousand million runs
@@ -40,14 +40,14 @@ def drawn(population, fraction, seed):
 
 
 def test_golden_zayatz():
-    sample = Sample.of(TOY, 120)
+    sample = PopulationSample.of(TOY, 120)
     assert zayatz(sample) == pytest.approx(15.0764, abs=5e-5)
     assert zayatz(sample) * sample.fraction / 4 == pytest.approx(0.376910, abs=5e-7)
 
 
 @pytest.mark.parametrize("population", [12, 13, 20, 120, 10**6, 10**12])
 def test_zayatz_equals_its_definition(population):
-    sample = Sample.of(TOY, population)
+    sample = PopulationSample.of(TOY, population)
     n, f = sample.records, sample.fraction
     counts = dict(zip(sample.sizes.astype(int).tolist(), sample.counts.tolist(), strict=True))
     if population <= 10**6:
@@ -59,7 +59,7 @@ def test_zayatz_equals_its_definition(population):
 
 
 def test_everybody_sampled_is_no_estimate():
-    sample = Sample.of(TOY, 12)
+    sample = PopulationSample.of(TOY, 12)
     assert zayatz(sample) == pytest.approx(4)
     assert snb(sample) == 4
 
@@ -67,7 +67,7 @@ def test_everybody_sampled_is_no_estimate():
 @pytest.mark.parametrize(("theta", "alpha"), [(100.0, 0.5), (1000.0, 0.3), (5.0, 0.8), (-0.3, 0.6)])
 def test_pitman_has_the_greatest_likelihood(theta, alpha):
     sizes = np.bincount(restaurant(3000, theta, alpha, seed=1)[:1500])
-    sample = Sample.of(sizes[sizes > 0], 3000)
+    sample = PopulationSample.of(sizes[sizes > 0], 3000)
     n, u = sample.records, sample.groups
 
     def loss(point):
@@ -86,7 +86,7 @@ def test_pitman_finds_the_uniques_of_a_population_that_follows_its_formula(theta
     seats = restaurant(60_000, theta, alpha, seed)
     truth = np.count_nonzero(np.bincount(seats) == 1)
     sizes = np.bincount(seats[:6000])
-    found = pitman(Sample.of(sizes[sizes > 0], 60_000))
+    found = pitman(PopulationSample.of(sizes[sizes > 0], 60_000))
     assert found == pytest.approx(truth, rel=0.2)
 
 
@@ -96,7 +96,7 @@ def test_pitman_without_alpha_is_ewens():
     found = []
     for first in range(0, 60_000, 6000):
         sizes = np.bincount(seats[first : first + 6000])
-        found.append(pitman(Sample.of(sizes[sizes > 0], 60_000)))
+        found.append(pitman(PopulationSample.of(sizes[sizes > 0], 60_000)))
     assert None not in found
     assert np.mean(found) == pytest.approx(truth, rel=0.25)
     assert min(found) == pytest.approx(500, rel=0.15)  # theta alone, where the likelihood falls in alpha
@@ -104,7 +104,7 @@ def test_pitman_without_alpha_is_ewens():
 
 @pytest.mark.parametrize("sizes", [[7], [1, 1, 1]])
 def test_pitman_has_no_solution_where_all_or_none_are_alike(sizes):
-    assert pitman(Sample.of(np.array(sizes), 100)) is None
+    assert pitman(PopulationSample.of(np.array(sizes), 100)) is None
 
 
 def test_golden_snb_expectations():
@@ -123,7 +123,7 @@ def test_snb_expectations_equal_a_simulation(a, b, fraction):
 @pytest.mark.parametrize(("a", "b", "fraction"), [(2.0, 0.1, 0.5), (0.5, 0.02, 0.2), (0.2, 0.9, 0.5)])
 def test_snb_finds_the_uniques_of_a_population_that_follows_its_model(a, b, fraction):
     population = 1 + np.random.default_rng(8).negative_binomial(a, b, 100_000)
-    found = snb(Sample.of(drawn(population, fraction, seed=9), float(population.sum())))
+    found = snb(PopulationSample.of(drawn(population, fraction, seed=9), float(population.sum())))
     assert found == pytest.approx(np.count_nonzero(population == 1), rel=0.15)
 
 
@@ -131,12 +131,12 @@ def test_snb_does_not_fall_into_the_known_trap():
     """A known implementation gives two thirds of the truth here, as it multiplies where it has to divide."""
     population = 1 + np.random.default_rng(10).negative_binomial(0.7, 0.037, 200_000)
     truth = np.count_nonzero(population == 1)
-    found = snb(Sample.of(drawn(population, 0.3, seed=11), float(population.sum())))
+    found = snb(PopulationSample.of(drawn(population, 0.3, seed=11), float(population.sum())))
     assert found == pytest.approx(truth, rel=0.1)
 
 
 def test_snb_has_no_solution_where_nearly_all_groups_are_large():
-    assert snb(Sample.of(np.array([1, 500, 500]), 2000)) is None
+    assert snb(PopulationSample.of(np.array([1, 500, 500]), 2000)) is None
 
 
 def test_golden_poisson():
@@ -166,10 +166,10 @@ def test_a_fraction_that_is_none_is_refused(fraction):
 
 def test_a_population_smaller_than_its_sample_is_refused():
     with pytest.raises(InvalidParameterError, match="population of 11 is smaller than its sample of 12 records"):
-        Sample.of(TOY, 11)
+        PopulationSample.of(TOY, 11)
 
 
 def test_no_unique_record_means_no_unique_person():
-    sample = Sample.of(np.array([2, 3, 9]), 100)
+    sample = PopulationSample.of(np.array([2, 3, 9]), 100)
     assert zayatz(sample) == 0
     assert snb(sample) == 0

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.persons import count_persons
-from sfumato.judging.risk.population import counted_uniques, k_map_test, population_uniques
+from sfumato.judging.risk.known_population import count_persons
+from sfumato.judging.risk.population_uniques import counted_uniques, k_map_test, population_uniques
 from sfumato.judging.risk.record_groups import RecordGroups
 from sfumato.schema.schema import Schema
 

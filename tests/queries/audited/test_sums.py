@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_auditing_oracle import determined_by_sums
-from sfumato.queries.audited.sums import PRIME, Sums, _common_denominator
+from sfumato.queries.audited.sums import PRIME, AnsweredSums, _common_denominator
 
 
 def rows(persons, chosen):
@@ -16,33 +16,33 @@ def rows(persons, chosen):
 
 def ask(sums, chosen):
     """Ask, and note the sum if it is answered."""
-    verdict = sums.judge(chosen)
-    if not verdict.discloses:
-        sums.accept(verdict)
-    return verdict
+    disclosure = sums.judge(chosen)
+    if not disclosure.discloses:
+        sums.accept(disclosure)
+    return disclosure
 
 
 def test_three_sums_over_pairs_of_three_persons_are_never_all_answered():
-    sums = Sums(3)
+    sums = AnsweredSums(3)
     assert not ask(sums, rows(3, [0, 1])).discloses
     assert not ask(sums, rows(3, [1, 2])).discloses
     assert sums.judge(rows(3, [0, 2])).discloses
 
 
 def test_one_person_is_never_answered():
-    assert Sums(5).judge(rows(5, [3])).discloses
-    assert Sums(1).judge(rows(1, [0])).discloses
+    assert AnsweredSums(5).judge(rows(5, [3])).discloses
+    assert AnsweredSums(1).judge(rows(1, [0])).discloses
 
 
 def test_all_but_one_is_denied_after_all():
-    sums = Sums(6)
+    sums = AnsweredSums(6)
     ask(sums, rows(6, range(6)))
     assert sums.judge(rows(6, range(5))).discloses
     assert not sums.judge(rows(6, range(4))).discloses
 
 
 def test_sums_that_follow_from_answered_ones_are_known():
-    sums = Sums(8)
+    sums = AnsweredSums(8)
     for chosen in ([0, 1], [2, 3], [4, 5, 6, 7]):
         assert not ask(sums, rows(8, chosen)).known
     for chosen in ([0, 1], [0, 1, 2, 3], [2, 3, 4, 5, 6, 7], range(8)):
@@ -52,14 +52,14 @@ def test_sums_that_follow_from_answered_ones_are_known():
 
 def test_sums_that_follow_by_halves_are_known():
     pairs = np.arange(6) // 2
-    sums = Sums(6)
+    sums = AnsweredSums(6)
     for chosen in ([0, 1], [1, 2], [0, 2]):
         assert not ask(sums, np.isin(pairs, chosen)).discloses
     assert ask(sums, rows(6, range(6))).known
 
 
 def test_a_combination_that_is_not_exact_is_no_proof():
-    sums = Sums(4)
+    sums = AnsweredSums(4)
     ask(sums, rows(4, [0, 1]))
     full = np.ones(len(sums.partition.sizes), dtype=bool)
     assert not sums._is_combination(np.array([1]), full)
@@ -79,21 +79,21 @@ def test_large_fractions_have_no_small_denominator():
     )
 )
 def test_sums_are_denied_exactly_when_a_value_would_follow(persons):
-    sums = Sums(len(persons[0]))
+    sums = AnsweredSums(len(persons[0]))
     answered = []
     for question in persons:
         if not any(question):
             continue
-        verdict = ask(sums, np.array(question))
-        assert verdict.discloses == bool(determined_by_sums([*answered, question]))
-        if not verdict.discloses:
-            assert verdict.known == (len(answered) > 0 and sums.rank == len(answered))
-            answered += [] if verdict.known else [question]
+        disclosure = ask(sums, np.array(question))
+        assert disclosure.discloses == bool(determined_by_sums([*answered, question]))
+        if not disclosure.discloses:
+            assert disclosure.known == (len(answered) > 0 and sums.rank == len(answered))
+            answered += [] if disclosure.known else [question]
     assert sums.rank == len(answered)
 
 
 def test_a_history_that_does_not_fit_into_memory_is_denied(monkeypatch):
-    sums = Sums(6)
+    sums = AnsweredSums(6)
     ask(sums, rows(6, [0, 1, 2]))
     monkeypatch.setattr("sfumato.queries.audited.sums.MOST_CELLS", 5)
     assert sums.judge(rows(6, [1, 2, 3, 4])).discloses

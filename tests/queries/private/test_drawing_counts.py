@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.audited.drawing import draw_history
-from sfumato.queries.audited.history import Asked
+from sfumato.queries.audited.history import PastQuestion
 from sfumato.queries.private.answers import PrivateCounts
 from sfumato.queries.private.drawing import draw_counts
 
@@ -49,7 +49,7 @@ def test_too_many_bars_and_too_few_dots_are_refused():
 
 
 def test_a_history_has_a_line_per_user_and_a_cross_per_denial():
-    history = [Asked("ann", "sum", "sum of a<b", denied=False), Asked("bob", "sum", "sum", denied=True)]
+    history = [PastQuestion("ann", "sum", "sum of a<b", denied=False), PastQuestion("bob", "sum", "sum", denied=True)]
     drawn = ET.fromstring(draw_history(history))  # noqa: S314 - we wrote it
     squares = [each.find(f"{SVG}rect") for each in drawn.findall(f"{SVG}g")]
     assert len({square.attrib["y"] for square in squares}) == 2

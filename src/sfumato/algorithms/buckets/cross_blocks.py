@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints, Ranges, Records, Rule, cutter_for
+from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Records, allowed_cuts, cutter_for
 from sfumato.coding.histograms import sparse_counts
 
 
@@ -51,7 +51,7 @@ def grow(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) 
 class _Growth:
     def __init__(self, records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> None:
         self.records, self.axes, self.values, self.l = records, axes, values, l
-        self.rule = Rule(smallest, relaxed=False, missing_rides=False)
+        self.rule = CuttingRule(smallest, relaxed=False, missing_rides=False)
         self.cutter = cutter_for(len(records.weight))
         self.leaf_of = np.empty(len(records.weight), dtype=np.int32)
         self.parent = [np.array([-1])]
@@ -62,7 +62,8 @@ class _Growth:
     def run(self) -> BlockTree:
         nodes, born, finished = np.zeros(1, dtype=np.int64), 1, 0
         while self.records.segments:
-            cuts = self._allowed(self.cutter.ranges(self.records, self.axes))
+            ranges = self.cutter.ranges(self.records, self.axes)
+            cuts = allowed_cuts(self.cutter, self.records, self.axes, self.rule, ranges, self._refused)
             done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
             self.cutter.number(self.records, done, finished, self.leaf_of)
             finished += len(done)
@@ -84,17 +85,6 @@ class _Growth:
         leaf[leaves] = True
         order = np.argsort(start[leaves][self.leaf_of], kind="stable")
         return BlockTree(order, parent, start, np.concatenate(self.size), leaf)
-
-    def _allowed(self, ranges: Ranges) -> Cuts:
-        """Propose cuts, widest attribute first, until both halves of every cut are eligible."""
-        tried = np.arange(self.records.segments)
-        cuts = self.cutter.propose(self.records, self.axes, self.rule, ranges, tried, np.zeros_like(tried))
-        refused = self._refused(tried, cuts)
-        while len(refused):
-            again = self.cutter.propose(self.records, self.axes, self.rule, ranges, refused, cuts.rank[refused] + 1)
-            cuts.replace(refused, again)
-            refused = self._refused(refused, again)
-        return cuts
 
     def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
         """Find the segments of which a half would not be eligible."""

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from sfumato.algorithms.buckets.cross_blocks import BlockTree
 from sfumato.algorithms.buckets.cross_picking import Sets
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import Ranges, Records, Rule, widths
+from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, widths
 from sfumato.coding.cutting.plain_cutter import PlainCutter
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
-PLAIN_RULE = Rule(1, relaxed=False, missing_rides=False)
+PLAIN_RULE = CuttingRule(1, relaxed=False, missing_rides=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.correlation import Floats, correlations, k_medoids
-from sfumato.algorithms.local.mondrian import Descent
+from sfumato.algorithms.good_groups import kept_by_all
+from sfumato.algorithms.local.median_cutting import MedianCutting
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
@@ -47,6 +48,7 @@ class Slicing(Algorithm):
 
     name = "slicing"
     reference = "Li, Li, Zhang, Molloy 2012, https://doi.org/10.1109/TKDE.2010.236"
+    needs_monotone = True
 
     slices: int = 2
 
@@ -55,9 +57,6 @@ class Slicing(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse flags, models that unions may break, names that buckets cannot carry, and cells that match all."""
-        for model in task.models:
-            if not model.monotone:
-                return f"Slicing cannot serve {model!r}, because unions of its good groups may be bad; use another one."
         for column in (*task.table.quasi, *task.table.sensitive):
             if JOINING in column.name:
                 return (
@@ -125,7 +124,7 @@ class _Layout:
         return _Layout(self.linked, tuple(sorted((tuple(together), (lost,)))))
 
 
-class _Buckets(Descent):
+class _Buckets(MedianCutting):
     """The way down to buckets in each of which records with equal linked values keep every model."""
 
     def __init__(self, task: Task, linked: Sequence[int]) -> None:
@@ -141,20 +140,9 @@ class _Buckets(Descent):
         rows, place = self.records.rows_of(named)
         half = 2 * place + ~self.cutter.sides(self.records, named, cuts.of(proposed))
         linked = [CodedColumn(self.task.table.quasi[j].domain, self.records.codes[j][rows]) for j in self.linked]
-        watched = [
-            CodedColumn(domain, codes[rows])
-            for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)
-        ]
         parts = _parts(half, 2 * len(named), linked)
-        groups = Groups.from_rows(
-            parts.labels,
-            len(parts),
-            watched,
-            self.task.missing,
-            weights=self.records.weight[rows],
-            totals=self.whole.totals,
-        )
-        bad = first_rows(parts)[~_kept(self.task, groups)]
+        groups = self.counted(rows, parts.labels, len(parts))
+        bad = first_rows(parts)[~kept_by_all(groups, self.task.models)]
         return named[np.unique(place[bad])]
 
 
@@ -183,26 +171,16 @@ def _layout(task: Task, slices: int) -> _Layout:
 
 def _model_of_identities(task: Task) -> PrivacyModel | None:
     """Find a model that the table keeps as a whole and no single record does, whatever its values."""
-    names = {name for model in task.models for name in model.attributes}
-    watched = [column for column in task.table.sensitive if column.name in names]
-    whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)
+    whole = task.whole()
     alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
     return next((m for m in task.models if m.kept_by(whole)[0] and not m.kept_by(alone)[0]), None)
 
 
 def _keeps(task: Task, linked: Sequence[int]) -> bool:
     """Return whether the records with equal linked values keep every model, in one bucket of all records."""
-    names = {name for model in task.models for name in model.attributes}
-    watched = [column for column in task.table.sensitive if column.name in names]
     parts = _parts(np.zeros(task.table.rows, dtype=np.int32), 1, [task.table.quasi[j] for j in linked])
-    return bool(_kept(task, Groups.from_rows(parts.labels, len(parts), watched, task.missing)).all())
-
-
-def _kept(task: Task, groups: Groups) -> npt.NDArray[np.bool_]:
-    kept = np.ones(len(groups), dtype=np.bool_)
-    for model in task.models:
-        kept &= model.kept_by(groups)
-    return kept
+    groups = Groups.from_rows(parts.labels, len(parts), task.watched, task.missing)
+    return bool(kept_by_all(groups, task.models).all())
 
 
 def _parts(bucket: npt.NDArray[np.integer], buckets: int, linked: Sequence[CodedColumn]) -> Grouped:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.cuts.combinations import Combinations, Rows
+from sfumato.algorithms.cuts.combinations import Rows, TableCombinations
+from sfumato.algorithms.cuts.cut_groups import Mask
 from sfumato.algorithms.cuts.joins import finest, joins_of
-from sfumato.algorithms.cuts.partition import Mask
 from sfumato.algorithms.cuts.tree import Cut, Part
 from sfumato.algorithms.cuts.worth import Floats, Worth, rounded
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge, kept_by_all
 from sfumato.coding.grouping import group_columns, group_keys
 from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress
@@ -31,7 +31,7 @@ class Ascent:
     Groups are made from their parts. While profits are estimated, they are told apart by sums of random numbers.
     """
 
-    def __init__(self, combinations: Combinations, measure: Worth) -> None:
+    def __init__(self, combinations: TableCombinations, measure: Worth) -> None:
         self.measure = measure
         self.models = combinations.task.models
         self.limit = combinations.task.most_suppressed
@@ -41,7 +41,7 @@ class Ascent:
         self.best_worth = -1.0
         self._whole = combinations.groups(np.zeros(len(combinations), dtype=np.int32), 1)
         self._by_size = not any(model.attributes for model in self.models)
-        self._smallest = max((model.smallest_group for model in self.models), default=1)
+        self._smallest = combinations.task.smallest_group
         self._relative = self.limit > 0 and any(model.compares_with_table for model in self.models)
         rng = np.random.default_rng(0)
         self._marks = [rng.integers(0, 2**64, len(cut.parts), dtype=np.uint64)[cut.number] for cut in self.cuts]
@@ -61,7 +61,7 @@ class Ascent:
             progress(told, f"{self.count:,} groups")
         return [Cut(cut.tree, parts) for cut, parts in zip(self.cuts, self.best, strict=True)]
 
-    def _start(self, combinations: Combinations) -> None:
+    def _start(self, combinations: TableCombinations) -> None:
         """Group combinations by the cuts as they are."""
         columns = [cut.number[codes] for cut, codes in zip(self.cuts, combinations.codes, strict=True)]
         grouped = group_columns(columns, [len(cut.parts) for cut in self.cuts])
@@ -203,16 +203,11 @@ class Ascent:
         """Judge groups that rows are in; those too small for any model are not even counted."""
         good: Mask = sizes >= max(self._smallest, 1)
         if self._by_size:
-            for model in self.models:
-                good &= model.kept_by(Groups(sizes.astype(np.int64)))
-            return good
+            return good & kept_by_all(Groups(sizes.astype(np.int64)), self.models)
         some = good[labels]
         number = np.cumsum(good) - 1
         groups = self.combinations.groups(number[labels[some]], int(good.sum()), rows[some], self._whole)
-        kept = np.ones(len(groups), dtype=np.bool_)
-        for model in self.models:
-            kept &= model.kept_by(groups)
-        good[good] = kept
+        good[good] = kept_by_all(groups, self.models)
         return good
 
 

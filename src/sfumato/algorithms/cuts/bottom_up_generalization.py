@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts.ascent import Ascent
-from sfumato.algorithms.cuts.combinations import Combinations
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
-from sfumato.algorithms.cuts.partition import Partition
 from sfumato.algorithms.cuts.search import CutSearch
-from sfumato.algorithms.cuts.worth import worth_of
-from sfumato.algorithms.publishing import publish_groups
-from sfumato.core.publication import Publication
+from sfumato.algorithms.cuts.worth import Worth
+from sfumato.core.progress import Progress
 
 WAY_UP = 0.8  # of the work, about
 
@@ -50,16 +46,10 @@ class BottomUpGeneralization(CutSearch):
     name = "bottom-up-generalization"
     reference = "Wang, Yu, Chakraborty 2004, https://doi.org/10.1109/ICDM.2004.10110"
 
-    def recode(self, task: Task) -> Publication:
-        """Find the cuts and publish them."""
-        if not task.table.quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        combinations, of_row = Combinations.of(task)
-        measure = worth_of(task, combinations.trees, self.target)
-        cuts = Ascent(combinations, measure).run(lambda done, note="": task.progress(WAY_UP * done, note))
-        partition = Partition(combinations, measure, cuts)
+    def cut(self, combinations: TableCombinations, measure: Worth, progress: Progress) -> CutGroups:
+        """Find the cuts."""
+        cuts = Ascent(combinations, measure).run(lambda done, note="": progress(WAY_UP * done, note))
+        partition = CutGroups(combinations, measure, cuts)
         descent = Descent(partition, siblings=self.scheme == "sibling")
-        descent.run(lambda done, note="": task.progress(WAY_UP + (1 - WAY_UP) * done, note))
-        task.progress(1.0)
-        return combinations.publish(cuts, partition.group, of_row)
+        descent.run(lambda done, note="": progress(WAY_UP + (1 - WAY_UP) * done, note))
+        return partition

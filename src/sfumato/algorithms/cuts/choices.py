@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.cuts.partition import Counted, Mask, Partition
+from sfumato.algorithms.cuts.cut_groups import CutGroups, GroupPieces, Mask
 from sfumato.algorithms.cuts.tree import Ints, Part, Tree
 from sfumato.algorithms.cuts.worth import Floats, Worth
 
@@ -54,7 +54,7 @@ class Choices(ABC):
         """Return what a choice parts the part into."""
 
     @abstractmethod
-    def scan(self, partition: Partition) -> Scan:
+    def scan(self, partition: CutGroups) -> Scan:
         """Find out what every choice leads to as far as sizes tell."""
 
     @abstractmethod
@@ -62,7 +62,7 @@ class Choices(ABC):
         """Take over which choices are dead from the part that this one was a piece of."""
 
 
-class Thresholds(Choices):
+class ThresholdChoices(Choices):
     """Part a range of ordered values in two; choice i ends the lower range at its i-th value.
 
     Missing values that are in the part become a piece of their own. If there are any, the last choice parts nothing
@@ -98,7 +98,7 @@ class Thresholds(Choices):
             pieces.append(self.tree.whole(self.part.last))
         return pieces
 
-    def scan(self, partition: Partition) -> Scan:
+    def scan(self, partition: CutGroups) -> Scan:
         """Find out what every choice leads to as far as sizes tell."""
         rows = partition.combinations.under(self.column, self.part)
         codes = partition.combinations.codes[self.column][rows].astype(np.int64)
@@ -113,7 +113,7 @@ class Thresholds(Choices):
         gain += lost_worth[lost_good].sum() - worth_before
         return Scan(bad, gain, np.minimum(least, lost.sizes[lost_good].min(initial=np.inf)))
 
-    def _sides(self, values: Counted, partition: Partition) -> tuple[Floats, Floats, Floats]:
+    def _sides(self, values: GroupPieces, partition: CutGroups) -> tuple[Floats, Floats, Floats]:
         """Sum over groups what the lower and the upper range come to, for all choices at once.
 
         Within a group, both change only at the values that it has. These changes are summed per value, and the
@@ -162,7 +162,7 @@ class Thresholds(Choices):
         self.dead[: len(inherited)] = inherited
 
 
-class Members(Choices):
+class MemberChoices(Choices):
     """Part all members of a part (choice 0), or let member i - 1 leave alone (choice i).
 
     Members leave alone only if that is asked for, if at least two others stay, and if what stays can be shown as what
@@ -197,7 +197,7 @@ class Members(Choices):
         rest = (*members[: choice - 1], *members[choice:])
         return [self.tree.whole(members[choice - 1]), self.tree.joined(self.part.node, rest)]
 
-    def scan(self, partition: Partition) -> Scan:
+    def scan(self, partition: CutGroups) -> Scan:
         """Find out what every choice leads to as far as sizes tell."""
         rows = partition.combinations.under(self.column, self.part)
         codes = partition.combinations.codes[self.column][rows]
@@ -219,7 +219,7 @@ class Members(Choices):
             scan = Scan(*(np.append(*both) for both in zip(scan, alone, strict=True)))
         return Scan(scan.bad + partition.bad - bad_before, scan.gain - worth_before, scan.least)
 
-    def _alone(self, counted: Counted, partition: Partition, touched: Ints) -> Scan:
+    def _alone(self, counted: GroupPieces, partition: CutGroups, touched: Ints) -> Scan:
         """Sum over groups what comes of them when one member leaves, for all members at once."""
         group, member, sizes = counted.group, counted.number, counted.sizes
 

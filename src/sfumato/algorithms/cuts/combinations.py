@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts.tree import Cut, Part, Tree
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
@@ -22,7 +22,7 @@ Codes = Sequence[npt.NDArray[np.unsignedinteger]]
 Weights = npt.NDArray[np.float64]
 
 
-class Combinations:
+class TableCombinations:
     """The distinct combinations of codes in a table, in an order that says nothing about that of its rows.
 
     Parameters
@@ -35,8 +35,7 @@ class Combinations:
     """
 
     def __init__(self, task: Task, trees: Sequence[Tree], codes: Codes, watched: Codes, weights: Weights) -> None:
-        names = {name for model in task.models for name in model.attributes}
-        domains = [column.domain for column in task.table.sensitive if column.name in names]
+        domains = [column.domain for column in task.watched]
         self.task = task
         self.trees = trees
         self.codes = codes
@@ -49,10 +48,9 @@ class Combinations:
         ]
 
     @classmethod
-    def of(cls, task: Task) -> tuple[Combinations, Group]:
+    def of(cls, task: Task) -> tuple[TableCombinations, Group]:
         """Find the combinations of a table, and that of every row."""
-        names = {name for model in task.models for name in model.attributes}
-        columns = [*task.table.quasi, *(column for column in task.table.sensitive if column.name in names)]
+        columns = [*task.table.quasi, *task.watched]
         grouped = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
         rows = first_rows(grouped)
         order = np.lexsort([column.codes[rows] for column in reversed(columns)])
@@ -66,7 +64,7 @@ class Combinations:
         weights = grouped.counts[order].astype(np.float64)
         return cls(task, trees, codes[: len(trees)], codes[len(trees) :], weights), place[grouped.labels]
 
-    def rolled_up(self, group: Group) -> Combinations:
+    def rolled_up(self, group: Group) -> TableCombinations:
         """Keep one combination of every group, and of every sensitive value in it."""
         columns = [group, *(column.codes for column in self.watched)]
         widths = [int(group.max()) + 1, *(len(column.domain) + 1 for column in self.watched)]
@@ -74,7 +72,7 @@ class Combinations:
         rows = np.sort(first_rows(grouped))
         weights = np.bincount(grouped.labels, self.weights).astype(np.float64)[grouped.labels[rows]]
         codes, watched = [column[rows] for column in self.codes], [column.codes[rows] for column in self.watched]
-        return Combinations(self.task, self.trees, codes, watched, weights)
+        return TableCombinations(self.task, self.trees, codes, watched, weights)
 
     def __len__(self) -> int:
         return len(self.weights)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.cuts.choices import Choices, Members, Scan, Thresholds
-from sfumato.algorithms.cuts.partition import Partition, Trial
+from sfumato.algorithms.cuts.choices import Choices, MemberChoices, Scan, ThresholdChoices
+from sfumato.algorithms.cuts.cut_groups import CutGroups, Trial
 from sfumato.algorithms.cuts.tree import Part
 from sfumato.algorithms.cuts.worth import Floats, rounded
 from sfumato.core.progress import Progress
@@ -31,7 +31,7 @@ class Descent:
     one more than the records by which the smallest good group shrinks.
     """
 
-    def __init__(self, partition: Partition, *, siblings: bool) -> None:
+    def __init__(self, partition: CutGroups, *, siblings: bool) -> None:
         self.partition = partition
         self.siblings = siblings
         self.final = partition.limit == 0 or all(model.extendable for model in partition.models)
@@ -85,8 +85,8 @@ class Descent:
         if part.first == part.last:
             return None
         if tree.neighbors:
-            return Thresholds(column, tree, part, measure)
-        return Members(column, tree, part, measure, siblings=self.siblings)
+            return ThresholdChoices(column, tree, part, measure)
+        return MemberChoices(column, tree, part, measure, siblings=self.siblings)
 
     def _best_open(self) -> Found | None:
         queue = self._queue()

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
+from sfumato.algorithms.cuts.worth import Worth, worth_of
 from sfumato.algorithms.global_recoding import GlobalRecoding
+from sfumato.algorithms.publishing import publish_one_group
+from sfumato.core.progress import Progress
+from sfumato.core.publication import Publication
 from sfumato.validation import require
 
 MOST_CLASSES = 100  # values that a class to be predicted has at most
@@ -15,6 +22,8 @@ MOST_CLASSES = 100  # values that a class to be predicted has at most
 @dataclass(frozen=True, kw_only=True)
 class CutSearch(GlobalRecoding):
     """A search for cuts through the hierarchies."""
+
+    needs_monotone = True
 
     target: str | None = None
     scheme: Literal["subtree", "sibling"] = "subtree"
@@ -26,26 +35,30 @@ class CutSearch(GlobalRecoding):
         require(self.scheme in {"subtree", "sibling"}, self, "scheme", "'subtree' or 'sibling'", self.scheme)
 
     @property
-    def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
-        return True
-
-    @property
     def guides(self) -> tuple[str, ...]:
         """The column to be predicted, if any."""
         return () if self.target is None else (self.target,)
 
     def refusal(self, task: Task) -> str | None:
         """Refuse what no search over groups serves, and a class of too many values."""
-        name = type(self).__name__
-        for model in task.models:
-            if not model.monotone:
-                return f"{name} cannot serve {model!r}, because unions of its good groups may be bad; use another one."
         if self.target is not None:
             classes = len(task.table.guides[self.target].domain)
             if classes > MOST_CLASSES:
                 return (
-                    f"{name} cannot predict {self.target!r}, which has {classes:,} distinct values; "
+                    f"{type(self).__name__} cannot predict {self.target!r}, which has {classes:,} distinct values; "
                     f"choose a target of at most {MOST_CLASSES}."
                 )
         return super().refusal(task)
+
+    def recode(self, task: Task) -> Publication:
+        """Find the cuts and publish them."""
+        if not task.table.quasi:
+            return publish_one_group(task)
+        combinations, of_row = TableCombinations.of(task)
+        found = self.cut(combinations, worth_of(task, combinations.trees, self.target), task.progress)
+        task.progress(1.0)
+        return combinations.publish(found.cuts, found.group, of_row)
+
+    @abstractmethod
+    def cut(self, combinations: TableCombinations, measure: Worth, progress: Progress) -> CutGroups:
+        """Find cuts, and the groups that they make."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.cuts.combinations import Combinations
+from sfumato.algorithms.cuts.combinations import TableCombinations
+from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
-from sfumato.algorithms.cuts.partition import Partition
 from sfumato.algorithms.cuts.search import CutSearch
 from sfumato.algorithms.cuts.tree import Cut
-from sfumato.algorithms.cuts.worth import worth_of
-from sfumato.algorithms.publishing import publish_groups
-from sfumato.core.publication import Publication
+from sfumato.algorithms.cuts.worth import Worth
+from sfumato.core.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,14 +47,8 @@ class TopDownSpecialization(CutSearch):
     name = "top-down-specialization"
     reference = "Fung, Wang, Yu 2005, https://doi.org/10.1109/ICDE.2005.143"
 
-    def recode(self, task: Task) -> Publication:
-        """Find the cuts and publish them."""
-        if not task.table.quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        combinations, of_row = Combinations.of(task)
-        cuts = [Cut(tree, [tree.top()]) for tree in combinations.trees]
-        partition = Partition(combinations, worth_of(task, combinations.trees, self.target), cuts)
-        Descent(partition, siblings=self.scheme == "sibling").run(task.progress)
-        task.progress(1.0)
-        return combinations.publish(cuts, partition.group, of_row)
+    def cut(self, combinations: TableCombinations, measure: Worth, progress: Progress) -> CutGroups:
+        """Find the cuts."""
+        partition = CutGroups(combinations, measure, [Cut(tree, [tree.top()]) for tree in combinations.trees])
+        Descent(partition, siblings=self.scheme == "sibling").run(progress)
+        return partition

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
 
 
@@ -35,11 +33,6 @@ class Datafly(GlobalRecoding):
     name = "datafly"
     reference = "Sweeney 1998, https://doi.org/10.1007/978-0-387-35285-5_22"
 
-    @property
-    def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
-        return True
-
     def refusal(self, task: Task) -> str | None:
         """Refuse models that more general groups may break, though less general ones keep them."""
         for model in task.models:
@@ -50,8 +43,7 @@ class Datafly(GlobalRecoding):
     def recode(self, task: Task) -> Publication:
         """Walk up, and publish where the walk ends."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
+            return publish_one_group(task)
         recodings = Recodings(task)
         levels = [0] * len(recodings.ladders)
         while not recodings.check(tuple(levels)).allowed and (free := _free(recodings, levels)):

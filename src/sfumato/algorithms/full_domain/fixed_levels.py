@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
 from sfumato.schema.missing import Missing
 from sfumato.validation import did_you_mean, is_whole, require
@@ -67,8 +65,7 @@ class FixedLevels(Algorithm):
     def search(self, task: Task) -> Publication:
         """Apply the levels."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
+            return publish_one_group(task)
         recodings = Recodings(task)
         named = self.levels or {}
         publication = recodings.publish(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.algorithms.full_domain.lattice import Levels, box_above
-from sfumato.algorithms.full_domain.recodings import STORED, Check, Recodings, Source
+from sfumato.algorithms.full_domain.recodings import STORED, Check, Recodings, RolledUp
 from sfumato.algorithms.full_domain.walking import TOLD, Findings, NodeSearch
 from sfumato.algorithms.losses import RecodingLoss
 
@@ -141,8 +141,8 @@ class _FrequencySets:
         self.recodings = recodings
         self.height = -1
         self.free = 0
-        self.here: dict[Levels, Source] = {}
-        self.lower: dict[Levels, Source] = {}
+        self.here: dict[Levels, RolledUp] = {}
+        self.lower: dict[Levels, RolledUp] = {}
 
     @contextmanager
     def at(self, levels: Levels) -> Iterator[None]:
@@ -166,6 +166,6 @@ class _FrequencySets:
         if 2 * len(check.sizes) <= size and len(check.sizes) <= self.free:
             rolled = source.combinations.rolled_up(check.counted)
             if 2 * len(rolled) <= size:
-                source = Source(check.levels, rolled)
+                source = RolledUp(check.levels, rolled)
                 self.free -= len(rolled)
         self.here[check.levels] = source

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Lattice, Levels, is_below
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge
 from sfumato.algorithms.publishing import publish_groups
-from sfumato.coding.combinations import Combinations, Counted, combine
+from sfumato.coding.combinations import Combinations, CountedGroups, combine
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
 from sfumato.models.base import PrivacyModel
@@ -28,7 +28,7 @@ STORED = 4  # sets as large as the first that may be stored in all
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class RolledUp:
     """Combinations that were rolled up to some levels: nodes at or above these can be checked on them."""
 
     levels: Levels
@@ -36,7 +36,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedGroups:
     """What the models say about groups.
 
     Parameters
@@ -67,15 +67,15 @@ class Check:
     """
 
     levels: Levels
-    source: Source
-    counted: Counted
+    source: RolledUp
+    counted: CountedGroups
     limit: int
     suppressed: int
     lost_below: int
-    judge: Callable[[], Judged]
+    judge: Callable[[], JudgedGroups]
 
     @cached_property
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedGroups:
         """What the models say about every group."""
         return self.judge()
 
@@ -138,20 +138,19 @@ class Recodings:
         self.task = task
         self.ladders = tuple(Ladder.of(column.domain) for column in task.table.quasi)
         self.lattice = Lattice(self.ladders)
-        names = {name for model in task.models for name in model.attributes}
-        self.watched = tuple(column for column in task.table.sensitive if column.name in names)
+        self.watched = task.watched
         guide = () if target is None else (task.table.guides[target],)
         combinations, self.combination_of = combine(
             task.table.quasi, [ladder.levels for ladder in self.ladders], (*self.watched, *guide)
         )
-        self.sources = [Source((0,) * len(self.ladders), combinations)]
+        self.sources = [RolledUp((0,) * len(self.ladders), combinations)]
         self.histograms = combinations.histograms()
         self.widths = [
             [np.count_nonzero(np.bincount(nodes, counts)) for nodes in ladder.levels]
             for ladder, counts in zip(self.ladders, self.histograms, strict=True)
         ]
         self.limit = min(task.most_suppressed, task.table.rows - 1)
-        self.smallest_group = max((model.smallest_group for model in task.models), default=1)
+        self.smallest_group = task.smallest_group
         self.checked = 0
         cells = prod(float(widths[0]) for widths in self.widths)
         self._emptiness = min(EMPTINESS, max(1.0, cells / len(combinations)))
@@ -207,18 +206,18 @@ class Recodings:
         group = np.where(kept[labels], united.group, NOT_PUBLISHED).astype(np.int32)
         return Publication(group[self.combination_of], united.recoded, by_value)
 
-    def _judge_sizes(self, counted: Counted) -> Judged:
+    def _judge_sizes(self, counted: CountedGroups) -> JudgedGroups:
         small = counted.sizes < self.smallest_group
-        return Judged(~small, small)
+        return JudgedGroups(~small, small)
 
-    def _judge(self, source: Source, counted: Counted) -> Judged:
+    def _judge(self, source: RolledUp, counted: CountedGroups) -> JudgedGroups:
         groups = self._groups(source, counted)
         firm = counted.sizes < self.smallest_group
         kept = judge(groups, self.task.models) & ~firm
         for model in self.firm_models:
             firm = firm | ~model.kept_by(groups)
         torn = int(np.count_nonzero(~kept & ~firm)) if self._torn_counts(kept) else 0
-        return Judged(kept, firm, torn)
+        return JudgedGroups(kept, firm, torn)
 
     def _torn_counts(self, kept: Mask) -> bool:
         """Whether bad groups that are not firm lose a record below, too.
@@ -233,7 +232,7 @@ class Recodings:
         """Count the sensitive values of every group of a node."""
         return self._groups(check.source, check.counted)
 
-    def _groups(self, source: Source, counted: Counted) -> Groups:
+    def _groups(self, source: RolledUp, counted: CountedGroups) -> Groups:
         if not self.watched:
             return Groups(counted.sizes)
         combinations = source.combinations
@@ -245,7 +244,7 @@ class Recodings:
             weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers that NumPy adds fastest as floats
         )
 
-    def _source(self, levels: Levels) -> Source:
+    def _source(self, levels: Levels) -> RolledUp:
         """Find the smallest stored set for a node, after storing a smaller one where that pays."""
         source = min(
             (each for each in self.sources if is_below(each.levels, levels)), key=lambda each: len(each.combinations)
@@ -257,11 +256,11 @@ class Recodings:
                     break
                 self._emptiness = max(1.0, self._emptiness / SHRINKS)
                 continue
-            source = Source(lower, source.combinations.rolled_up(counted))
+            source = RolledUp(lower, source.combinations.rolled_up(counted))
             self._store(source)
         return source
 
-    def _worthwhile(self, source: Source, levels: Levels) -> Levels:
+    def _worthwhile(self, source: RolledUp, levels: Levels) -> Levels:
         """Go down from a node towards its source while far fewer groups than combinations are to be expected there.
 
         Most cells are empty; how many, is learned from roll-ups that had more groups than expected.
@@ -283,7 +282,7 @@ class Recodings:
             lower[j] -= 1
             cells *= growth
 
-    def _store(self, source: Source) -> None:
+    def _store(self, source: RolledUp) -> None:
         self.sources.append(source)
         allowed = STORED * len(self.sources[0].combinations)
         while sum(len(each.combinations) for each in self.sources[1:]) > allowed and len(self.sources) > 2:  # noqa: PLR2004 - the first and the last

@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
-from sfumato.algorithms.losses import LOSSES, RecodingLoss, Setting
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.losses import LOSSES, LossSetting, RecodingLoss
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.schema.missing import Missing
-from sfumato.validation import is_number, require
+from sfumato.validation import are_weights, is_number, require
 
 
 class Explored(NamedTuple):
@@ -55,11 +53,6 @@ class FullDomainSearch(GlobalRecoding):
             raise InvalidParameterError(f"{type(self).__name__}: the loss {self.loss!r} {wanted}.")
 
     @property
-    def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
-        return True
-
-    @property
     def guides(self) -> tuple[str, ...]:
         """The column to be predicted, if any."""
         return () if self.target is None else (self.target,)
@@ -83,8 +76,7 @@ class FullDomainSearch(GlobalRecoding):
     def recode(self, task: Task) -> Publication:
         """Find the best node and publish it."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
+            return publish_one_group(task)
         recodings, exploration = self.explore(task)
         if exploration.best is None:
             raise InfeasibleError(_closest(type(self).__name__, recodings))
@@ -100,7 +92,7 @@ class FullDomainSearch(GlobalRecoding):
         complete : whether to find out of every node whether it is a solution.
         """
         recodings = Recodings(task, self.target)
-        setting = Setting(
+        setting = LossSetting(
             ladders=recodings.ladders,
             histograms=recodings.histograms,
             smallest_group=recodings.smallest_group,
@@ -117,10 +109,8 @@ class FullDomainSearch(GlobalRecoding):
 
 
 def _checked_weights(owner: FullDomainSearch, weights: object) -> dict[str, float]:
-    good = isinstance(weights, Mapping) and all(
-        isinstance(name, str) and is_number(weight) and weight >= 0 for name, weight in weights.items()
-    )
-    require(good and bool(weights), owner, "weights", "a mapping from names to numbers of at least 0", weights)
+    good = are_weights(weights) and bool(weights)
+    require(good, owner, "weights", "a mapping from names to numbers of at least 0", weights)
     assert isinstance(weights, Mapping)  # noqa: S101 - just required
     return {name: float(weight) for name, weight in weights.items()}
 

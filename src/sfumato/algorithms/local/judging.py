@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.regrouping.rows import Ints
 from sfumato.core.groups import Groups
@@ -20,16 +21,15 @@ class Judge:
     """
 
     def __init__(self, task: Task) -> None:
-        names = {name for model in task.models for name in model.attributes}
         self._models, self._missing = task.models, task.missing
-        self._watched = tuple(column for column in task.table.sensitive if column.name in names)
-        whole = np.zeros(task.table.rows, dtype=np.int32)
-        self._totals = Groups.from_rows(whole, 1, self._watched, task.missing).totals
+        self._watched, self._totals = task.watched, task.whole().totals
         self._marks = np.random.default_rng(0).integers(0, 2**64, task.table.rows, dtype=np.uint64)
         self._refused: set[int] = set()
-        self.least = max((model.smallest_group for model in task.models), default=1)
+        self.least = task.smallest_group
         smallest = Groups(np.array([self.least]))
-        self.size_suffices = not names and all(model.extendable and model.kept_by(smallest)[0] for model in task.models)
+        self.size_suffices = all(
+            not model.attributes and model.extendable and model.kept_by(smallest)[0] for model in task.models
+        )
 
     def kept(self, rows: Ints, group: Ints, groups: int) -> Flags:
         """Return for groups of some rows whether they keep all models."""
@@ -55,7 +55,4 @@ class Judge:
         return good
 
     def _judged(self, groups: Groups) -> Flags:
-        good = groups.sizes >= self.least
-        for model in self._models:
-            good &= model.kept_by(groups)
-        return good
+        return np.asarray((groups.sizes >= self.least) & kept_by_all(groups, self._models))

@@ -10,8 +10,8 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.improving import improvements
 from sfumato.algorithms.local.judging import Judge
 from sfumato.algorithms.local.starting import gathered, settled
-from sfumato.algorithms.local.trees import UNIT, Trees
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.local.trees import UNIT, QuasiTrees
+from sfumato.algorithms.publishing import publish_groups, publish_one_group
 from sfumato.coding.regrouping.rows import Grouping, regrouper_for
 from sfumato.core.publication import Publication
 
@@ -41,24 +41,14 @@ class LocalRecoding(Algorithm):
 
     name = "local-recoding"
     reference = "Prasser, Eicher, Spengler, Bild, Kuhn 2020, https://doi.org/10.1002/spe.2812"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good parts do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return (
-                    f"LocalRecoding cannot serve {model!r}, because unions of its good groups may be bad; "
-                    "use another one."
-                )
-        return super().refusal(task)
+    needs_monotone = True
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         quasi = task.table.quasi
         if not quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        trees, judge, regrouper = Trees.of(quasi), Judge(task), regrouper_for(task.table.rows)
+            return publish_one_group(task)
+        trees, judge, regrouper = QuasiTrees.of(quasi), Judge(task), regrouper_for(task.table.rows)
         leaves = trees.places(quasi)
         label = gathered(regrouper, trees, leaves, judge, lambda done: task.progress(GATHERED * done))
         grouping = settled(regrouper, Grouping.of(leaves, trees.forest, label), judge)

@@ -6,20 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints, Ranges, Rule, cutter_for
+from sfumato.algorithms.local.median_cutting import MedianCutting
+from sfumato.algorithms.publishing import keep_missing, publish_groups, publish_one_group, recode_ranges, recode_sets
 from sfumato.coding.domain import Domain
-from sfumato.coding.reduction import reduce_rows
 from sfumato.coding.threads import worker_count
-from sfumato.core.groups import Groups
 from sfumato.core.publication import Publication, Recoded
-from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 from sfumato.validation import require
 
@@ -48,6 +40,7 @@ class Mondrian(Algorithm):
 
     name = "mondrian"
     reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
+    needs_monotone = True
 
     strict: bool = True
     publish: Literal["nodes", "sets"] = "nodes"
@@ -61,29 +54,19 @@ class Mondrian(Algorithm):
         """Whether rows in another order are published alike: relaxed cuts part equal values in row order."""
         return self.strict
 
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good halves do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return (
-                    f"Mondrian cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-                )
-        return super().refusal(task)
-
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         quasi = task.table.quasi
         if not quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {})
-        descent = Descent(task, strict=self.strict)
-        descent.run()
-        group, ranges = descent.groups(), descent.ranges()
-        rides = descent.rule.missing_rides
+            return publish_one_group(task)
+        cutting = MedianCutting(task, strict=self.strict)
+        cutting.run()
+        group, ranges = cutting.groups(), cutting.ranges()
+        rides = cutting.rides
 
         def recode(j: int) -> Recoded:
             if self._as_set(quasi[j].domain):
-                return recode_sets(quasi[j], group, descent.leaves, missing_apart=rides)
+                return recode_sets(quasi[j], group, cutting.leaves, missing_apart=rides)
             missing = ranges.missing[:, j] & (not rides)
             return recode_ranges(quasi[j].domain, ranges.low[:, j], ranges.high[:, j], missing)
 
@@ -96,88 +79,3 @@ class Mondrian(Algorithm):
 
     def _as_set(self, domain: Domain) -> bool:
         return domain.scale is Scale.NOMINAL or (domain.scale is Scale.CATEGORICAL and self.publish == "sets")
-
-
-class Descent:
-    """The way down from one segment of all records to leaves that no allowed cut can part."""
-
-    def __init__(self, task: Task, *, strict: bool) -> None:
-        names = {name for model in task.models for name in model.attributes}
-        watched = tuple(column for column in task.table.sensitive if column.name in names)
-        rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
-        self.task = task
-        self.rule = Rule(max((model.smallest_group for model in task.models), default=1), not strict, rides)
-        self.reduction = reduce_rows(task.table.quasi, watched, equal_together=strict)
-        self.axes = axes_of([column.domain for column in task.table.quasi])
-        self.records = self.reduction.records
-        self.cutter = cutter_for(len(self.records.weight))
-        self.whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)
-        self.leaf_of = np.empty(len(self.records.weight), dtype=np.int32)
-        self.leaves = 0
-        self._leaf_ranges: list[Ranges] = []
-
-    def run(self) -> None:
-        """Cut all segments of one depth together, depth by depth, until none is left."""
-        finished = 0
-        while self.records.segments:
-            ranges = self.cutter.ranges(self.records, self.axes)
-            cuts = self._allowed_cuts(ranges)
-            done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
-            self._finish(done, ranges)
-            finished += int((self.records.offsets[done + 1] - self.records.offsets[done]).sum())
-            self.task.progress(finished / len(self.leaf_of))
-            left = self.cutter.sides(self.records, cut, cuts.of(cut))
-            self.records = self.cutter.split(self.records, cut, left)
-
-    def groups(self) -> npt.NDArray[np.int32]:
-        """Return the leaf of every row of the table."""
-        return self.reduction.of_rows(self.leaf_of)
-
-    def ranges(self) -> Ranges:
-        """Return the ranges of all leaves."""
-        return Ranges(
-            np.concatenate([ranges.low for ranges in self._leaf_ranges]),
-            np.concatenate([ranges.high for ranges in self._leaf_ranges]),
-            np.concatenate([ranges.missing for ranges in self._leaf_ranges]),
-        )
-
-    def _finish(self, segments: Ints, ranges: Ranges) -> None:
-        self.cutter.number(self.records, segments, self.leaves, self.leaf_of)
-        self.leaves += len(segments)
-        self._leaf_ranges.append(Ranges(ranges.low[segments], ranges.high[segments], ranges.missing[segments]))
-
-    def _allowed_cuts(self, ranges: Ranges) -> Cuts:
-        """Propose cuts, widest attribute first, until both halves of every cut keep the models."""
-        tried = np.arange(self.records.segments)
-        cuts = self.cutter.propose(self.records, self.axes, self.rule, ranges, tried, np.zeros_like(tried))
-        refused = self._refused(tried, cuts)
-        while len(refused):
-            again = self.cutter.propose(self.records, self.axes, self.rule, ranges, refused, cuts.rank[refused] + 1)
-            cuts.replace(refused, again)
-            refused = self._refused(refused, again)
-        return cuts
-
-    def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
-        """Find the segments whose proposed halves break a model."""
-        proposed = np.flatnonzero(cuts.axis != NO_CUT)
-        named = segments[proposed]
-        halves = self._halves(named, cuts.of(proposed))
-        kept = np.ones(len(halves), dtype=np.bool_)
-        for model in self.task.models:
-            kept &= model.kept_by(halves)
-        return named[~(kept[0::2] & kept[1::2])]
-
-    def _halves(self, segments: Ints, cuts: Cuts) -> Groups:
-        """Count the left and right halves of some segments, in turn."""
-        if not self.whole.histograms:
-            return Groups(np.column_stack([cuts.left, cuts.total - cuts.left]).ravel())
-        rows, place = self.records.rows_of(segments)
-        half = 2 * place + ~self.cutter.sides(self.records, segments, cuts)
-        watched = [
-            CodedColumn(domain, codes[rows])
-            for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)
-        ]
-        weights = self.records.weight[rows]
-        return Groups.from_rows(
-            half, 2 * len(segments), watched, self.task.missing, weights=weights, totals=self.whole.totals
-        )

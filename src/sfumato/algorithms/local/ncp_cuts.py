@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.algorithms.local.descent import Flags, Proposal
+from sfumato.algorithms.local.cheapest_cutting import ProposedCuts
 from sfumato.algorithms.local.ncp_penalties import Floats, Penalty, Runs
+from sfumato.algorithms.local.segment_cutting import Flags
 from sfumato.coding.cutting.partition import Ints
 
 ROUNDS = 3  # of looking for a record that is farther away
@@ -34,20 +35,20 @@ class Segments:
         """Where the segments begin, and whose every record is."""
         return Runs.of(self.sizes)
 
-    def by_seeds(self) -> list[Proposal]:
+    def by_seeds(self) -> list[ProposedCuts]:
         """Propose the cheapest cuts between two seeds, and between the same seeds grown to good sizes."""
         one, other = self.far_apart()
         between, order = self.cut_along(one - other)
         return [self.cut_along(self.grown(order))[0], between]
 
-    def by_attribute(self, axis: Ints, allowed: Flags) -> list[Proposal]:
+    def by_attribute(self, axis: Ints, allowed: Flags) -> list[ProposedCuts]:
         """Propose the cheapest cut along one axis of every segment, where allowed."""
         score, mine = np.empty(len(self.runs.owner)), axis[self.runs.owner]
         for j, codes in enumerate(self.codes):
             here = mine == j
             score[here] = codes[here]
         proposal, _ = self.cut_along(score)
-        return [Proposal(np.where(allowed, proposal.cost, np.inf), proposal.left, proposal.middle)]
+        return [ProposedCuts(np.where(allowed, proposal.cost, np.inf), proposal.left, proposal.middle)]
 
     def distances(self, record: Ints) -> Floats:
         """Return for every record what it costs together with its segment's given record."""
@@ -65,7 +66,7 @@ class Segments:
             before, after = after, self.distances(seed)
         return before, after
 
-    def cut_along(self, score: Floats) -> tuple[Proposal, Ints]:
+    def cut_along(self, score: Floats) -> tuple[ProposedCuts, Ints]:
         """Order the records of every segment by a score; find the cut into two sides that cost least.
 
         A side of $n$ records that will be cut again costs less in the end: if it becomes $g$ groups and its box in
@@ -89,7 +90,7 @@ class Segments:
         rank = np.empty_like(left)
         rank[order] = left
         taken = left[chosen]
-        return Proposal(best, rank <= taken[runs.owner], rank <= (sizes // 2)[runs.owner]), order
+        return ProposedCuts(best, rank <= taken[runs.owner], rank <= (sizes // 2)[runs.owner]), order
 
     def grown(self, order: Ints) -> Floats:
         """Let the ends of an order grow into cores, and tell how much nearer every record is to the first.

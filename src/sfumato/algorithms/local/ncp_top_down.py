@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
-from sfumato.algorithms.local.descent import Descent, Proposal
 from sfumato.algorithms.local.ncp_cuts import Segments
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.cutting.partition import Ints, Ranges
 from sfumato.core.publication import Publication
 
@@ -43,35 +44,26 @@ class NCPTopDown(Algorithm):
 
     name = "ncp-top-down"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, https://doi.org/10.1145/1150402.1150504"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return (
-                    f"NCPTopDown cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-                )
-        return super().refusal(task)
+    needs_monotone = True
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_covers((), np.zeros(task.table.rows, dtype=np.int32), 1, missing_apart=False)
-        descent = CertaintyDescent(task)
-        descent.run()
-        return publish_covers(task.table.quasi, descent.leaf_of, descent.leaves, missing_apart=descent.rides)
+            return publish_one_group(task)
+        cutting = CertaintyCutting(task)
+        cutting.run()
+        return publish_covers(task.table.quasi, cutting.leaf_of, cutting.leaves, missing_apart=cutting.rides)
 
 
-class CertaintyDescent(Descent):
+class CertaintyCutting(CheapestCutting):
     """Cuts by seeds and by single attributes."""
 
-    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[Proposal]:
+    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts by two seeds, by two grown seeds, and by the widest attributes alone."""
         segments = self._segments(named, ranges)
         ranking, width = self.widest(ranges)
         orders = len(self.axes) if self.whole.histograms else ORDERS
-        found: list[Future[list[Proposal]]] = [pool.submit(segments.by_seeds)]
+        found: list[Future[list[ProposedCuts]]] = [pool.submit(segments.by_seeds)]
         found += [
             pool.submit(segments.by_attribute, ranking[:, rank], width[:, rank] > 0)
             for rank in range(min(orders, len(self.axes)))

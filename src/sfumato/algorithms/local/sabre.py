@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
-from sfumato.algorithms.local.descent import Descent, Flags, Proposal
-from sfumato.algorithms.local.ncp_top_down import CertaintyDescent
+from sfumato.algorithms.local.ncp_top_down import CertaintyCutting
 from sfumato.algorithms.local.sabre_buckets import Floats, buckets_of
-from sfumato.coding.cutting.partition import Ints, Ranges, Rule, widths
+from sfumato.algorithms.local.segment_cutting import Flags
+from sfumato.algorithms.publishing import publish_one_group
+from sfumato.coding.cutting.partition import CuttingRule, Ints, Ranges, widths
 from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
 from sfumato.models.t_closeness import TCloseness
@@ -50,20 +52,13 @@ class Sabre(Algorithm):
 
     name = "sabre"
     reference = "Cao, Karras, Kalnis, Tan 2011, https://doi.org/10.1007/s00778-010-0191-9"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return f"Sabre cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-        return super().refusal(task)
+    needs_monotone = True
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         if not task.table.quasi:
-            task.progress(1.0)
-            return publish_covers((), np.zeros(task.table.rows, dtype=np.int32), 1, missing_apart=False)
-        neighborhoods = CertaintyDescent(
+            return publish_one_group(task)
+        neighborhoods = CertaintyCutting(
             replace(
                 task,
                 models=[_stricter(model) for model in task.models],
@@ -82,7 +77,7 @@ def _stricter(model: PrivacyModel) -> PrivacyModel:
     return replace(model, t=NEIGHBORHOODS * model.t) if isinstance(model, TCloseness) else model
 
 
-class _Sharing(Descent):
+class _Sharing(CheapestCutting):
     """Cuts that give both sides half of every bucket."""
 
     def __init__(self, task: Task) -> None:
@@ -96,16 +91,16 @@ class _Sharing(Descent):
                 counts = np.bincount(column.codes, minlength=len(column.domain) + 1)
                 self._look_up.append((names.index(model.sensitive), buckets_of(model, column.domain, counts)))
 
-    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[Proposal]:
+    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts along every attribute."""
         rows, owner = self.records.rows_of(named)
         buckets = self._buckets(rows)
         runs = owner * (buckets.max() + 1) + buckets
 
-        def along(axis: int) -> Proposal:
+        def along(axis: int) -> ProposedCuts:
             wide = (ranges.high[:, axis] > ranges.low[:, axis]) | ranges.missing[:, axis]
             left = _halved(np.lexsort((self.records.codes[axis][rows], runs)), runs, owner)
-            return Proposal(np.where(wide, self._cost(rows, owner, left), np.inf), left)
+            return ProposedCuts(np.where(wide, self._cost(rows, owner, left), np.inf), left)
 
         return list(pool.map(along, range(len(self.axes))))
 
@@ -120,7 +115,7 @@ class _Sharing(Descent):
         """Sum up the widths of both sides of every segment, times their records."""
         starts = np.searchsorted(owner, np.arange(owner[-1] + 1))
         shape = len(starts), len(self.axes)
-        rule = Rule(self.smallest, relaxed=False, missing_rides=self.rides)
+        rule = CuttingRule(self.smallest, relaxed=False, missing_rides=self.rides)
         cost = np.zeros(len(starts))
         for side in (left, ~left):
             ranges = Ranges(np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.bool_))

@@ -19,7 +19,7 @@ Nodes: TypeAlias = Sequence[npt.NDArray[np.integer]]
 ROUNDING = 1e-12
 
 
-class Rule(ABC):
+class BucketRule(ABC):
     """How far a group can be from the table inside a bucket of values, and how a bucket is split.
 
     A bucket is an array of the codes of values that occur, ascending.
@@ -37,7 +37,7 @@ class Rule(ABC):
         """Part a bucket of several values so that the bounds of the parts sum up to little."""
 
 
-class Equal(Rule):
+class Equal(BucketRule):
     """All values are at distance 1."""
 
     def __init__(self, shares: Floats) -> None:
@@ -60,7 +60,7 @@ class Equal(Rule):
         return [*order[:alone].reshape(-1, 1), np.sort(order[alone:])]
 
 
-class Ordered(Rule):
+class Ordered(BucketRule):
     """Values are apart by the difference of their ranks in the domain."""
 
     def __init__(self, shares: Floats) -> None:
@@ -84,7 +84,7 @@ class Ordered(Rule):
         return np.asarray(np.maximum(moment - mass * first, mass * last - moment) / self._gaps)
 
 
-class Hierarchical(Rule):
+class Hierarchical(BucketRule):
     """Values are apart by the share of levels below the root on which their nodes differ."""
 
     def __init__(self, shares: Floats, levels: Nodes) -> None:
@@ -134,7 +134,7 @@ def buckets_of(model: TCloseness, domain: Domain, counts: Ints) -> Ints:
     return result
 
 
-def split(whole: Ints, t: float, rule: Rule) -> list[Ints]:
+def split(whole: Ints, t: float, rule: BucketRule) -> list[Ints]:
     """Split a bucket of all values until the sum of all bounds is at most `t`, best splits first.
 
     >>> thirds = Equal(np.array([0.5, 0.3, 0.2]))

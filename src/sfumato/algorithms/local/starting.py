@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.local.judging import Judge
-from sfumato.algorithms.local.trees import UNIT, Trees
+from sfumato.algorithms.local.trees import UNIT, QuasiTrees
 from sfumato.coding.grouping import group_columns
 from sfumato.coding.regrouping.rows import Gathering, Grouping, Ints, Nodes, Regrouper, Visits
 from sfumato.coding.threads import worker_count
@@ -23,7 +23,7 @@ STEP = UNIT // 20  # of costs: what is cheaper by a step comes first
 STAGES = 10  # between which progress is told
 
 
-class Combinations(NamedTuple):
+class LevelCombinations(NamedTuple):
     """Combinations of one level per tree, and what their nodes cost a row: on average, at least and at most."""
 
     levels: Ints
@@ -32,7 +32,7 @@ class Combinations(NamedTuple):
     highest: Ints
 
 
-def combinations(trees: Trees, leaves: Nodes, most: int) -> Combinations:
+def combinations(trees: QuasiTrees, leaves: Nodes, most: int) -> LevelCombinations:
     """List combinations of levels, those first that cost least on average; no more than `most`.
 
     Levels that unite no values are left out. Where there are too many combinations, trees lose the levels that are
@@ -40,12 +40,12 @@ def combinations(trees: Trees, leaves: Nodes, most: int) -> Combinations:
     """
     choices = _thinned([_useful_levels(trees, j, leaves[:, j]) for j in range(len(trees))], most)
     nothing = np.zeros(1, dtype=np.int64)
-    listed = Combinations(np.zeros((1, 0), dtype=np.int64), nothing, nothing, nothing)
+    listed = LevelCombinations(np.zeros((1, 0), dtype=np.int64), nothing, nothing, nothing)
     for choice in choices:
         average = (listed.average[:, None] + choice.average).ravel()
         kept = np.argsort(average, kind="stable")[:most]
         old, new = np.divmod(kept, len(choice.average))
-        listed = Combinations(
+        listed = LevelCombinations(
             np.column_stack([listed.levels[old], choice.levels[new]]),
             average[kept],
             listed.lowest[old] + choice.lowest[new],
@@ -54,7 +54,7 @@ def combinations(trees: Trees, leaves: Nodes, most: int) -> Combinations:
     return listed
 
 
-def _useful_levels(trees: Trees, j: int, leaves: Nodes) -> Combinations:
+def _useful_levels(trees: QuasiTrees, j: int, leaves: Nodes) -> LevelCombinations:
     """List the levels of one tree that unite values which occur and which the level below keeps apart."""
     present, counts = np.unique(leaves - trees.leaves[j], return_counts=True)
     found, distinct = [], len(present) + 1
@@ -64,21 +64,21 @@ def _useful_levels(trees: Trees, j: int, leaves: Nodes) -> Combinations:
             distinct = len(np.unique(united))
             cost = trees.cost[trees.levels[j][level] + united]
             found.append((level, (cost * counts).sum() // counts.sum(), cost.min(), cost.max()))
-    return Combinations(*np.array(found, dtype=np.int64).T)
+    return LevelCombinations(*np.array(found, dtype=np.int64).T)
 
 
-def _thinned(choices: list[Combinations], most: int) -> list[Combinations]:
+def _thinned(choices: list[LevelCombinations], most: int) -> list[LevelCombinations]:
     """Take levels from the trees that have most, but not the first and the last, until few combinations are left."""
     while math.prod(len(choice.levels) for choice in choices) > most:
         j = max(range(len(choices)), key=lambda j: len(choices[j].levels))
         if len(choices[j].levels) <= 2:  # noqa: PLR2004 - the first and the last
             break
         drop = 1 + int(np.argmin(np.diff(choices[j].average)[1:]))
-        choices[j] = Combinations(*(np.delete(each, drop) for each in choices[j]))
+        choices[j] = LevelCombinations(*(np.delete(each, drop) for each in choices[j]))
     return choices
 
 
-def visits(trees: Trees, listed: Combinations, most: int) -> Visits:
+def visits(trees: QuasiTrees, listed: LevelCombinations, most: int) -> Visits:
     """Visit combinations in the order of what their nodes cost: for every step of costs all that have such nodes.
 
     Steps are so large that there are not many more visits than `most`.
@@ -97,7 +97,7 @@ def visits(trees: Trees, listed: Combinations, most: int) -> Visits:
     return Visits(marks, costs, slots, np.concatenate(pairs), np.repeat(steps, [len(pair) for pair in pairs]))
 
 
-def _spread(trees: Trees) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]]:
+def _spread(trees: QuasiTrees) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]]:
     """Draw a mark for every node, and spread marks and costs over the leaves below, level by level and tree by tree."""
     drawn = np.random.default_rng(0).integers(0, 2**64, len(trees.cost), dtype=np.uint64)
     pieces, starts, place = [], [], 0
@@ -110,7 +110,7 @@ def _spread(trees: Trees) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]]:
 
 
 def gathered(
-    regrouper: Regrouper, trees: Trees, leaves: Nodes, judge: Judge, progress: Callable[[float], None]
+    regrouper: Regrouper, trees: QuasiTrees, leaves: Nodes, judge: Judge, progress: Callable[[float], None]
 ) -> Ints:
     """Unite rows under the first nodes that enough of them share; give every row's group.
 
@@ -147,7 +147,7 @@ def _gather(gathering: Gathering, judge: Judge, label: Ints, groups: int) -> int
     return groups
 
 
-def _apart(listed: Combinations) -> tuple[npt.NDArray[np.intp], int]:
+def _apart(listed: LevelCombinations) -> tuple[npt.NDArray[np.intp], int]:
     """Find the trees whose values are dearest to unite, and the cost below which none of them is united."""
     top = int(listed.highest.max())
     edges = np.array([listed.lowest[levels > 0].min(initial=top) for levels in listed.levels.T])

@@ -16,7 +16,7 @@ UNIT = 10**8  # the cost of a cell that may be anything; whole numbers make sums
 
 
 @dataclass(frozen=True, eq=False)
-class Trees:
+class QuasiTrees:
     """One tree per quasi-identifier, those first whose values are dearest to generalize.
 
     Nodes of all trees and levels are numbered through. A leaf's number is also its place, and node x covers the
@@ -35,7 +35,7 @@ class Trees:
     cost: Ints
 
     @classmethod
-    def of(cls, quasi: Sequence[CodedColumn]) -> Trees:
+    def of(cls, quasi: Sequence[CodedColumn]) -> QuasiTrees:
         """Build the trees of quasi-identifiers."""
         ladders = [Ladder.of(column.domain) for column in quasi]
         steps = [_first_step(ladder, column) for ladder, column in zip(ladders, quasi, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sfumato.algorithms.losses.average_class_size import AverageClassSizeLoss
-from sfumato.algorithms.losses.base import RecodingLoss, Setting
+from sfumato.algorithms.losses.base import LossSetting, RecodingLoss
 from sfumato.algorithms.losses.classification import ClassificationLoss
 from sfumato.algorithms.losses.discernibility import DiscernibilityLoss
 from sfumato.algorithms.losses.entropy import EntropyLoss
@@ -22,4 +22,4 @@ LOSSES: dict[str, type[RecodingLoss]] = {
     )
 }
 
-__all__ = ["LOSSES", "RecodingLoss", "Setting"]
+__all__ = ["LOSSES", "LossSetting", "RecodingLoss"]

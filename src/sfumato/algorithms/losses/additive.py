@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Separable
 from sfumato.algorithms.full_domain.recodings import Check
-from sfumato.algorithms.losses.base import Numbers, RecodingLoss, Setting
+from sfumato.algorithms.losses.base import LossSetting, Numbers, RecodingLoss
 
 Costs = list[npt.NDArray[np.float64]]
 
@@ -21,7 +21,7 @@ class AdditiveLoss(RecodingLoss):
 
     weighted = True
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: LossSetting) -> None:
         super().__init__(setting)
         self._shares = setting.attribute_weights / setting.records
 

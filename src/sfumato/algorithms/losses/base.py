@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class LossSetting:
     """The table that recodings are compared on.
 
     Parameters
@@ -76,7 +76,7 @@ class RecodingLoss(ABC):
     by_generalization: ClassVar[bool] = True  # whether the start tells nodes apart
     lowest: ClassVar[float] = 0.0  # what is known from nodes under a node before any was checked
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: LossSetting) -> None:
         self.setting = setting
 
     @abstractmethod

@@ -6,17 +6,15 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.microaggregation.completing import complete
 from sfumato.algorithms.microaggregation.publishing import Shown, publish
 from sfumato.algorithms.microaggregation.space import Space, refused_missing
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.clustering.points import Labels
 from sfumato.coding.grouping import group_columns
 from sfumato.core.publication import Publication
-from sfumato.validation import did_you_mean, is_number, require
+from sfumato.validation import are_weights, did_you_mean, require
 
 CLUSTERED = 0.9  # of the work is done when records are clustered
 
@@ -31,6 +29,8 @@ class Clustering(Algorithm):
     publish : `"centers"` publishes a value in the middle of each group, `"ranges"` what covers its values.
     """
 
+    needs_monotone = True
+
     weights: Mapping[str, float] | None = field(default=None, hash=False)
     publish: Shown = "centers"
 
@@ -38,7 +38,7 @@ class Clustering(Algorithm):
         require(self.publish in {"centers", "ranges"}, self, "publish", "'centers' or 'ranges'", self.publish)
         if self.weights is not None:
             wanted = "a mapping from names to numbers of at least 0"
-            require(_are_weights(self.weights), self, "weights", wanted, self.weights)
+            require(are_weights(self.weights), self, "weights", wanted, self.weights)
             object.__setattr__(self, "weights", dict(self.weights))
 
     @abstractmethod
@@ -58,19 +58,15 @@ class Clustering(Algorithm):
             if weighted not in known:
                 hint = did_you_mean(weighted, known) or "; drop it."
                 return f"{name} has a weight for {weighted!r}, which is no quasi-identifier{hint}"
-        for model in task.models:
-            if not model.monotone:
-                return f"{name} cannot serve {model!r}, because unions of its good groups may be bad; use another one."
         return refused_missing(name, task) or super().refusal(task)
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         table = task.table
         if not table.quasi:
-            task.progress(1.0)
-            return publish_groups(np.zeros(table.rows, dtype=np.int32), {})
+            return publish_one_group(task)
         space = Space.of(table, self.weights)
-        least = max((model.smallest_group for model in task.models), default=1)
+        least = task.smallest_group
         if least == 1:
             codes = [column.codes for column in table.quasi]
             labels = group_columns(codes, [len(column.domain) + 1 for column in table.quasi]).labels
@@ -83,9 +79,3 @@ class Clustering(Algorithm):
 def tell_clustered(task: Task, done: float) -> None:
     """Return the share of records that are in clusters."""
     task.progress(CLUSTERED * done)
-
-
-def _are_weights(given: object) -> bool:
-    return isinstance(given, Mapping) and all(
-        isinstance(name, str) and is_number(weight) and weight >= 0 for name, weight in given.items()
-    )

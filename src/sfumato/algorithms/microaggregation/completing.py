@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.microaggregation.points import centers_of, points_of
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.clustering.points import Floats, Ints, Labels, Points, nearest_points
@@ -34,8 +35,7 @@ def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Label
     InfeasibleError
         One group of all records breaks a model.
     """
-    names = {name for model in task.models for name in model.attributes}
-    watched = [column for column in task.table.sensitive if column.name in names]
+    watched = task.watched
     grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
     group = grouped.labels
     counted = Groups.from_rows(group, len(grouped), watched, task.missing)
@@ -133,10 +133,7 @@ def _united(groups: int, bad: Ints, nearest: Ints) -> Labels:
 
 
 def _bad(groups: Groups, task: Task) -> Ints:
-    kept = np.ones(len(groups), dtype=np.bool_)
-    for model in task.models:
-        kept &= model.kept_by(groups)
-    return np.flatnonzero(~kept)
+    return np.flatnonzero(~kept_by_all(groups, task.models))
 
 
 def _impossible(whole: Groups, task: Task) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.microaggregation.space import Axis, Space
+from sfumato.algorithms.microaggregation.space import Space, SpaceAxis
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -48,7 +48,7 @@ class Demand:
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class AdmissionRule:
     """What makes a newcomer welcome: weights of entropy and loss and of every level, or the price of boxes."""
 
     entropy: float
@@ -99,7 +99,7 @@ def form_classes(
     space: Space,
     rows: Ints,
     demand: Demand,
-    rule: Rule,
+    rule: AdmissionRule,
     *,
     rng: np.random.Generator | None = None,
     progress: Callable[[float], None] = lambda _: None,
@@ -120,7 +120,7 @@ def form_classes(
 class _Growth:
     """The arrays of one run over some rows, and the calls of compiled loops that change them."""
 
-    def __init__(self, space: Space, rows: Ints, demand: Demand, rule: Rule) -> None:
+    def __init__(self, space: Space, rows: Ints, demand: Demand, rule: AdmissionRule) -> None:
         least = np.array(demand.least, dtype=np.int64)
         columns = [axis.column.codes[rows] for axis in space.axes]
         extra = [demand.values[rows] + 1, demand.levels[rows] + 1]
@@ -195,7 +195,9 @@ class _Growth:
 class _Layout:
     """The codes that occur, numbered one axis after the other, and the axes in flat arrays."""
 
-    def __init__(self, columns: Sequence[npt.NDArray[np.unsignedinteger]], axes: Sequence[Axis], counts: Ints) -> None:
+    def __init__(
+        self, columns: Sequence[npt.NDArray[np.unsignedinteger]], axes: Sequence[SpaceAxis], counts: Ints
+    ) -> None:
         kinds = [{"numeric": NUMERIC, "ordinal": ORDINAL}.get(axis.kind, TREE) for axis in axes]
         found = [np.unique(codes, return_inverse=True) for codes in columns]
         widths = np.array([len(occurring) for occurring, _ in found], dtype=np.int64)
@@ -221,7 +223,7 @@ class _Layout:
         self.arrays: Arrays = (np.array(kinds, dtype=np.int64), starts, widths, heights, *flat)
 
 
-def _center(axis: Axis, occurring: Ints, counts: Ints, places: Floats) -> float:
+def _center(axis: SpaceAxis, occurring: Ints, counts: Ints, places: Floats) -> float:
     """Find the center of all records: a position, or in a tree the place of a value among those that occur."""
     if axis.kind == "numeric":
         return float(np.average(places, weights=counts))

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
-from sfumato.algorithms.microaggregation.forming import Rule, demand_of, form_classes
+from sfumato.algorithms.microaggregation.forming import AdmissionRule, demand_of, form_classes
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.clustering.points import Labels
 
@@ -47,6 +47,6 @@ class GreedyPKClustering(Clustering):
     def cluster(self, space: Space, least: int, task: Task) -> Labels:  # noqa: ARG002 - the demand knows the size
         """Grow clusters with new levels first, then new values, then anyone."""
         demand = demand_of(task)
-        rule = Rule(0.0, 1.0, [0.0] * demand.level_count, BASE, boxes=True)
+        rule = AdmissionRule(0.0, 1.0, [0.0] * demand.level_count, BASE, boxes=True)
         rows = np.arange(task.table.rows)
         return form_classes(space, rows, demand, rule, progress=partial(tell_clustered, task))

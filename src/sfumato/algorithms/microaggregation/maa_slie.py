@@ -12,7 +12,14 @@ import numpy as np
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
-from sfumato.algorithms.microaggregation.forming import Demand, Ints, Rule, demand_of, form_classes, weights_by_level
+from sfumato.algorithms.microaggregation.forming import (
+    AdmissionRule,
+    Demand,
+    Ints,
+    demand_of,
+    form_classes,
+    weights_by_level,
+)
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.clustering.points import Labels
 from sfumato.coding.codes import CodedColumn, CodedTable
@@ -104,7 +111,7 @@ class MaaSlie(Clustering):
         """Grow classes, inside blocks in the approximate mode."""
         demand = demand_of(task)
         weights = weights_by_level(demand, self.level_weights)
-        rule = Rule(float(self.w1), float(self.w2), weights, float(self.base))
+        rule = AdmissionRule(float(self.w1), float(self.w2), weights, float(self.base))
         rows = np.arange(task.table.rows)
         if self.approximate:
             blocks = _blocks(space, task, max(BLOCK, 2 * least))
@@ -142,7 +149,7 @@ def _part(column: CodedColumn, rows: Ints) -> CodedColumn:
     return CodedColumn(column.domain, column.codes[rows])
 
 
-def _form_in_blocks(space: Space, blocks: list[Ints], demand: Demand, rule: Rule, task: Task) -> Labels:
+def _form_in_blocks(space: Space, blocks: list[Ints], demand: Demand, rule: AdmissionRule, task: Task) -> Labels:
     """Grow classes inside every block, several blocks at a time."""
     labels, formed, done = np.empty(task.table.rows, dtype=np.int32), 0, 0
     streams = task.rng.spawn(len(blocks))

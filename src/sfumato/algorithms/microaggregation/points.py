@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.microaggregation.space import Axis, Space
-from sfumato.coding.clustering.growing import Candidates, Trees
+from sfumato.algorithms.microaggregation.space import Space, SpaceAxis
+from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.points import STEP, CodedAxes, Codes, Floats, Ints, Points
 from sfumato.coding.grouping import first_rows, group_columns
 
@@ -53,7 +53,7 @@ def centers_of(space: Space, points: Points, labels: npt.NDArray[np.integer], gr
     return Points(places, codes, points.axes)
 
 
-def candidates_of(space: Space) -> tuple[Candidates, npt.NDArray[np.intp]]:
+def candidates_of(space: Space) -> tuple[GrowthCandidates, npt.NDArray[np.intp]]:
     """Lay distinct records out for boxes, in the order of their first rows; and give all rows, candidate by candidate.
 
     Numbers and ranks are lines, taxonomies trees, and a nominal attribute is a tree of height 1.
@@ -74,10 +74,10 @@ def candidates_of(space: Space) -> tuple[Candidates, npt.NDArray[np.intp]]:
     costs = [
         on_grid(axis.weight * np.arange(step) / (step - 1)) for axis, step in zip(coded, steps.tolist(), strict=True)
     ]
-    trees = Trees(leaves, heights, starts, _before(leaves), _before(steps), nodes, _joined(costs))
+    trees = TreeAxes(leaves, heights, starts, _before(leaves), _before(steps), nodes, _joined(costs))
     counts = np.bincount(candidate).astype(np.int64)
     codes = np.ascontiguousarray(_codes(coded, len(grouped.labels))[:, chosen])
-    return Candidates(places, codes, counts, trees), np.argsort(candidate, kind="stable")
+    return GrowthCandidates(places, codes, counts, trees), np.argsort(candidate, kind="stable")
 
 
 def on_grid(places: Floats) -> Floats:
@@ -85,14 +85,14 @@ def on_grid(places: Floats) -> Floats:
     return np.asarray(np.round(places / STEP) * STEP)
 
 
-def _weight(axis: Axis, scaling: Scaling) -> float:
+def _weight(axis: SpaceAxis, scaling: Scaling) -> float:
     if scaling == "range":
         return axis.weight
     spread = _spread(axis)
     return axis.weight / spread if spread > 0 else 0.0
 
 
-def _spread(axis: Axis) -> float:
+def _spread(axis: SpaceAxis) -> float:
     """Average the squared distances of all records to their center, without the weight."""
     counts = np.bincount(axis.column.codes, minlength=len(axis.column.domain) + 1)[: len(axis.column.domain)]
     if axis.kind == "numeric":
@@ -105,7 +105,7 @@ def _spread(axis: Axis) -> float:
     return float(np.average(apart**2, weights=counts))
 
 
-def _trees(axes: Sequence[Axis]) -> tuple[Ints, Ints, Ints, Codes]:
+def _trees(axes: Sequence[SpaceAxis]) -> tuple[Ints, Ints, Ints, Codes]:
     """Lay out the levels of trees one after the other; ordered axes have none."""
     leaves = np.array([len(axis.column.domain) for axis in axes], dtype=np.int64)
     heights = np.array([0 if axis.ordered else len(axis.levels) for axis in axes], dtype=np.int64)
@@ -113,7 +113,7 @@ def _trees(axes: Sequence[Axis]) -> tuple[Ints, Ints, Ints, Codes]:
     return leaves, heights, _before(leaves * heights), np.concatenate([*nodes, np.zeros(0)]).astype(np.int32)
 
 
-def _codes(axes: Sequence[Axis], rows: int) -> Codes:
+def _codes(axes: Sequence[SpaceAxis], rows: int) -> Codes:
     codes = np.zeros((len(axes), rows), dtype=np.int32)
     for j, axis in enumerate(axes):
         codes[j] = axis.column.codes

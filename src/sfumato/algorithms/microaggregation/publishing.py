@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.covers import publish_covers
-from sfumato.algorithms.microaggregation.space import Axis, Floats, Space
+from sfumato.algorithms.microaggregation.space import Floats, Space, SpaceAxis
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.grouping import group_keys
 from sfumato.core.publication import Center, Publication, Recoded
@@ -37,7 +37,7 @@ def publish(space: Space, labels: npt.NDArray[np.integer], task: Task, how: Show
     return publication
 
 
-def _recode(axis: Axis, centers: npt.NDArray[np.generic]) -> Recoded:
+def _recode(axis: SpaceAxis, centers: npt.NDArray[np.generic]) -> Recoded:
     distinct, by_group = np.unique(centers, return_inverse=True)
     values = axis.column.domain.values
     shown = _numbers(distinct, values.type) if axis.kind == "numeric" else values.take(pa.array(distinct)).to_pylist()

@@ -37,7 +37,7 @@ KINDS: Mapping[Scale, Kind] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class SpaceAxis:
     """One quasi-identifier on its scale.
 
     Parameters
@@ -54,7 +54,7 @@ class Axis:
     positions: Floats
 
     @classmethod
-    def of(cls, column: CodedColumn, weight: float = 1.0) -> Axis:
+    def of(cls, column: CodedColumn, weight: float = 1.0) -> SpaceAxis:
         """Lay a column on the axis of its scale."""
         return cls(column, KINDS[column.domain.scale], weight, _positions(column))
 
@@ -119,7 +119,7 @@ class Axis:
 class Space:
     """All quasi-identifiers on their axes; the distance of two records is the weighted sum over the axes."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[SpaceAxis, ...]
 
     @classmethod
     def of(cls, table: CodedTable, weights: Mapping[str, float] | None = None) -> Space:
@@ -129,7 +129,7 @@ class Space:
         if unknown:
             names = ", ".join(repr(name) for name in unknown)
             raise SchemaError(f"Weights are given for {names}, which are no quasi-identifiers; drop them.")
-        return cls(tuple(Axis.of(column, float(given.get(column.name, 1.0))) for column in table.quasi))
+        return cls(tuple(SpaceAxis.of(column, float(given.get(column.name, 1.0))) for column in table.quasi))
 
     def centers(self, labels: npt.NDArray[np.integer], groups: int) -> tuple[Floats | Ints, ...]:
         """Find the center of every group on every axis; records with negative labels are in no group."""

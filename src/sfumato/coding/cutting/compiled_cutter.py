@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import ALL_TIES, Cuts, Ints, Ranges, Records, Rule
+from sfumato.coding.cutting.partition import ALL_TIES, Cuts, CuttingRule, Ints, Ranges, Records
 from sfumato.coding.kernels import cutting as kernel
 from sfumato.coding.threads import worker_count
 
@@ -20,7 +20,7 @@ Memory = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class SegmentPieces:
     """Runs of records, none longer than `PIECE_ROWS`, each within one of some named segments."""
 
     segment: Ints
@@ -29,7 +29,7 @@ class Pieces:
     first_of: Ints
 
     @classmethod
-    def of(cls, starts: Ints, stops: Ints) -> Pieces:
+    def of(cls, starts: Ints, stops: Ints) -> SegmentPieces:
         """Cut segments into pieces."""
         per_segment = np.maximum(1, -(-(stops - starts) // PIECE_ROWS))
         first_of = np.cumsum(per_segment) - per_segment
@@ -62,7 +62,7 @@ class CompiledCutter:
 
     def ranges(self, records: Records, axes: Axes) -> Ranges:
         """Find the ranges of all segments."""
-        pieces = Pieces.of(records.offsets[:-1], records.offsets[1:])
+        pieces = SegmentPieces.of(records.offsets[:-1], records.offsets[1:])
         shape = (len(pieces.segment), len(axes))
         low, high = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
         missing = np.empty(shape, dtype=np.bool_)
@@ -81,7 +81,7 @@ class CompiledCutter:
         )
 
     def propose(
-        self, records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, first_rank: Ints
+        self, records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
         """Propose a cut for each of the named segments, trying axes from `first_rank` on."""
         arrays = tuple(np.zeros(len(segments), dtype=np.int64) for _ in range(6))
@@ -99,7 +99,7 @@ class CompiledCutter:
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
         """Return for every record of the named segments, in order, whether it goes left."""
-        pieces = Pieces.of(records.offsets[segments], records.offsets[segments + 1])
+        pieces = SegmentPieces.of(records.offsets[segments], records.offsets[segments + 1])
         axis, code = cuts.axis[pieces.segment], cuts.code[pieces.segment]
         quota = cuts.ties[pieces.segment]
         parted = (quota != ALL_TIES) & (np.bincount(pieces.segment)[pieces.segment] > 1)
@@ -125,7 +125,7 @@ class CompiledCutter:
 
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""
-        pieces = Pieces.of(records.offsets[segments], records.offsets[segments + 1])
+        pieces = SegmentPieces.of(records.offsets[segments], records.offsets[segments + 1])
         flags, went_left = pieces.targets, np.empty(len(pieces.segment), dtype=np.int64)
         self._in_threads(
             pieces.sizes,
@@ -157,7 +157,7 @@ class CompiledCutter:
 
     def number(self, records: Records, segments: Ints, first: int, result: npt.NDArray[np.int32]) -> None:
         """Write at every record's origin the number of its segment, counted from `first` over those named."""
-        pieces = Pieces.of(records.offsets[segments], records.offsets[segments + 1])
+        pieces = SegmentPieces.of(records.offsets[segments], records.offsets[segments + 1])
         self._in_threads(
             pieces.sizes,
             lambda begin, end: kernel.number(
@@ -174,7 +174,7 @@ class CompiledCutter:
             for memory, array in zip(spare, source, strict=True)
         )
 
-    def _shared_ties(self, records: Records, pieces: Pieces, axis: Ints, code: Ints, quota: Ints) -> Ints:
+    def _shared_ties(self, records: Records, pieces: SegmentPieces, axis: Ints, code: Ints, quota: Ints) -> Ints:
         """Share a segment's ties among its pieces, first come, first served."""
         counts = np.zeros(len(pieces.segment), dtype=np.int64)
         self._in_threads(
@@ -195,7 +195,7 @@ class CompiledCutter:
         list(self._pool.map(work, edges[:-1].tolist(), edges[1:].tolist()))
 
 
-def _running(counts: Ints, pieces: Pieces) -> Ints:
+def _running(counts: Ints, pieces: SegmentPieces) -> Ints:
     """Sum the counts of a segment's earlier pieces."""
     before = np.cumsum(counts) - counts
     return np.asarray(before - before[pieces.first_of][pieces.segment])

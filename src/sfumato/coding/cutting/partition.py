@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -60,7 +61,7 @@ class Ranges:
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class CuttingRule:
     """How segments may be cut: the least weight of a side, whether equal codes may be parted, and what missing does."""
 
     smallest: int
@@ -98,7 +99,7 @@ class Cutter(Protocol):
         """Find the ranges of all segments."""
 
     def propose(
-        self, records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, first_rank: Ints
+        self, records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
         """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
 
@@ -123,7 +124,29 @@ def cutter_for(records: int) -> Cutter:
     return PlainCutter()
 
 
-def widths(ranges: Ranges, axes: Axes, rule: Rule) -> npt.NDArray[np.float64]:
+def allowed_cuts(
+    cutter: Cutter,
+    records: Records,
+    axes: Axes,
+    rule: CuttingRule,
+    ranges: Ranges,
+    refused: Callable[[Ints, Cuts], Ints],
+) -> Cuts:
+    """Propose a cut for every segment, widest attribute first, until none is refused.
+
+    `refused` finds those of some segments whose proposed cuts do not do.
+    """
+    tried = np.arange(records.segments)
+    cuts = cutter.propose(records, axes, rule, ranges, tried, np.zeros_like(tried))
+    tried = refused(tried, cuts)
+    while len(tried):
+        again = cutter.propose(records, axes, rule, ranges, tried, cuts.rank[tried] + 1)
+        cuts.replace(tried, again)
+        tried = refused(tried, again)
+    return cuts
+
+
+def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.float64]:
     """Measure how wide every segment is for every way of cutting it; 0 where it cannot be cut that way.
 
     There are two ways per axis: first, for all axes, to part missing values from all others, then, for all axes, to

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Cuts, Ints, Ranges, Records, Rule, widths
+from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Cuts, CuttingRule, Ints, Ranges, Records, widths
 
 
 class PlainCutter:
@@ -25,7 +25,7 @@ class PlainCutter:
         return Ranges(np.column_stack(low), np.column_stack(high), np.column_stack(missing))
 
     def propose(
-        self, records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, first_rank: Ints
+        self, records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
         """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
         width = widths(Ranges(ranges.low[segments], ranges.high[segments], ranges.missing[segments]), axes, rule)
@@ -82,7 +82,7 @@ class PlainCutter:
 
 
 def _best_cuts(
-    records: Records, axes: Axes, rule: Rule, ranges: Ranges, segments: Ints, way: Ints
+    records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, way: Ints
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Find per segment the most balanced cut of one way: code, ties, weight of the left side, lesser side."""
     axis, parting = way % len(axes), way < len(axes)

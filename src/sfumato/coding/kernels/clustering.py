@@ -15,21 +15,38 @@ SLACK = 1e-9  # of rounding in bounds that only save work
 
 
 @compiled
+def unlike_levels(j: int, one: int, other: int, axes: tuple[Array, ...]) -> int:
+    """Count the levels of a tree on which two leaves lie under different nodes."""
+    leaves, heights, starts, _, _, nodes, _ = axes
+    unlike = 0
+    for level in range(heights[j]):
+        at = starts[j] + level * leaves[j]
+        unlike += nodes[at + one] != nodes[at + other]
+    return unlike
+
+
+@compiled
+def swap(points: tuple[Array, Array], one: int, other: int) -> None:
+    """Let two points change places."""
+    places, codes = points
+    for j in range(places.shape[0]):
+        places[j, one], places[j, other] = places[j, other], places[j, one]
+    for j in range(codes.shape[0]):
+        codes[j, one], codes[j, other] = codes[j, other], codes[j, one]
+
+
+@compiled
 def fill_rows(query: Array, coded: tuple[Array, ...], rows: Array) -> None:
     """Write for every code of every coded axis its squared distance to the query's code."""
-    leaves, heights, starts, places, weights, nodes, ranks = coded
+    leaves, heights, _, places, weights, _, ranks = coded
     for j in range(len(leaves)):
-        mine, first, width = query[j], places[j], leaves[j]
-        for code in range(width):
+        mine, first = query[j], places[j]
+        for code in range(leaves[j]):
             if heights[j] == 0:
                 apart = ranks[first + code] - ranks[first + mine]
                 rows[first + code] = apart * apart
                 continue
-            unlike = 0
-            for level in range(heights[j]):
-                at = starts[j] + level * width
-                unlike += nodes[at + code] != nodes[at + mine]
-            apart = unlike / heights[j]
+            apart = unlike_levels(j, code, mine, coded) / heights[j]
             rows[first + code] = weights[j] * (apart * apart)
 
 
@@ -162,10 +179,9 @@ def take(
         label[origin[place]] = group
         for j in range(places.shape[0]):
             sums[j] -= places[j, place]
-            places[j, place], places[j, free] = places[j, free], places[j, place]
         for j in range(codes.shape[0]):
             counts[coded[3][j] + codes[j, place]] -= 1
-            codes[j, place], codes[j, free] = codes[j, free], codes[j, place]
+        swap(points, place, free)
         distance[place], distance[free] = distance[free], distance[place]
         origin[place], origin[free] = origin[free], origin[place]
         place_of[origin[place]], place_of[origin[free]] = place, free
@@ -223,7 +239,7 @@ def mdav(
 def between(points: tuple[Array, Array], coded: tuple[Array, ...], one: int, other: int) -> float:
     """Compute the squared distance of two points, axis by axis as `measure` does."""
     places, codes = points
-    leaves, heights, starts, first, weights, nodes, ranks = coded
+    _, heights, _, first, weights, _, ranks = coded
     total = 0.0
     for j in range(places.shape[0]):
         total += (places[j, one] - places[j, other]) * (places[j, one] - places[j, other])
@@ -233,11 +249,7 @@ def between(points: tuple[Array, Array], coded: tuple[Array, ...], one: int, oth
             apart = ranks[first[j] + left] - ranks[first[j] + right]
             total += apart * apart
             continue
-        unlike = 0
-        for level in range(heights[j]):
-            at = starts[j] + level * leaves[j]
-            unlike += nodes[at + left] != nodes[at + right]
-        apart = unlike / heights[j]
+        apart = unlike_levels(j, left, right, coded) / heights[j]
         total += weights[j] * (apart * apart)
     return total
 

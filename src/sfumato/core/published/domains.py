@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.domain import Domain
+from sfumato.coding.domain import Domain, stated_scale
 from sfumato.core.publication import Center, Exact, Interval, Label, Node, ValueSet
 from sfumato.core.published.labels import as_moment, is_mask, parse_label
 from sfumato.core.published.plain import PlainIntervals, plain_days, plain_numbers
@@ -25,7 +25,7 @@ from sfumato.table.values import texts
 def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -> Domain:
     """Find the leaves that published texts speak of: a taxonomy's own, or every value and bound that is shown."""
     builder = schema.hierarchies.get(name)
-    stated = _stated_scale(name, schema)
+    stated = stated_scale(name, schema)
     numeric = _Numeric(shown)
     scale = numeric.scale if stated is None else stated
     if isinstance(builder, Taxonomy | OrderedGroups) and scale is not Scale.NUMERIC:
@@ -38,14 +38,6 @@ def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -
     labels = [parse_label(text, scale, {}) for text in shown]
     leaves = sorted({text for label in labels for text in _shown(label)})
     return Domain(name, scale, pa.array(leaves, pa.string()))
-
-
-def _stated_scale(name: str, schema: Schema) -> Scale | None:
-    if name in schema.scales:
-        return Scale(schema.scales[name])
-    if name in schema.orders:
-        return Scale.ORDINAL
-    return Scale(schema.hierarchies[name].scale) if name in schema.hierarchies else None
 
 
 class _Numeric:

@@ -17,7 +17,7 @@ from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
-from sfumato.judging.flagged_cells import Buckets, FlaggedCells
+from sfumato.judging.flagged_cells import FlaggedBuckets, FlaggedCells
 from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
@@ -43,7 +43,7 @@ class Counts:
     whole: Groups | None = None
     cells: FlaggedCells = field(default_factory=FlaggedCells)
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
-    _buckets: dict[str, Buckets] = field(default_factory=dict, init=False)
+    _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
     def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
         """Return what an adversary sees as groups for a model, and the published groups themselves."""
@@ -62,7 +62,7 @@ class Counts:
             return buckets.labels
         return (self.table.on(model.scope) if model.scope else self.table).grouped.labels
 
-    def _buckets_for(self, model: PrivacyModel) -> Buckets | None:
+    def _buckets_for(self, model: PrivacyModel) -> FlaggedBuckets | None:
         for name in model.attributes:
             if name in self.schema.flags:
                 if name not in self._buckets:

@@ -22,8 +22,14 @@ from sfumato.judging.risk.attackers import (
 )
 from sfumato.judging.risk.findings import Judgment
 from sfumato.judging.risk.individual import IndividualRisk, check_weights, household_risk, individual_risk
-from sfumato.judging.risk.persons import Persons, count_persons
-from sfumato.judging.risk.population import KMapTest, PopulationUniques, counted_uniques, k_map_test, population_uniques
+from sfumato.judging.risk.known_population import KnownPopulation, count_persons
+from sfumato.judging.risk.population_uniques import (
+    KMapTest,
+    PopulationUniques,
+    counted_uniques,
+    k_map_test,
+    population_uniques,
+)
 from sfumato.judging.risk.record_groups import RecordGroups, check_largest, refuse_columns
 from sfumato.judging.risk.separation import Separation, separations
 from sfumato.judging.risk.suda import SpecialUniques, special_uniques
@@ -150,7 +156,7 @@ class Population:
     basis: str
     size: float
     sizes: Sizes
-    counted: Persons | None = None
+    counted: KnownPopulation | None = None
 
 
 def assess_risk(

@@ -22,7 +22,7 @@ LARGEST_LOGIT = 16.0
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class PopulationSample:
     """How many groups of every size a sample has, and how large the population is."""
 
     sizes: Floats
@@ -30,15 +30,15 @@ class Sample:
     population: float
 
     @classmethod
-    def of(cls, sizes: npt.NDArray[np.integer], population: float) -> Sample:
+    def of(cls, sizes: npt.NDArray[np.integer], population: float) -> PopulationSample:
         """Count the groups of every size.
 
-        >>> sample = Sample.of(np.array([1, 1, 1, 1, 2, 2, 4]), 120)
+        >>> sample = PopulationSample.of(np.array([1, 1, 1, 1, 2, 2, 4]), 120)
         >>> sample.records, sample.groups, sample.fraction
         (12, 7, 0.1)
         """
-        require(len(sizes) > 0, "Sample", "sizes", "a list of at least one group", list(sizes))
-        require(is_number(population), "Sample", "population", "a number of persons", population)
+        require(len(sizes) > 0, "PopulationSample", "sizes", "a list of at least one group", list(sizes))
+        require(is_number(population), "PopulationSample", "population", "a number of persons", population)
         if population < sizes.sum():
             raise InvalidParameterError(
                 f"The population of {population:,.15g} is smaller than its sample of {int(sizes.sum()):,} records."
@@ -71,7 +71,7 @@ class Sample:
         return int(self.counts[self.sizes == size].sum())
 
 
-def zayatz(sample: Sample) -> float:
+def zayatz(sample: PopulationSample) -> float:
     r"""Estimate population uniques by Zayatz [1]_: $c_1 P / f$ with the chance $P$ that a sample unique is one.
 
     The groups of the population are taken to be sized as those of the sample, so that, with the hypergeometric
@@ -89,7 +89,7 @@ def zayatz(sample: Sample) -> float:
     return sample.uniques / sample.fraction * float(weighted[sample.sizes == 1].sum() / weighted.sum())
 
 
-def _one_of(sample: Sample) -> Floats:
+def _one_of(sample: PopulationSample) -> Floats:
     r"""Return $h(1; N, i, n)$ for every size $i$: exactly one of a group of that size is sampled."""
     population, records = sample.population, sample.records
     steps = np.arange(1, int(sample.sizes[-1]))
@@ -99,7 +99,7 @@ def _one_of(sample: Sample) -> Floats:
     return np.asarray(sample.sizes * sample.fraction * others_stay_out[sample.sizes.astype(np.int64) - 1])
 
 
-def pitman(sample: Sample) -> float | None:
+def pitman(sample: PopulationSample) -> float | None:
     r"""Estimate population uniques by Pitman's sampling formula [1]_.
 
     The estimate is $\Gamma(\theta+1) / \Gamma(\theta+\alpha) \cdot N^\alpha$, where $\theta > -\alpha$ and
@@ -139,7 +139,7 @@ def pitman(sample: Sample) -> float | None:
     return exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(sample.population))
 
 
-def _ewens(sample: Sample) -> float | None:
+def _ewens(sample: PopulationSample) -> float | None:
     """Return the theta of greatest likelihood for alpha 0; None if it is beyond what can be computed."""
     from scipy.optimize import brentq
     from scipy.special import digamma
@@ -153,7 +153,7 @@ def _ewens(sample: Sample) -> float | None:
     return float(brentq(surplus, least, most)) if surplus(least) < 0 < surplus(most) else None
 
 
-def _falls_in_alpha(sample: Sample, theta: float) -> bool:
+def _falls_in_alpha(sample: PopulationSample, theta: float) -> bool:
     """Return whether the likelihood falls in alpha from 0 on."""
     from scipy.special import digamma
 
@@ -166,7 +166,7 @@ def _pitman_parameters(point: Floats) -> tuple[float, float]:
     return float(np.exp(point[0])) - alpha, alpha
 
 
-def _pitman_starts(sample: Sample, limit: float | None) -> list[tuple[float, float]]:
+def _pitman_starts(sample: PopulationSample, limit: float | None) -> list[tuple[float, float]]:
     """Start where moments of the first two counts lead, near the limit of alpha 0, and at six other places."""
     n, u, ones, twos = sample.records, sample.groups, sample.uniques, sample.having(2)
     places = [] if limit is None else [(limit, 0.02), (limit, 0.1)]
@@ -181,7 +181,7 @@ def _pitman_starts(sample: Sample, limit: float | None) -> list[tuple[float, flo
     return [(log(theta + alpha), log(alpha / (1 - alpha))) for theta, alpha in places]
 
 
-def snb(sample: Sample) -> float | None:
+def snb(sample: PopulationSample) -> float | None:
     r"""Estimate population uniques by the slide negative binomial model [1]_: $K b^a$.
 
     The $K$ groups of the population have one person more than a negative binomial number with parameters
@@ -233,7 +233,7 @@ def _snb_parameters(point: Floats) -> tuple[float, float]:
     return float(np.exp(point[0])), float(1 / (1 + np.exp(-point[1])))
 
 
-def _haas_stokes(sample: Sample) -> float:
+def _haas_stokes(sample: PopulationSample) -> float:
     """Estimate the number of groups in the population, from a sample that has uniques and is not everybody."""
     f, i, c = sample.fraction, sample.sizes, sample.counts
     skew = ((i * f**2 * (1 - f**2) ** (i - 1)) @ c) / (((1 - f**2) ** i - (1 - f) ** i) @ c)

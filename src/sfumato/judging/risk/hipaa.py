@@ -16,7 +16,7 @@ from sfumato.core.publication import Center, Interval, Label
 from sfumato.core.published.labels import parse_label
 from sfumato.inspection.names import Meaning, hint
 from sfumato.inspection.patterns import DATES
-from sfumato.inspection.profile import Kind, Profile
+from sfumato.inspection.profile import CellKind, Profile
 from sfumato.judging.risk.findings import Finding, Judgment
 from sfumato.judging.risk.hipaa_columns import IDENTIFIERS, Evidence, evidence, shown_profiles
 from sfumato.schema.scales import Scale
@@ -117,9 +117,9 @@ def _dates(profiles: Iterable[Profile]) -> Finding:
     found = []
     for column in profiles:
         said = hint(column.name)
-        if column.kind in {Kind.DATE, Kind.MOMENT}:
+        if column.kind in {CellKind.DATE, CellKind.MOMENT}:
             found.append(Evidence("C", column.name, f"it holds {column.kind}", certain=True))
-        elif column.kind is Kind.TEXT and _finer_than_year(column):
+        elif column.kind is CellKind.TEXT and _finer_than_year(column):
             found.append(Evidence("C", column.name, "it tells more of a date than the year", certain=True))
         elif said is not None and said.word in DATE_PARTS:
             found.append(
@@ -175,7 +175,7 @@ def _age_evidence(column: Profile) -> Iterable[Evidence]:
 
 def _greatest_ages(column: Profile) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the greatest age that each distinct value allows, infinite if open to the top, and which are intervals."""
-    if column.kind in {Kind.WHOLE, Kind.REAL}:
+    if column.kind in {CellKind.WHOLE, CellKind.REAL}:
         ages = np.asarray(column.values.cast(pa.float64()).to_numpy(zero_copy_only=False))
         return ages, np.zeros(len(ages), dtype=np.bool_)
     labels = [parse_label(text, Scale.NUMERIC, {}) for text in texts(column.values).to_pylist()]
@@ -192,9 +192,9 @@ def _top(label: Label) -> float:
 
 def _years(column: Profile) -> npt.NDArray[np.float64]:
     """Return the year that every distinct value tells; infinite where it tells none."""
-    if column.kind in {Kind.DATE, Kind.MOMENT}:
+    if column.kind in {CellKind.DATE, CellKind.MOMENT}:
         return np.asarray(pc.year(column.values).to_numpy(zero_copy_only=False), dtype=np.float64)
-    if column.kind is Kind.WHOLE:
+    if column.kind is CellKind.WHOLE:
         years = np.asarray(column.values.to_numpy(zero_copy_only=False), dtype=np.float64)
         return np.where((years >= 1800) & (years <= 9999), years, inf)  # noqa: PLR2004 - four-digit years
     return np.full(column.distinct, inf)

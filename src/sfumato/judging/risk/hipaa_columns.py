@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.inspection.names import Hint, Meaning, hint
 from sfumato.inspection.patterns import personal_pattern
-from sfumato.inspection.profile import Kind, Profile, profile
+from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.roles import Clues, free_text, propose_role
 from sfumato.schema.roles import Role
 from sfumato.table.values import texts
@@ -140,14 +140,14 @@ def shown_profiles(table: pa.Table) -> Iterator[Profile]:
 
 
 def _all_suppressed(column: Profile) -> bool:
-    if column.kind is not Kind.TEXT:
+    if column.kind is not CellKind.TEXT:
         return False
     return bool(pc.all(pc.match_substring_regex(texts(column.values), r"^\s*\*+\s*$")).as_py())
 
 
 def _column_evidence(column: Profile) -> Iterator[Evidence]:
     said = hint(column.name)
-    if column.kind is Kind.BOOLEAN:
+    if column.kind is CellKind.BOOLEAN:
         return
     letters = set()
     for letter, why in (*_by_name(column, said), *_by_looks(column)):
@@ -180,7 +180,7 @@ def _by_name(column: Profile, said: Hint | None) -> Iterator[tuple[str, str]]:
 
 
 def _by_looks(column: Profile) -> Iterator[tuple[str, str]]:
-    found = personal_pattern(column.sample) if column.kind in {Kind.TEXT, Kind.WHOLE} else None
+    found = personal_pattern(column.sample) if column.kind in {CellKind.TEXT, CellKind.WHOLE} else None
     if found is not None:
         pattern, part = found
         letters = [each.letter for each in IDENTIFIERS if pattern.looks_like in each.looks]

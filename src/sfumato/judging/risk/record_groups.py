@@ -22,7 +22,7 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
-class Cells(NamedTuple):
+class GroupCells(NamedTuple):
     """The codes of some groups in every column, and which of these cells are missing ones that may be anything."""
 
     codes: Sequence[npt.NDArray[np.integer]]
@@ -119,7 +119,7 @@ class RecordGroups:
         """
         if self.missing is Missing.OWN_VALUE or not any(flags.any() for flags in self.lost):
             return self.sizes
-        mine = Cells(self.cells, self.lost)
+        mine = GroupCells(self.cells, self.lost)
         return _matching(mine, mine, self.sizes, self.widths)
 
     def united(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
@@ -145,7 +145,7 @@ class RecordGroups:
             cells.append(codes_of[codes])
             lost.append(cells[-1] == missing)
             widths.append(elsewhere + 1)
-        mine, others = Cells(self.cells, self.lost), Cells(cells, lost)
+        mine, others = GroupCells(self.cells, self.lost), GroupCells(cells, lost)
         if self.missing is Missing.OWN_VALUE:
             mine, others = _told_apart(mine), _told_apart(others)
         return _matching(mine, others, population.sizes, widths)
@@ -163,11 +163,11 @@ def check_largest(largest: int) -> None:
     require(is_whole(largest) and largest >= 1, "assess_risk", "max_subset", "a whole number of at least 1", largest)
 
 
-def _told_apart(cells: Cells) -> Cells:
-    return Cells(cells.codes, [np.zeros_like(flags) for flags in cells.lost])
+def _told_apart(cells: GroupCells) -> GroupCells:
+    return GroupCells(cells.codes, [np.zeros_like(flags) for flags in cells.lost])
 
 
-def _matching(mine: Cells, others: Cells, weights: Counts, widths: Sequence[int]) -> Counts:
+def _matching(mine: GroupCells, others: GroupCells, weights: Counts, widths: Sequence[int]) -> Counts:
     """Sum the weights of all others that agree with each of mine wherever neither misses a cell.
 
     Both are taken by their pattern of missing cells, so there are as many groupings as pairs of patterns.

@@ -9,7 +9,7 @@ from sfumato.judging.risk.showing import html_table, share, text_table
 
 if TYPE_CHECKING:
     from sfumato.judging.risk.assess import Risk
-    from sfumato.judging.risk.population import PopulationUniques
+    from sfumato.judging.risk.population_uniques import PopulationUniques
 
 Rows: TypeAlias = list[tuple[str, ...]]
 MOST_SUBSETS = 5

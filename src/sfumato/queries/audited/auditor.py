@@ -16,10 +16,10 @@ import pyarrow as pa
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.audited.extremes import UNBOUNDED, Maxima
-from sfumato.queries.audited.history import Asked, History
+from sfumato.queries.audited.history import History, PastQuestion
 from sfumato.queries.audited.narrowing import Answered, Tolerance, class_sizes, maximum_narrows, sum_narrows
-from sfumato.queries.audited.partition import Truths
-from sfumato.queries.audited.sums import Sums, Verdict
+from sfumato.queries.audited.row_classes import Truths
+from sfumato.queries.audited.sums import AnsweredSums, SumDisclosure
 from sfumato.queries.estimates.rows import RowColumn, natural_column, refuse_unknown, satisfying
 from sfumato.queries.query import Query
 from sfumato.table.frames import Frame, to_arrow
@@ -115,7 +115,7 @@ class QueryAuditor:
         self._lock = Lock()
         self._seen = 0
         self._family = np.zeros(rows, dtype=np.int8)
-        self._sums = Sums(rows)
+        self._sums = AnsweredSums(rows)
         self._totals: list[float] = []
         self._maxima = {"max": Maxima(rows), "min": Maxima(rows)}
 
@@ -123,7 +123,7 @@ class QueryAuditor:
         return f"QueryAuditor({self.column!r}, {len(self._values)} rows)"
 
     @property
-    def history(self) -> tuple[Asked, ...]:
+    def history(self) -> tuple[PastQuestion, ...]:
         """All questions, answered and denied, of everyone."""
         return self._history.all()
 
@@ -145,7 +145,7 @@ class QueryAuditor:
         question = f"{kind} of {self.column}{repr(query).removeprefix('Query(count').removesuffix(')')}"
         if kind == "count":
             with self._history.turn() as store:
-                History.add(store, Asked(user, kind, question, denied=False), rows)
+                History.add(store, PastQuestion(user, kind, question, denied=False), rows)
             return ExactAnswer(question=question, value=int(rows.sum()))
         if not rows.any():
             raise InvalidParameterError("No row satisfies the conditions; ask about others.")
@@ -158,31 +158,31 @@ class QueryAuditor:
             for entry in self._history.answered_after(store, self._seen):
                 self._note(entry.kind, entry.rows)
                 self._seen = entry.number
-            reason, verdict = self._judge(kind, rows)
-            entered = History.add(store, Asked(user, kind, question, denied=bool(reason)), rows)
+            reason, disclosure = self._judge(kind, rows)
+            entered = History.add(store, PastQuestion(user, kind, question, denied=bool(reason)), rows)
         if reason:
             return Denied(question=question, reason=reason)
-        self._note(kind, rows, verdict)
+        self._note(kind, rows, disclosure)
         self._seen = entered
         return ExactAnswer(question=question, value=self._answer(kind, rows))
 
-    def _judge(self, kind: str, rows: Truths) -> tuple[str, Verdict | None]:
+    def _judge(self, kind: str, rows: Truths) -> tuple[str, SumDisclosure | None]:
         """Say why a question must be denied, or nothing; no value of these rows is looked at."""
         if not np.isin(self._family[rows], (0, FAMILIES[kind])).all():
             return MIXES, None
         if FAMILIES[kind] == FAMILIES["sum"]:
-            verdict = self._sums.judge(rows)
-            if verdict.discloses:
+            disclosure = self._sums.judge(rows)
+            if disclosure.discloses:
                 return DISCLOSES, None
-            wide = self.tolerance is None or verdict.known or not self._sum_narrows(verdict, self.tolerance)
-            return "" if wide else NARROWS, verdict
+            wide = self.tolerance is None or disclosure.known or not self._sum_narrows(disclosure, self.tolerance)
+            return "" if wide else NARROWS, disclosure
         if self._maxima[kind].discloses(rows):
             return DISCLOSES, None
         wide = self.tolerance is None or not maximum_narrows(self._room(kind, rows, self.tolerance), self.tolerance)
         return "" if wide else NARROWS, None
 
-    def _sum_narrows(self, verdict: Verdict, tolerance: Tolerance) -> bool:
-        cover, asked = verdict.cover, self._sums.asked.astype(np.float64)
+    def _sum_narrows(self, disclosure: SumDisclosure, tolerance: Tolerance) -> bool:
+        cover, asked = disclosure.cover, self._sums.asked.astype(np.float64)
         past = Answered(
             asked=np.concatenate([asked, asked[:, cover.split]], axis=1),
             sums=np.array(self._totals),
@@ -201,11 +201,11 @@ class QueryAuditor:
             room[known] = tolerance.high - self._distinct[len(self._distinct) - 1 - upper[known]]
         return room
 
-    def _note(self, kind: str, rows: Truths, verdict: Verdict | None = None) -> None:
+    def _note(self, kind: str, rows: Truths, disclosure: SumDisclosure | None = None) -> None:
         """Take an answered question into account."""
         self._family[rows] = FAMILIES[kind]
         if FAMILIES[kind] == FAMILIES["sum"]:
-            found = verdict or self._sums.judge(rows)
+            found = disclosure or self._sums.judge(rows)
             if not found.known:
                 self._totals.append(float(self._answer("sum", rows)))
             self._sums.accept(found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.audited.history import Asked
+from sfumato.queries.audited.history import PastQuestion
 
 SIZE, GAP = 18, 4
 LEFT, TOP = 110, 28
@@ -15,7 +15,7 @@ LETTERS = 14
 MOST = 200
 
 
-def draw_history(history: Sequence[Asked]) -> str:
+def draw_history(history: Sequence[PastQuestion]) -> str:
     """Draw questions in order, one line per user (SVG): full squares were answered, crossed ones denied."""
     if not 0 < len(history) <= MOST:
         raise InvalidParameterError(f"A picture shows 1 to {MOST} questions; there are {len(history)}.")
@@ -39,7 +39,7 @@ def _user(line: int, user: str) -> str:
     return f'<text x="{GAP}" y="{y}" font-size="11" fill="currentColor">{escape(shown)}</text>'
 
 
-def _square(place: int, line: int, asked: Asked) -> str:
+def _square(place: int, line: int, asked: PastQuestion) -> str:
     x, y = LEFT + place * (SIZE + GAP), TOP + line * (SIZE + GAP)
     color = DENIED if asked.denied else ANSWERED
     cross = f'<path d="M{x} {y}l{SIZE} {SIZE}m0 {-SIZE}l{-SIZE} {SIZE}" stroke="{color}"/>' if asked.denied else ""

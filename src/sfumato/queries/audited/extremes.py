@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.queries.audited.partition import Integers, Partition, Truths
+from sfumato.queries.audited.row_classes import Integers, RowClasses, Truths
 
 UNBOUNDED = np.iinfo(np.int64).max
 FIRST_ROOM = 64
@@ -25,7 +25,7 @@ class Maxima:
     """The answered maxima of a column."""
 
     def __init__(self, rows: int) -> None:
-        self.partition = Partition(rows)
+        self.partition = RowClasses(rows)
         self.upper = np.array([UNBOUNDED], dtype=np.int64)
         self._answers = np.zeros(0, dtype=np.int64)
         self._extreme = np.zeros((FIRST_ROOM, FIRST_ROOM), dtype=np.bool_)

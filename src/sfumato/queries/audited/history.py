@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.audited.partition import Truths
+from sfumato.queries.audited.row_classes import Truths
 from sfumato.table.held_file import create, damaged, facts, held
 
 WHAT = "query history"
@@ -31,7 +31,7 @@ CREATE TABLE questions (
 """
 
 
-class Asked(NamedTuple):
+class PastQuestion(NamedTuple):
     """A question of the history."""
 
     user: str
@@ -91,7 +91,7 @@ class History:
             yield Entry(entry, kind, np.unpackbits(bits, count=self.rows).astype(np.bool_))
 
     @staticmethod
-    def add(store: Connection, asked: Asked, rows: Truths) -> int:
+    def add(store: Connection, asked: PastQuestion, rows: Truths) -> int:
         """Note a question before it is answered or denied."""
         packed = None if asked.denied or asked.kind == "count" else zlib.compress(np.packbits(rows).tobytes(), 1)
         done = store.execute(
@@ -101,8 +101,8 @@ class History:
         assert done.lastrowid is not None  # noqa: S101 - SQLite numbers every row that it inserts
         return done.lastrowid
 
-    def all(self) -> tuple[Asked, ...]:
+    def all(self) -> tuple[PastQuestion, ...]:
         """Return all questions, in order."""
         with held(self.path, WHAT) as store:
             found = store.execute("SELECT user, kind, question, denied FROM questions ORDER BY entry").fetchall()
-        return tuple(Asked(user, kind, question, bool(denied)) for user, kind, question, denied in found)
+        return tuple(PastQuestion(user, kind, question, bool(denied)) for user, kind, question, denied in found)

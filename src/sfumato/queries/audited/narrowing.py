@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.queries.audited.partition import Integers
+from sfumato.queries.audited.row_classes import Integers
 
 Floats = npt.NDArray[np.float64]
 DRAWS = 200

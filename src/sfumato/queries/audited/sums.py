@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.queries.audited.elimination import PRIME, add_rows, leaves_one_person, take_away
-from sfumato.queries.audited.partition import Cover, Partition, Truths
+from sfumato.queries.audited.row_classes import ClassCover, RowClasses, Truths
 
 SMALL = 1 << 15  # fractions with smaller numerators and denominators are unique modulo the prime
 FIRST_ROOM = 64
@@ -26,22 +26,22 @@ Small = TypeVar("Small", np.int8, np.int32)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Verdict:
+class SumDisclosure:
     """What a further sum would do: tell nothing that is not known, disclose, or neither."""
 
     known: bool
     discloses: bool
-    cover: Cover
+    cover: ClassCover
     reduced: Numbers
     combination: Numbers
     pivot: int = -1
 
 
-class Sums:
+class AnsweredSums:
     """The answered sums of a column."""
 
     def __init__(self, rows: int) -> None:
-        self.partition = Partition(rows)
+        self.partition = RowClasses(rows)
         self.rank = 0
         self._pivots = np.zeros(0, dtype=np.int64)
         self._form = np.zeros((FIRST_ROOM, FIRST_ROOM), dtype=np.int32)
@@ -57,13 +57,13 @@ class Sums:
     def _width(self) -> int:
         return len(self.partition.sizes)
 
-    def judge(self, rows: Truths) -> Verdict:
+    def judge(self, rows: Truths) -> SumDisclosure:
         """Say what the sum over these rows would tell, whatever it is."""
         cover = self.partition.cover(rows)
         width, rank = self._width, self.rank
         if (rank + 1) * (width + len(cover.split)) > MOST_CELLS:
             nothing = np.zeros(0, dtype=np.int64)
-            return Verdict(known=False, discloses=True, cover=cover, reduced=nothing, combination=nothing)
+            return SumDisclosure(known=False, discloses=True, cover=cover, reduced=nothing, combination=nothing)
         chosen = np.flatnonzero(cover.full[self._pivots])
         total = np.zeros(width, dtype=np.int64)
         add_rows(self._form, chosen, width, total)
@@ -73,7 +73,7 @@ class Sums:
         reduced = np.concatenate([kept, (1 + PRIME - total[cover.split]) % PRIME])
         if not reduced.any():
             proven = self._is_combination(made[:rank], cover.full)
-            return Verdict(known=proven, discloses=not proven, cover=cover, reduced=reduced, combination=made)
+            return SumDisclosure(known=proven, discloses=not proven, cover=cover, reduced=reduced, combination=made)
         pivot = int(np.flatnonzero(reduced)[0])
         inverse = pow(int(reduced[pivot]), -1, PRIME)
         reduced = reduced * inverse % PRIME
@@ -84,33 +84,33 @@ class Sums:
         alone = int(sizes[reduced > 0].sum()) == 1
         if not alone:
             alone = leaves_one_person(self._columns(cover), self._factors(pivot, cover), reduced, sizes)
-        return Verdict(known=False, discloses=alone, cover=cover, reduced=reduced, combination=made, pivot=pivot)
+        return SumDisclosure(known=False, discloses=alone, cover=cover, reduced=reduced, combination=made, pivot=pivot)
 
-    def accept(self, verdict: Verdict) -> None:
+    def accept(self, disclosure: SumDisclosure) -> None:
         """Note that a sum is answered."""
-        if verdict.known:
+        if disclosure.known:
             return
-        cover, rank = verdict.cover, self.rank
-        self._make_room(rank + 1, len(verdict.reduced))
-        old, width = self._width, len(verdict.reduced)
-        factors = self._factors(verdict.pivot, cover)
+        cover, rank = disclosure.cover, self.rank
+        self._make_room(rank + 1, len(disclosure.reduced))
+        old, width = self._width, len(disclosure.reduced)
+        factors = self._factors(disclosure.pivot, cover)
         for matrix in (self._form, self._asked):
             matrix[:rank, old:width] = matrix[:rank, cover.split]
-        take_away(self._form[:rank, :width], factors, verdict.reduced)
-        take_away(self._made_of[:rank, : rank + 1], factors, verdict.combination)
-        self._form[rank, :width] = verdict.reduced
-        self._made_of[rank, : rank + 1] = verdict.combination
+        take_away(self._form[:rank, :width], factors, disclosure.reduced)
+        take_away(self._made_of[:rank, : rank + 1], factors, disclosure.combination)
+        self._form[rank, :width] = disclosure.reduced
+        self._made_of[rank, : rank + 1] = disclosure.combination
         self._asked[rank, :width] = cover.members
-        self._pivots = np.append(self._pivots, verdict.pivot)
+        self._pivots = np.append(self._pivots, disclosure.pivot)
         self.partition.split(cover)
         self.rank += 1
 
-    def _columns(self, cover: Cover) -> npt.NDArray[np.int32]:
+    def _columns(self, cover: ClassCover) -> npt.NDArray[np.int32]:
         """Return the form with the columns that a split would add."""
         form = self._form[: self.rank, : self._width]
         return np.concatenate([form, form[:, cover.split]], axis=1) if len(cover.split) else form
 
-    def _factors(self, pivot: int, cover: Cover) -> Numbers:
+    def _factors(self, pivot: int, cover: ClassCover) -> Numbers:
         source = pivot if pivot < self._width else int(cover.split[pivot - self._width])
         return self._form[: self.rank, source].astype(np.int64)
 

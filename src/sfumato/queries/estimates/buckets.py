@@ -11,7 +11,7 @@ from sfumato.queries.estimates.pieces import Floats, Ints, Truths, sum_by
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Buckets:
+class BucketedCells:
     """The cells in buckets, as labels, the bucket of each, and how many each bucket has."""
 
     label: Ints

@@ -13,8 +13,8 @@ from sfumato.coding.domain import Domain, describe
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.queries.estimates.buckets import Buckets, Packed
-from sfumato.queries.estimates.pieces import Floats, Ints, Judged, Numbers, Pieces
+from sfumato.queries.estimates.buckets import BucketedCells, Packed
+from sfumato.queries.estimates.pieces import AttributePieces, Floats, Ints, JudgedCondition, Numbers
 from sfumato.queries.estimates.reading import read_pieces
 from sfumato.queries.query import Condition, Query
 from sfumato.schema.schema import Schema
@@ -26,7 +26,7 @@ Known = Mapping[str, tuple[Domain, bool]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sums:
+class ColumnSums:
     """What a column adds to sums where a condition holds: the numbers of every label, and the mean of every cell.
 
     `ascending` are the numbers in buckets, and `descending` the same negated.
@@ -46,9 +46,9 @@ class AnsweredColumn:
     bucket. Cells are numbered: first the labels, then the buckets.
     """
 
-    pieces: Pieces
+    pieces: AttributePieces
     cells: Ints
-    buckets: Buckets
+    buckets: BucketedCells
 
     @property
     def labels(self) -> int:
@@ -60,7 +60,7 @@ class AnsweredColumn:
         """How many cells there are."""
         return self.labels + len(self.buckets)
 
-    def judge(self, condition: Condition | None) -> tuple[Judged, Judged]:
+    def judge(self, condition: Condition | None) -> tuple[JudgedCondition, JudgedCondition]:
         """Judge a condition for every label, and for every cell."""
         known = self._judged
         if condition not in known:
@@ -70,7 +70,7 @@ class AnsweredColumn:
                 known[condition] = by_label, by_label
             else:
                 sizes = self.buckets.sizes
-                by_cell = Judged(
+                by_cell = JudgedCondition(
                     np.append(by_label.share, self.buckets.mean(by_label.share)),
                     np.append(by_label.sure, self.buckets.count(by_label.sure) == sizes),
                     np.append(by_label.possible, self.buckets.count(by_label.possible) > 0),
@@ -78,13 +78,13 @@ class AnsweredColumn:
                 known[condition] = by_label, by_cell
         return known[condition]
 
-    def sums(self, condition: Condition | None) -> Sums:
+    def sums(self, condition: Condition | None) -> ColumnSums:
         """Return what the column adds to a sum where a condition holds."""
         known = self._sums
         if condition not in known:
             known.clear()
             numbers, possible = self.pieces.numbers(self.pieces.match(condition)), self.judge(condition)[0].possible
-            known[condition] = Sums(
+            known[condition] = ColumnSums(
                 numbers,
                 np.append(numbers.expected, self.buckets.mean(numbers.expected)),
                 self.buckets.packed(numbers.least, possible),
@@ -93,11 +93,11 @@ class AnsweredColumn:
         return known[condition]
 
     @cached_property
-    def _judged(self) -> dict[Condition | None, tuple[Judged, Judged]]:
+    def _judged(self) -> dict[Condition | None, tuple[JudgedCondition, JudgedCondition]]:
         return {}
 
     @cached_property
-    def _sums(self) -> dict[Condition | None, Sums]:
+    def _sums(self) -> dict[Condition | None, ColumnSums]:
         return {}
 
 
@@ -122,14 +122,14 @@ def read_column(
     bucket = bucket_numbers(table, name)
     if bucket is None:
         nothing = np.zeros(0, dtype=np.int64)
-        return AnsweredColumn(pieces, label, Buckets(nothing, nothing, nothing))
+        return AnsweredColumn(pieces, label, BucketedCells(nothing, nothing, nothing))
     places = np.flatnonzero(bucket != NOT_PUBLISHED)
     numbers, mine = np.unique(bucket[places], return_inverse=True)
     cells = label.copy()
     cells[places] = len(texts) + 1 + mine
     order = np.argsort(mine, kind="stable")
     sizes = np.bincount(mine, minlength=len(numbers)).astype(np.int64)
-    return AnsweredColumn(pieces, cells, Buckets(label[places][order], mine[order].astype(np.int64), sizes))
+    return AnsweredColumn(pieces, cells, BucketedCells(label[places][order], mine[order].astype(np.int64), sizes))
 
 
 def refuse_unpublished(name: str, table: pa.Table, schema: Schema) -> None:

@@ -25,7 +25,7 @@ def sum_by(number: Ints, amounts: Floats | Truths, width: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cover:
+class LabelCover:
     """For every label the pieces that it covers: from `first` to `last`, or `members` where it is listed there.
 
     `missing` tells which labels may stand for a missing value, too.
@@ -81,14 +81,14 @@ class Cover:
         owner, piece = self.owned
         return np.append(label, owner), np.append(self.first[label] + within, piece)
 
-    def reversed(self, pieces: int) -> Cover:
+    def reversed(self, pieces: int) -> LabelCover:
         """Count the pieces from the other end."""
         turned = {label: pieces - 1 - owned for label, owned in self.members.items()}
-        return Cover(pieces - 1 - self.last, pieces - 1 - self.first, turned, self.missing)
+        return LabelCover(pieces - 1 - self.last, pieces - 1 - self.first, turned, self.missing)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Judged:
+class JudgedCondition:
     """What is known of a condition for every label or cell: its probability, whether it surely or possibly holds."""
 
     share: Floats
@@ -106,7 +106,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pieces:
+class AttributePieces:
     """The pieces of one attribute.
 
     Parameters
@@ -127,7 +127,7 @@ class Pieces:
     mean: Floats
     weight: Floats
     shown: Floats
-    cover: Cover
+    cover: LabelCover
     listed: bool
 
     def __len__(self) -> int:
@@ -144,14 +144,14 @@ class Pieces:
         unshown = isinstance(condition, Compared) and condition.sign == "!="
         return np.append(leaves, [unshown] * (len(self) - len(leaves))).astype(np.bool_)
 
-    def judge(self, match: Truths) -> Judged:
+    def judge(self, match: Truths) -> JudgedCondition:
         """Return for every label how likely, sure and possible it is that its value lies in the matching pieces."""
         met = self.cover.total(match.astype(np.float64))
         possible = met > 0
         sure = possible & (met == self._covered) & ~self.cover.missing
         share = self._mean_of(match.astype(np.float64), possible & ~sure)
         share = np.where(sure, 1.0, np.where(possible, share, 0.0))
-        return Judged(np.clip(share, 0.0, 1.0), sure, possible)
+        return JudgedCondition(np.clip(share, 0.0, 1.0), sure, possible)
 
     def numbers(self, match: Truths) -> Numbers:
         """Return for every label what number to expect, the least and the greatest, in the matching pieces."""

@@ -16,7 +16,7 @@ from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.queries.estimates.pieces import Cover, Floats, Ints, Pieces, is_numeric
+from sfumato.queries.estimates.pieces import AttributePieces, Floats, Ints, LabelCover, is_numeric
 from sfumato.queries.query import Condition, places
 from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
@@ -30,7 +30,7 @@ def read_pieces(
     schema: Schema,
     conditions: Sequence[Condition],
     known: tuple[Domain, bool] | None,
-) -> Pieces:
+) -> AttributePieces:
     """Cut an attribute into pieces.
 
     Parameters
@@ -55,7 +55,9 @@ def read_pieces(
     return _of_leaves(column, Domain(name, domain.scale, leaves), weight, maybe_missing=True, others=True)
 
 
-def _of_leaves(column: PublishedColumn, domain: Domain, weight: Floats, *, maybe_missing: bool, others: bool) -> Pieces:
+def _of_leaves(
+    column: PublishedColumn, domain: Domain, weight: Floats, *, maybe_missing: bool, others: bool
+) -> AttributePieces:
     """Take every leaf as a piece; with `others`, stars and masks may stand for values that are not shown, too."""
     seen = PublishedColumn(column.name, column.texts, column.codes, column.schema, domain)
     labels, found = seen.labels, seen.coverage
@@ -76,10 +78,12 @@ def _of_leaves(column: PublishedColumn, domain: Domain, weight: Floats, *, maybe
     missing = found.missing & (maybe_missing or column.schema.missing is Missing.MATCHES_ALL)
     place = domain.positions if is_numeric(domain) else np.zeros(len(domain))
     place, weight = np.append(place, [0.0] * others), np.append(weight, [0.0] * others)
-    return Pieces(domain, place, place, place, place, weight, weight, Cover(first, last, members, missing), listed=True)
+    return AttributePieces(
+        domain, place, place, place, place, weight, weight, LabelCover(first, last, members, missing), listed=True
+    )
 
 
-def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> Pieces:
+def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> AttributePieces:
     """Cut the axis of numbers at every one that is shown or asked for: points, and the gaps between them.
 
     Where all shown numbers are whole, a gap weighs as many whole numbers as it holds; otherwise, its width. Beyond
@@ -107,7 +111,9 @@ def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> Pieces
         middle = low / 2 + high / 2
     positions = np.where(np.isinf(low), low, np.where(np.isinf(high), high, middle))
     listed = (~gap & np.isin(low, own)).astype(np.float64)
-    return Pieces(domain, positions, low, high, mean, weight, listed, _place(column, domain, points), listed=False)
+    return AttributePieces(
+        domain, positions, low, high, mean, weight, listed, _place(column, domain, points), listed=False
+    )
 
 
 def _numeric(column: PublishedColumn) -> Domain:
@@ -122,7 +128,7 @@ def _interleaved(gaps: Floats, points: Floats) -> Floats:
     return pieces
 
 
-def _place(column: PublishedColumn, domain: Domain, points: Floats) -> Cover:
+def _place(column: PublishedColumn, domain: Domain, points: Floats) -> LabelCover:
     """Find the pieces of the axis that every label covers."""
     labels = [parse_label(text, Scale.NUMERIC, {}) for text in column.texts]
     ends = [(label.low, label.high) if isinstance(label, Interval) else _ends(label) for label in labels]
@@ -149,7 +155,7 @@ def _place(column: PublishedColumn, domain: Domain, points: Floats) -> Cover:
             "name its scale or hierarchy in the schema."
         )
     missing = np.array([isinstance(label, Suppressed | MissingCell) for label in labels], dtype=np.bool_)
-    return Cover(first.astype(np.int64), last.astype(np.int64), members, missing)
+    return LabelCover(first.astype(np.int64), last.astype(np.int64), members, missing)
 
 
 def _ends(label: Label) -> tuple[object, object]:

@@ -15,7 +15,7 @@ from sfumato.core.published.table import refuse_unreadable
 from sfumato.exceptions import WriteError
 from sfumato.queries.estimates.columns import known_domains, read_column
 from sfumato.queries.estimates.long_form import PROBABILITY, RECORD, bucketized, is_spelled_out, refuse_taken, slices_of
-from sfumato.queries.estimates.pieces import Pieces, sum_by
+from sfumato.queries.estimates.pieces import AttributePieces, sum_by
 from sfumato.schema.schema import Schema
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import quoted
@@ -177,7 +177,7 @@ def _values(table: pa.Table, name: str, schema: Schema, known: tuple[Domain, boo
     )
 
 
-def _countable(pieces: Pieces) -> Domain | None:
+def _countable(pieces: AttributePieces) -> Domain | None:
     """List the values of an axis: the numbers shown if all cells are single ones, or all whole ones between them."""
     domain, cover = pieces.domain, pieces.cover
     covers = cover.first <= cover.last

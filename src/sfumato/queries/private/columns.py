@@ -29,7 +29,7 @@ OWNER = "PrivateTable"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Stated:
+class StatedColumns:
     """A table's columns, read as was stated."""
 
     columns: Mapping[str, RowColumn]
@@ -73,7 +73,7 @@ class Stated:
 
 def stated(
     table: pa.Table, bounds: Mapping[str, tuple[float, float]], categories: Mapping[str, Iterable[object]]
-) -> Stated:
+) -> StatedColumns:
     """Read the columns as is stated."""
     limits = {name: _bounds(name, given) for name, given in bounds.items()}
     labels = {name: _categories(name, given) for name, given in categories.items()}
@@ -83,7 +83,7 @@ def stated(
             raise InvalidParameterError(f"Column {name!r} has bounds and categories; state one of them.")
     columns: dict[str, RowColumn] = {name: number_column(name, table[name]) for name in limits}
     columns |= {name: text_column(name, table[name]) for name in labels}
-    return Stated(columns=columns, bounds=limits, categories=labels, known=tuple(table.column_names))
+    return StatedColumns(columns=columns, bounds=limits, categories=labels, known=tuple(table.column_names))
 
 
 def whole_steps(values: npt.NDArray[np.float64], low: float, high: float) -> tuple[npt.NDArray[np.int64], float, int]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.exceptions import ReadError
+from sfumato.exceptions import RecipeError
+from sfumato.table.toml import read_toml
 
 FORMAT = "sfumato query store 1"
+REMEDY = "make one by sfumato query init"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,19 +48,12 @@ class Store:
     @classmethod
     def read(cls, path: Path) -> Store:
         """Read a store."""
-        try:
-            content = tomllib.loads(path.read_text("utf-8"))
-        except OSError:
-            raise ReadError(
-                f"There is no store {path}, or it cannot be read; make one by sfumato query init."
-            ) from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-            content = {}
+        content = read_toml(path, "store", remedy=REMEDY)
         known = set(cls.__dataclass_fields__) | {"format"}
         texts = all(isinstance(content.get(name), str) for name in ("source", "accountant"))
         tables = all(isinstance(content.get(name, {}), dict) for name in ("bounds", "categories"))
         if content.get("format") != FORMAT or not set(content) <= known or not texts or not tables:
-            raise ReadError(f"{path} is no store; make one by sfumato query init.")
+            raise RecipeError(f"{path} is no store; {REMEDY}.")
         return cls(**{name: value for name, value in content.items() if name != "format"})
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.risk.persons import count_persons
+from sfumato.judging.risk.known_population import count_persons
 from sfumato.judging.risk.record_groups import RecordGroups
 from sfumato.schema.schema import Schema
 

@@ -1,6 +1,6 @@
 """Audits of published tables: all models, as ratios to one Polars group_by of the eight original columns.
 
-Run `python benchmarks/audit.py` (1 and 10 million rows) or give other numbers of rows. Target: k-anonymity and
+Run `python benchmarks/table_audit.py` (1 and 10 million rows) or give other numbers of rows. Target: k-anonymity and
 distinct l-diversity of a table of 10 million rows within 4 times the group_by. The audit counts groups once; the line
 of a model is the time to judge it on these counts. The matrix distance of t-closeness solves one transport problem per
 distinct distribution, so it is judged on the first 2,000 groups.

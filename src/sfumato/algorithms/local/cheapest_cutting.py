@@ -1,30 +1,24 @@
-"""A way down from one segment of all records to leaves, by whatever cuts are proposed and keep all models."""
+"""Cuts that cost least, of whatever cuts are proposed."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.local.ncp_penalties import Floats, penalty_of
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.cutting.partition import Ints, Ranges, Records, Rule, cutter_for, widths
-from sfumato.coding.reduction import reduce_rows
+from sfumato.algorithms.local.segment_cutting import Flags, SegmentCutting
+from sfumato.coding.cutting.partition import CuttingRule, Ints, Ranges, Records, widths
 from sfumato.coding.threads import worker_count
-from sfumato.core.groups import Groups
-from sfumato.schema.missing import Missing
-
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Proposal:
+class ProposedCuts:
     """One way to cut each of some segments: its cost (infinite: no way), and which of their records go left.
 
     `middle`, which all or no proposals have, says which records go left if the same order is cut into halves instead.
@@ -35,35 +29,21 @@ class Proposal:
     middle: Flags | None = None
 
 
-class Descent(ABC):
-    """Cuts all segments of one depth together, depth by depth, until no segment can be cut.
-
-    `rides` says that missing values may go along with any others, because they match all.
-    """
+class CheapestCutting(SegmentCutting, ABC):
+    """The way down by the cheapest of the proposed cuts whose sides keep all models."""
 
     def __init__(self, task: Task) -> None:
-        names = {name for model in task.models for name in model.attributes}
-        watched = tuple(column for column in task.table.sensitive if column.name in names)
-        domains = [column.domain for column in task.table.quasi]
-        self.task = task
-        self.rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
-        self.smallest = max((model.smallest_group for model in task.models), default=1)
-        self.axes, self.penalties = axes_of(domains), [penalty_of(domain) for domain in domains]
-        self.whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)
-        self.records = reduce_rows(task.table.quasi, watched, equal_together=False).records
-        self.cutter = cutter_for(task.table.rows)
-        self.leaf_of = np.empty(task.table.rows, dtype=np.int32)
-        self.leaves = 0
+        super().__init__(task, equal_together=False)
+        self.penalties = [penalty_of(column.domain) for column in task.table.quasi]
 
     @abstractmethod
-    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[Proposal]:
+    def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts of the named segments, whose ranges are given."""
 
     def run(self, start: npt.NDArray[np.integer] | None = None) -> None:
         """Cut until no segment is left; start with given parts, or with missing values parted from others."""
         if start is not None or not self.rides:
             self._start_with(self._missing_parted() if start is None else start)
-        finished = 0
         with ThreadPoolExecutor(worker_count()) as pool:
             while self.records.segments:
                 sizes, ranges = np.diff(self.records.offsets), self.cutter.ranges(self.records, self.axes)
@@ -72,33 +52,22 @@ class Descent(ABC):
                 mine = Ranges(ranges.low[named], ranges.high[named], ranges.missing[named])
                 cut, left = self._good(self.propose(named, mine, pool) if len(named) else [], named)
                 done = np.setdiff1d(np.arange(len(sizes)), cut)
-                self.cutter.number(self.records, done, self.leaves, self.leaf_of)
-                self.leaves += len(done)
-                finished += int(sizes[done].sum())
-                self.task.progress(finished / self.task.table.rows)
+                self.finish(done)
                 self.records = self.cutter.split(self.records, cut, left)
 
     def widest(self, ranges: Ranges) -> tuple[Ints, Floats]:
         """Rank the axes of some segments, widest first, and give the widths in that order."""
         count = len(self.axes)
-        both = widths(ranges, self.axes, Rule(self.smallest, relaxed=False, missing_rides=self.rides))
+        both = widths(ranges, self.axes, CuttingRule(self.smallest, relaxed=False, missing_rides=self.rides))
         width = np.maximum(both[:, :count], both[:, count:])
         ranking = np.argsort(-width, axis=1, kind="stable")
         return ranking, np.take_along_axis(width, ranking, axis=1)
 
     def kept(self, rows: Ints, group: Ints, groups: int) -> Flags:
         """Return which groups of some records keep all models."""
-        watched = [
-            CodedColumn(domain, codes[rows])
-            for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)
-        ]
-        counted = Groups.from_rows(group, groups, watched, self.task.missing, totals=self.whole.totals)
-        kept = np.ones(groups, dtype=np.bool_)
-        for model in self.task.models:
-            kept &= model.kept_by(counted)
-        return kept
+        return kept_by_all(self.counted(rows, group, groups), self.task.models)
 
-    def _good(self, found: list[Proposal], named: Ints) -> tuple[Ints, Flags]:
+    def _good(self, found: list[ProposedCuts], named: Ints) -> tuple[Ints, Flags]:
         """Choose for every segment the first good cut: cheapest first, then in the middle of the same orders.
 
         Gives the segments that can be cut, and for each of their records whether it goes left.

@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.cuts.combinations import Combinations, Group, Rows
+from sfumato.algorithms.cuts.combinations import Group, Rows, TableCombinations
 from sfumato.algorithms.cuts.tree import Cut, Ints, Part
 from sfumato.algorithms.cuts.worth import Floats, Worth
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge, kept_by_all
 from sfumato.coding.grouping import group_columns
 from sfumato.core.groups import Groups
 
 Mask = npt.NDArray[np.bool_]
 
 
-class Counted(NamedTuple):
+class GroupPieces(NamedTuple):
     """Pieces of groups: the group and the number of each, ascending, its records, and the piece of every row."""
 
     group: Ints
@@ -52,7 +52,7 @@ class Trial(NamedTuple):
     least: float
 
 
-class Partition:
+class CutGroups:
     """Groups of combinations: their sizes, which are good, and what a record in each is worth.
 
     Parameters
@@ -62,7 +62,7 @@ class Partition:
     cuts : what is published alike.
     """
 
-    def __init__(self, combinations: Combinations, measure: Worth, cuts: Sequence[Cut]) -> None:
+    def __init__(self, combinations: TableCombinations, measure: Worth, cuts: Sequence[Cut]) -> None:
         self.combinations = combinations
         self.measure = measure
         self.cuts = cuts
@@ -70,7 +70,7 @@ class Partition:
         self.limit = combinations.task.most_suppressed
         self.by_size = not any(model.attributes for model in self.models)
         self._jointly = self.limit > 0 and any(model.compares_with_table for model in self.models)
-        self._smallest = max((model.smallest_group for model in self.models), default=1)
+        self._smallest = combinations.task.smallest_group
         self._whole = combinations.groups(np.zeros(len(combinations), dtype=np.int32), 1)
         columns = [cut.number[codes] for cut, codes in zip(cuts, combinations.codes, strict=True)]
         grouped = group_columns(columns, [len(cut.parts) for cut in cuts])
@@ -99,14 +99,10 @@ class Partition:
 
     def may_be_good(self, sizes: Floats) -> Mask:
         """Return which groups of some sizes can be good; exactly, if models look at sizes only."""
-        good = sizes >= max(self._smallest, 1)
-        groups = Groups(sizes.astype(np.int64))
-        for model in self.models:
-            if not model.attributes:
-                good &= model.kept_by(groups)
-        return good
+        by_size = [model for model in self.models if not model.attributes]
+        return np.asarray((sizes >= max(self._smallest, 1)) & kept_by_all(Groups(sizes.astype(np.int64)), by_size))
 
-    def count(self, rows: Rows, place: npt.NDArray[np.integer], width: int) -> Counted:
+    def count(self, rows: Rows, place: npt.NDArray[np.integer], width: int) -> GroupPieces:
         """Count the pieces that groups fall into when each of some rows has a number below `width`."""
         grouped = group_columns([self.group[rows], place], [len(self.sizes), width])
         keys, labels = grouped.keys, grouped.labels
@@ -116,7 +112,7 @@ class Partition:
             rank[order] = np.arange(len(order), dtype=np.int32)
             keys, labels = keys[order], rank[labels]
         sizes = np.bincount(labels, self.combinations.weights[rows], minlength=len(keys)).astype(np.float64)
-        return Counted(*np.divmod(keys, width), sizes, labels)
+        return GroupPieces(*np.divmod(keys, width), sizes, labels)
 
     def attempt(self, column: int, part: Part, pieces: Sequence[Part]) -> Trial:
         """Find out what parting a part leads to."""
@@ -130,10 +126,8 @@ class Partition:
         group = numbers[counted.of_row].astype(np.int32)
         if self._jointly:
             return self._judged_jointly(rows, group, numbers, sizes, worth)
-        kept = np.ones(len(sizes), dtype=np.bool_)
         groups = self.combinations.groups(counted.of_row, len(sizes), rows, self._whole)
-        for model in self.models:
-            kept &= model.kept_by(groups)
+        kept = kept_by_all(groups, self.models)
         bad_before, worth_before = self.standing(old[leads])
         bad = self.bad - bad_before + sizes[~kept].sum()
         gain = (sizes * worth)[kept].sum() - worth_before

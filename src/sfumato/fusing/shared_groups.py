@@ -18,7 +18,7 @@ SPARSE = 4  # possible keys per record above which sorting is faster than counti
 
 
 @dataclass(eq=False)
-class Shown:
+class ShownAttribute:
     """One attribute as published so far: the text of every node, its records, and the node of every record."""
 
     labels: list[str]
@@ -27,7 +27,7 @@ class Shown:
 
 
 @dataclass(eq=False)
-class Partition:
+class SharedGroups:
     """The common records, grouped by what is published of them so far.
 
     Parameters
@@ -40,14 +40,15 @@ class Partition:
     rows: int
     owners: Mapping[str, str]
     requirements: Sequence[Requirement]
-    shown: dict[str, Shown] = field(init=False)
+    shown: dict[str, ShownAttribute] = field(init=False)
     _labels: list[Ints] = field(init=False)
     _used: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         everybody = np.arange(self.rows)
         self.shown = {
-            name: Shown([SUPPRESSED_TEXT], {0: everybody}, np.zeros(self.rows, dtype=np.int32)) for name in self.owners
+            name: ShownAttribute([SUPPRESSED_TEXT], {0: everybody}, np.zeros(self.rows, dtype=np.int32))
+            for name in self.owners
         }
         self._labels = [np.zeros(self.rows, dtype=np.int64) for _ in self.requirements]
         self._used = [1 for _ in self.requirements]

@@ -19,7 +19,7 @@ from sfumato.schema.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class Persons:
+class KnownPopulation:
     """A known population: how many persons it has, how many have the cells of every group, how many are unique."""
 
     size: int
@@ -27,7 +27,7 @@ class Persons:
     uniques: int
 
 
-def count_persons(groups: RecordGroups, population: pa.Table, schema: Schema) -> Persons:
+def count_persons(groups: RecordGroups, population: pa.Table, schema: Schema) -> KnownPopulation:
     """Count the persons of every group: those with equal cells, or else those whom the cells cover.
 
     Cells are equal where the population is recoded as the table is. Where it is not, a generalized cell stands for
@@ -41,10 +41,10 @@ def count_persons(groups: RecordGroups, population: pa.Table, schema: Schema) ->
         )
     equal = groups.counted_in(everybody)
     if (equal >= groups.sizes).all():
-        return Persons(everybody.records, equal, int(np.count_nonzero(everybody.candidates == 1)))
+        return KnownPopulation(everybody.records, equal, int(np.count_nonzero(everybody.candidates == 1)))
     covered = _covered(groups, population, schema)
     refuse_small_population(groups.sizes, covered)
-    return Persons(everybody.records, covered, int(np.count_nonzero(covered == 1)))
+    return KnownPopulation(everybody.records, covered, int(np.count_nonzero(covered == 1)))
 
 
 def _covered(groups: RecordGroups, population: pa.Table, schema: Schema) -> Counts:

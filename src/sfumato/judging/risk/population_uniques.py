@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.judging.risk.estimators import Sample, pitman, poisson_least_size, snb, zayatz
-from sfumato.judging.risk.persons import Persons
+from sfumato.judging.risk.estimators import PopulationSample, pitman, poisson_least_size, snb, zayatz
+from sfumato.judging.risk.known_population import KnownPopulation
 
 SMALL_FRACTION = 0.1
 ALPHA = 0.05
@@ -111,7 +111,7 @@ def population_uniques(sizes: npt.NDArray[np.integer], population: float) -> Pop
     >>> found.method, round(found.uniques, 1)
     ('snb', 2.9)
     """
-    sample = Sample.of(sizes, population)
+    sample = PopulationSample.of(sizes, population)
     method, reason, estimates = _decide(sample)
     others = sample.population - sample.records
     least, most = max(0.0, sample.uniques - others), sample.uniques + others
@@ -132,7 +132,7 @@ def population_uniques(sizes: npt.NDArray[np.integer], population: float) -> Pop
     )
 
 
-def counted_uniques(sizes: npt.NDArray[np.integer], persons: Persons) -> PopulationUniques:
+def counted_uniques(sizes: npt.NDArray[np.integer], persons: KnownPopulation) -> PopulationUniques:
     """Return the unique persons of a population that is known.
 
     Parameters
@@ -154,7 +154,7 @@ def counted_uniques(sizes: npt.NDArray[np.integer], persons: Persons) -> Populat
     )
 
 
-def _decide(sample: Sample) -> tuple[str, str, dict[str, float | None]]:
+def _decide(sample: PopulationSample) -> tuple[str, str, dict[str, float | None]]:
     """Choose an estimator; give its name, why it was chosen, and what every estimator tried gave."""
     if not sample.uniques:
         return "none", "no record is unique in the sample", {}

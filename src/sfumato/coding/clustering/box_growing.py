@@ -11,7 +11,7 @@ from sfumato.coding.clustering.points import CELLS_PER_CALL, Codes, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Trees:
+class TreeAxes:
     """Axes of trees.
 
     Tree j has `leaves[j]` leaves and `heights[j]` levels below its root; `nodes` tells the node above every leaf,
@@ -34,24 +34,24 @@ class Trees:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class GrowthCandidates:
     """Distinct records on lines (`places`, weights in them) and trees (`codes`), and how often each occurs."""
 
     places: Floats
     codes: Codes
     counts: Ints
-    trees: Trees
+    trees: TreeAxes
 
     def __len__(self) -> int:
         return len(self.counts)
 
 
-def k_member_labels(candidates: Candidates, least: int, first: int, tell: Tell) -> Labels:
+def k_member_labels(candidates: GrowthCandidates, least: int, first: int, tell: Tell) -> Labels:
     """Grow groups of at least so many records, the first one away from candidate `first`.
 
     Returns the group of every record, those of the first candidate first.
     """
-    from sfumato.coding.kernels import growing as kernel
+    from sfumato.coding.kernels import box_growing as kernel
 
     points = candidates.places.copy(), candidates.codes.copy()
     trees, records = candidates.trees.arrays, int(candidates.counts.sum())

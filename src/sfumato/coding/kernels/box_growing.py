@@ -1,29 +1,18 @@
 """Compiled growth of groups: each takes the record by which its box of values grows least.
 
 Candidates are distinct records with counts. They lie on line axes (`places`) and tree axes (`codes`), whose layout
-`trees` is described at `sfumato.coding.clustering.growing.Candidates`. Candidates that are used up are swapped behind
-the others.
+`trees` is described at `sfumato.coding.clustering.box_growing.TreeAxes`. Candidates that are used up are swapped
+behind the others.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.kernels.clustering import farthest, find_nearest
+from sfumato.coding.kernels.clustering import farthest, find_nearest, swap, unlike_levels
 from sfumato.coding.kernels.compiling import Array, compiled
 
 POOL = 64  # candidates looked at first, at least; those outside are looked at only if these grow too much
-
-
-@compiled
-def unlike_levels(j: int, one: int, other: int, trees: tuple[Array, ...]) -> int:
-    """Count the levels of a tree on which two leaves lie under different nodes."""
-    leaves, heights, starts, _, _, nodes, _ = trees
-    unlike = 0
-    for level in range(heights[j]):
-        at = starts[j] + level * leaves[j]
-        unlike += nodes[at + one] != nodes[at + other]
-    return unlike
 
 
 @compiled
@@ -134,13 +123,9 @@ def drop_used(
     points: tuple[Array, Array], counts: Array, origin: Array, distance: Array, free: int, used: Array, count: int
 ) -> int:
     """Swap candidates that are used up behind the others; tell how many others there are."""
-    places, codes = points
     for place in np.sort(used[:count])[::-1]:
         free -= 1
-        for j in range(places.shape[0]):
-            places[j, place], places[j, free] = places[j, free], places[j, place]
-        for j in range(codes.shape[0]):
-            codes[j, place], codes[j, free] = codes[j, free], codes[j, place]
+        swap(points, place, free)
         counts[place], counts[free] = counts[free], counts[place]
         origin[place], origin[free] = origin[free], origin[place]
         distance[place], distance[free] = distance[free], distance[place]

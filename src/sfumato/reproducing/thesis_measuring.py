@@ -1,16 +1,14 @@
-"""Measure releases: one point of every figure per release, and many releases side by side."""
+"""Measure releases: one point of every figure of the thesis per release."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any
 
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm
-from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import bucket_numbers
 from sfumato.exceptions import InfeasibleError
@@ -22,13 +20,11 @@ from sfumato.queries.estimates.workload import Workload, actual_answers
 from sfumato.queries.query import Query
 from sfumato.release.anonymizing import anonymize
 from sfumato.release.release import Release
-from sfumato.reproducing.setting import Grid, Subject
-
-Task = tuple[Callable[..., Any], tuple[Any, ...]]
+from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
 
 @dataclass(frozen=True)
-class Point:
+class ThesisPoint:
     """What is measured on one release; NaN where there is none that keeps what was asked.
 
     `ncp` is summed over cells outside buckets. `error` is the mean of (upper - lower) / actual over all queries whose
@@ -50,13 +46,13 @@ class Point:
 class Questions:
     """Random queries on a table, and the true answers."""
 
-    subject: Subject
+    subject: ThesisSubject
     queries: Sequence[Query]
     actual: Floats
     known: Known
 
     @classmethod
-    def of(cls, subject: Subject, grid: Grid) -> Questions:
+    def of(cls, subject: ThesisSubject, grid: ThesisGrid) -> Questions:
         """Draw them; equal tables and grids give equal queries, whatever is flagged."""
         most = min(Workload.attributes, len(subject.schema.quasi))
         drawn = Workload(queries=grid.queries, attributes=most, over=subject.summed, seed=grid.seed)
@@ -77,16 +73,16 @@ def measure(
     algorithm: Algorithm,
     seed: int,
     expose: Callable[[Release], Mapping[str, float]] | None = None,
-) -> Point:
+) -> ThesisPoint:
     """Make a release and measure it."""
     subject = questions.subject
     try:
         release = anonymize(subject.table, subject.schema, models, algorithm, seed=seed)
     except InfeasibleError:
-        return Point()
+        return ThesisPoint()
     errors = questions.errors(release)
     errors = errors[~np.isnan(errors)]
-    point = Point(
+    point = ThesisPoint(
         error=float(errors.mean()) if len(errors) else nan,
         median_error=float(np.median(errors)) if len(errors) else nan,
         discernibility=release.measures["discernibility"],
@@ -104,35 +100,3 @@ def open_penalty(release: Release) -> float:
     found = [bucket_numbers(release.published, name) for name in schema.quasi]
     hidden = sum(int(np.count_nonzero(numbers != NOT_PUBLISHED)) for numbers in found if numbers is not None)
     return float(release.measures["ncp"] * release.original.num_rows * len(schema.quasi) - hidden)
-
-
-def run_all(tasks: Sequence[Task], *, workers: int = 1, progress: Progress = silent) -> list[Any]:
-    """Run tasks, some at once in processes of their own if there are several workers; give results in order.
-
-    An interruption is for this process to tell: workers finish their task, and no other is begun.
-    """
-    if workers <= 1 or len(tasks) <= 1:
-        results = []
-        for at, (function, arguments) in enumerate(tasks):
-            results.append(function(*arguments))
-            progress((at + 1) / len(tasks))
-        return results
-    import signal
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(
-        min(workers, len(tasks)),
-        mp_context=get_context("spawn"),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
-    ) as pool:
-        running = [pool.submit(function, *arguments) for function, arguments in tasks]
-        try:
-            for done, each in enumerate(as_completed(running), start=1):
-                each.result()
-                progress(done / len(tasks))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        return [each.result() for each in running]

@@ -1,4 +1,4 @@
-"""Which groups may be published together."""
+"""Which groups keep all models, by themselves and when all others are suppressed."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ def judge(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool
     Models that compare groups with the table see the table as it is published. Suppressing groups changes it,
     so what is left is judged again until nothing more falls.
     """
-    kept = _kept(groups, models)
+    kept = kept_by_all(groups, models)
     relative = [model for model in models if model.compares_with_table]
     while relative and not kept.all():
         left = np.flatnonzero(kept)
         if not len(left):
             break
-        again = _kept(replace(groups.take(left), totals={}), relative)
+        again = kept_by_all(replace(groups.take(left), totals={}), relative)
         if again.all():
             break
         kept[left[~again]] = False
     return kept
 
 
-def _kept(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool_]:
+def kept_by_all(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool_]:
+    """Find the groups that keep every model."""
     kept = np.ones(len(groups), dtype=np.bool_)
     for model in models:
         kept &= model.kept_by(groups)

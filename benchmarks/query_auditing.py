@@ -1,9 +1,9 @@
 """The auditor of exact answers: time to decide a question after many, as a ratio to the first.
 
-Run `python benchmarks/auditing.py` (after 1,000 and 5,000 questions), or give other numbers. People ask about ranges of
-ages and places: rows that are always asked about together cost as much as one. The worst there is are sums over random
-halves of the rows: none follows from others, and no two rows stay together; they stop at 1,000. The last line is the
-file of the history, which is written to the disk before every answer.
+Run `python benchmarks/query_auditing.py` (after 1,000 and 5,000 questions), or give other numbers. People ask
+about ranges of ages and places: rows that are always asked about together cost as much as one. The worst there is are
+sums over random halves of the rows: none follows from others, and no two rows stay together; they stop at 1,000. The
+last line is the file of the history, which is written to the disk before every answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pyarrow as pa
 import sfumato as sf
 from measuring import best_of
 from sfumato.queries.audited.extremes import Maxima
-from sfumato.queries.audited.sums import Sums
+from sfumato.queries.audited.sums import AnsweredSums
 
 ROWS = 100_000
 AGES, PLACES = 50, 40
@@ -31,12 +31,12 @@ Rows: TypeAlias = npt.NDArray[np.bool_]
 Draw: TypeAlias = Callable[[], Rows]
 
 
-def ask_sum(sums: Sums, rows: Rows) -> bool:
+def ask_sum(sums: AnsweredSums, rows: Rows) -> bool:
     """Note a sum if it is answered."""
-    verdict = sums.judge(rows)
-    if not verdict.discloses:
-        sums.accept(verdict)
-    return not verdict.discloses
+    disclosure = sums.judge(rows)
+    if not disclosure.discloses:
+        sums.accept(disclosure)
+    return not disclosure.discloses
 
 
 def ask_maximum(maxima: Maxima, rows: Rows, values: npt.NDArray[np.int64]) -> bool:
@@ -75,12 +75,12 @@ def main(past: list[int]) -> None:
         (youngest, oldest), (first, last) = np.sort(generator.integers(0, (AGES, PLACES), (2, 2)), axis=0).T
         return (age >= youngest) & (age <= oldest) & (place >= first) & (place <= last)
 
-    sums, maxima = Sums(ROWS), Maxima(ROWS)
+    sums, maxima = AnsweredSums(ROWS), Maxima(ROWS)
     title = f"over ranges of {ROWS:,} rows"
     timed(f"sums {title}", a_range, lambda rows: ask_sum(sums, rows), sums.judge, past)
     timed(f"maxima {title}", a_range, lambda rows: ask_maximum(maxima, rows, values), maxima.discloses, past)
     count = MOST_HALVES * 6 // 5
-    worst = Sums(count)
+    worst = AnsweredSums(count)
     halves = sorted({min(number, MOST_HALVES) for number in past})
     timed(
         f"sums over random halves of {count:,} rows",

@@ -28,7 +28,7 @@ LEAST_QUASI = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class ThesisGrid:
     """The parameters of all experiments; the defaults are the thesis's.
 
     It does not say which `group_sizes` of figures 3.9 to 3.11 it took, nor which `diversities` of chapters 3 and 4;
@@ -63,7 +63,7 @@ class Grid:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Subject:
+class ThesisSubject:
     """A table to experiment on.
 
     Parameters
@@ -83,7 +83,7 @@ class Subject:
         """The sensitive attribute, whose numbers queries sum."""
         return self.schema.sensitive[0]
 
-    def flagged(self, names: Sequence[str], density: float, seed: int) -> Subject:
+    def flagged(self, names: Sequence[str], density: float, seed: int) -> ThesisSubject:
         """Flag a share of the cells of some attributes at random; cells of a lower density are among these."""
         rows = self.table.num_rows
         number = max(1, round(density * rows))
@@ -115,15 +115,15 @@ def census_schema() -> Schema:
     )
 
 
-def census_subject(chapter: int, *, rows: int | None, seed: int) -> Subject:
+def census_subject(chapter: int, *, rows: int | None, seed: int) -> ThesisSubject:
     """Make the census of a chapter up, with as many rows as the thesis has unless told otherwise."""
     table = generate_census(
         THESIS_ROWS[chapter] if rows is None else rows, seed=seed, cardinalities=THESIS_CARDINALITIES[chapter]
     )
-    return Subject(table=table, schema=census_schema(), semi_sensitive=("age", "occupation"), narrow="sex")
+    return ThesisSubject(table=table, schema=census_schema(), semi_sensitive=("age", "occupation"), narrow="sex")
 
 
-def given_subject(table: pa.Table, schema: Schema) -> Subject:
+def given_subject(table: pa.Table, schema: Schema) -> ThesisSubject:
     """Experiment on a table of the user's.
 
     The first sensitive attribute with numbers is summed. The attributes that the schema gives flags are
@@ -146,7 +146,7 @@ def given_subject(table: pa.Table, schema: Schema) -> Subject:
     narrow = [name for name in by_width if name not in semi]
     if not narrow or not set(semi) <= set(schema.quasi):
         raise SchemaError("Flagged attributes must be quasi-identifiers, and one more must have two values or more.")
-    return Subject(table=kept, schema=_only(schema, summed[0]), semi_sensitive=semi, narrow=narrow[0])
+    return ThesisSubject(table=kept, schema=_only(schema, summed[0]), semi_sensitive=semi, narrow=narrow[0])
 
 
 def _only(schema: Schema, summed: str) -> Schema:

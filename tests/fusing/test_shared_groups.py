@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import ProtocolError
-from sfumato.fusing import partition as module
-from sfumato.fusing.partition import Partition
+from sfumato.fusing import shared_groups as module
 from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.shared_groups import SharedGroups
 
 OWNERS = {"job": "a", "sex": "b", "note": "b"}
 BOTH = [Requirement(quasi=["job", "sex"], k=2), Requirement(quasi=["sex"], k=3)]
 
 
 @pytest.fixture
-def partition() -> Partition:
-    return Partition(8, OWNERS, BOTH)
+def partition() -> SharedGroups:
+    return SharedGroups(8, OWNERS, BOTH)
 
 
 def halves(*ones: int) -> np.ndarray:

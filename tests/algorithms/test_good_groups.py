@@ -14,7 +14,7 @@ import oracles
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, SENSITIVE, VALUES, any_tasks
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.publishable import judge
+from sfumato.algorithms.good_groups import judge
 from sfumato.core.groups import Groups
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from strategies import counts

@@ -1,0 +1,59 @@
+"""Segments of records that are cut in two, depth by depth, until they are leaves."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.coding.codes import CodedColumn
+from sfumato.coding.cutting.axes import axes_of
+from sfumato.coding.cutting.partition import Ints, cutter_for
+from sfumato.coding.reduction import reduce_rows
+from sfumato.core.groups import Groups
+from sfumato.schema.missing import Missing
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+class SegmentCutting:
+    """All records of a table, in one segment at first; what cuts segments is added by kinds of it.
+
+    `rides` says that missing values may go along with any others, because they match all.
+
+    Parameters
+    ----------
+    task : the table and its models.
+    equal_together : whether records with equal values stay together.
+    """
+
+    def __init__(self, task: Task, *, equal_together: bool) -> None:
+        self.task = task
+        self.rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
+        self.smallest = task.smallest_group
+        self.axes = axes_of([column.domain for column in task.table.quasi])
+        self.whole = task.whole()
+        self.reduction = reduce_rows(task.table.quasi, task.watched, equal_together=equal_together)
+        self.records = self.reduction.records
+        self.cutter = cutter_for(len(self.records.weight))
+        self.leaf_of = np.empty(len(self.records.weight), dtype=np.int32)
+        self.leaves = 0
+        self._finished = 0
+
+    def counted(self, rows: Ints, group: npt.NDArray[np.integer], groups: int) -> Groups:
+        """Count groups of some records."""
+        watched = [
+            CodedColumn(domain, codes[rows])
+            for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)
+        ]
+        weights = None if self.reduction.record_of is None else self.records.weight[rows]
+        return Groups.from_rows(group, groups, watched, self.task.missing, weights=weights, totals=self.whole.totals)
+
+    def finish(self, segments: Ints) -> None:
+        """Make leaves of segments that nothing cuts again, and tell how many records are in leaves."""
+        self.cutter.number(self.records, segments, self.leaves, self.leaf_of)
+        self.leaves += len(segments)
+        self._finished += int(np.diff(self.records.offsets)[segments].sum())
+        self.task.progress(self._finished / len(self.leaf_of))

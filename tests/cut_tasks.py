@@ -1,0 +1,55 @@
+"""Small tasks for searches for cuts: models of every kind, and what is published in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.algorithms.base import Task
+from sfumato.coding.codes import code
+from sfumato.core.publication import Publication
+from sfumato.models.base import PrivacyModel
+from sfumato.schema.missing import Missing
+
+S = "disease"
+TARGETS = st.sampled_from([None, S])
+TWO: tuple[PrivacyModel, ...] = (sf.KAnonymity(k=2),)
+OWN: list[tuple[PrivacyModel, ...]] = [
+    TWO,
+    (sf.KAnonymity(k=3),),
+    (sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive=S)),
+    (sf.FrequencyLDiversity(l=1.5, sensitive=S),),
+    (sf.EntropyLDiversity(l=1.5, sensitive=S),),
+    (sf.RecursiveLDiversity(c=3, l=2, sensitive=S),),
+]
+RELATIVE: list[tuple[PrivacyModel, ...]] = [
+    (sf.TCloseness(t=0.4, sensitive=S),),
+    (sf.KAnonymity(k=2), sf.TCloseness(t=0.3, sensitive=S)),
+]
+
+
+def task_of(
+    table: pa.Table,
+    schema: sf.Schema,
+    models: Sequence[PrivacyModel] = TWO,
+    suppressed: int = 0,
+    target: str | None = None,
+) -> Task:
+    """Ask for cuts through the hierarchies of a table."""
+    return Task(
+        table=code(table, schema, () if target is None else (target,)),
+        models=models,
+        most_suppressed=suppressed,
+        missing=Missing(schema.missing),
+        rng=np.random.default_rng(0),
+    )
+
+
+def texts(publication: Publication, name: str) -> list[str | None]:
+    """List what an attribute is published as, group by group."""
+    recoded = publication.by_value[name]
+    return [list(recoded.labels)[number].text for number in recoded.by_group]
