@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import ExcelSafe, Json, Reading, RecipeOptions, Replace, Source, TableFormat, examples, spread
+from sfumato.cli.options import (
+    ExcelSafe,
+    Json,
+    NoReport,
+    Reading,
+    RecipeOptions,
+    Replace,
+    Source,
+    TableFormat,
+    examples,
+    spread,
+)
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines
+from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
@@ -45,6 +56,7 @@ def anonymize(
     table_format: TableFormat = "csv",
     excel_safe: ExcelSafe = False,
     replace: Replace = False,
+    no_report: NoReport = False,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
     json: Json = False,
@@ -65,8 +77,15 @@ def anonymize(
     data = reading.read(file)
     with progress("Searching") as tell:
         release = carry_out(recipe, data, progress=tell)
-    with progress("Writing"):
-        release.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe)
+    with progress("Writing") as tell:
+        release.write(
+            out,
+            table_format=table_format,
+            replace=replace,
+            excel_safe=excel_safe,
+            report=not no_report,
+            progress=tell,
+        )
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=replace)
     if json:
@@ -109,7 +128,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
         "public": str(out / "public"),
         "internal": str(out / "internal"),
-        "report": str(out / "internal" / "report.html"),
+        "report": report_in(out),
     }
 
 

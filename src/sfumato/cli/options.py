@@ -34,6 +34,7 @@ TableFormat = Annotated[
 ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace an older release.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out the report, which takes most of the time.")]
 RecipeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")]
 Identifiers = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")]
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
