@@ -86,12 +86,12 @@ REQUESTS = {
     "role given twice": (
         lambda: schema(insensitive=["age"]),
         SchemaError,
-        "Attribute 'age' is given a role twice: quasi and",
+        "Attribute 'age' is listed twice, as quasi and",
     ),
     "role given twice alike": (
         lambda: schema(quasi=["age", "age"]),
         SchemaError,
-        "Attribute 'age' is given a role twice",
+        "Attribute 'age' is listed twice",
     ),
     "sensitive value outside its taxonomy": (
         lambda: anonymize(hierarchies={"disease": LUNG}),

@@ -63,10 +63,10 @@ def folder(tmp_path, monkeypatch):
 
 BAD = {
     "unknown column": (["t.csv", *GOOD, "--quasi", "agee"], "'agee', which the table lacks; did you mean 'age'?"),
-    "role twice": (["t.csv", *GOOD, "--sensitive", "age"], "given a role twice: quasi and sensitive"),
-    "role twice alike": (["t.csv", *GOOD, "--quasi", "age"], "given a role twice: quasi and quasi"),
+    "role twice": (["t.csv", *GOOD, "--sensitive", "age"], "listed twice, as quasi and as sensitive"),
+    "role twice alike": (["t.csv", *GOOD, "--quasi", "age"], "listed twice, as quasi and as quasi"),
     "no quasi-identifier": (["t.csv", "--sensitive", "disease", "--k", "2"], "No column is a quasi-identifier"),
-    "no list of columns": (["t.csv", *GOOD, "--quasi", "age\njob"], "is no list"),
+    "no list of columns": (["t.csv", *GOOD, "--quasi", "age\njob"], "is not a list"),
     "no promise": (["t.csv", *ROLES], "Nothing is promised"),
     "k = 0": (["t.csv", *ROLES, "--k", "0"], "KAnonymity.k must be a whole number of at least 1; got 0."),
     "k below 0": (["t.csv", *ROLES, "--k", "-3"], "KAnonymity.k must be"),
@@ -267,7 +267,7 @@ def test_an_error_nobody_foresaw_shows_where_but_not_what(run, folder, monkeypat
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert result.exit_code == 70
     assert "in broken" in result.stderr
-    assert result.stderr.endswith("sfumato: An unexpected ArithmeticError happened here; please report it as a flaw.\n")
+    assert result.stderr.endswith("sfumato: An unexpected ArithmeticError occurred here; please report it as a bug.\n")
     assert CANARY not in result.stderr
     assert not (folder / "out").exists()
 

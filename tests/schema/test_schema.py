@@ -70,9 +70,9 @@ def test_later_changes_of_what_was_given_do_not_reach_the_schema():
     [
         (
             {"quasi": ["age"], "sensitive": ["age"]},
-            "Attribute 'age' is given a role twice: quasi and sensitive; keep one.",
+            "Attribute 'age' is listed twice, as quasi and as sensitive; keep one.",
         ),
-        ({"quasi": ["age", "age"]}, "Attribute 'age' is given a role twice: quasi and quasi; keep one."),
+        ({"quasi": ["age", "age"]}, "Attribute 'age' is listed twice, as quasi and as quasi; keep one."),
         ({"quasi": "age"}, "Schema.quasi must be a list of column names; got str."),
         ({"quasi": 3}, "Schema.quasi must be a list of column names; got int."),
         ({"quasi": [3]}, "Schema.quasi must be a list of column names, each a text."),

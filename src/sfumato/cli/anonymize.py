@@ -1,4 +1,4 @@
-"""`sfumato anonymize`: publish a table under a promise."""
+"""`sfumato anonymize`: publish a table under a privacy promise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sfumato.exceptions import InvalidParameterError, WriteError
 if TYPE_CHECKING:
     from sfumato.release.anonymizing import Release
 
-SEARCH_HELP = "How to search, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; else Mondrian."
+SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
 EXAMPLES = examples(
     "sfumato anonymize patients.csv --recipe recipe.toml --out release",
     "sfumato anonymize patients.csv --recipe recipe.toml --k 10 --out release --replace",
@@ -37,26 +37,28 @@ def anonymize(
     asked: Asked,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     max_suppressed: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
+        float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
+        int | None, typer.Option(metavar="N", help="Seed of random choices; kept private, never published.")
     ] = None,
     table_format: Annotated[
-        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
+        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Format of the published table.")
     ] = "csv",
     excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
+        bool, typer.Option("--excel-safe", help="Escape cells that a spreadsheet would run as formulas.")
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing release.")] = False,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
-    to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
+    to_table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The name of that table in the database.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Publish a table under a promise, with proof and recipe.
+    """Publish a table under a privacy promise, together with its audit and recipe.
 
-    What is promised and what every column is, a recipe says (see sfumato inspect), or options, or both:
-    options override the recipe, column by column and model by model. A release that fails its own audit
+    The promise and the role of every column come from a recipe (see sfumato inspect), from options, or from
+    both: options override the recipe, column by column and model by model. A release that fails its own audit
     is withheld.
     """
     from sfumato.cli.asking import ask_recipe

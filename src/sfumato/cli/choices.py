@@ -1,4 +1,4 @@
-"""What there is to choose from, for people and for machines."""
+"""Lists of models and algorithms, for people and for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def print_choices(choices: Iterable[type[PrivacyModel | Algorithm]], *, json: bool) -> None:
-    """Print name, parameters, first sentence and reference of every choice."""
+    """Print the name, parameters, first sentence and reference of every choice."""
     from sfumato.catalogue import describe_choice
 
     described: list[dict[str, Any]] = [describe_choice(choice) for choice in choices]
@@ -41,7 +41,7 @@ def _parameter(name: str, facts: dict[str, Any]) -> str:
 
 
 def _plain(summary: str) -> str:
-    """Drop the marks of formulas and references.
+    """Drop the markup of formulas and references.
 
     >>> _plain("Require at least $k$ records [1]_.")
     'Require at least k records.'

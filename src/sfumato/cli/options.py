@@ -1,4 +1,4 @@
-"""Options that several commands share, each defined once; groups of them are dataclasses."""
+"""Options shared by several commands, each defined once; groups of options are dataclasses."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Source = Annotated[str, typer.Argument(metavar="FILE", help="The table: a file or a database URL.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
@@ -27,11 +27,17 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file
 class Reading:
     """How to read the table."""
 
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="Which table of a database.")] = None
-    query: Annotated[str | None, typer.Option(metavar="SQL", help="In place of a table, a query.")] = None
-    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Which sheet of a workbook; else the first.")] = None
-    separator: Annotated[str | None, typer.Option(metavar="CHAR", help="Of a text file; else detected.")] = None
-    encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Of a text file; else detected.")] = None
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table to read from a database.")] = None
+    query: Annotated[str | None, typer.Option(metavar="SQL", help="A query to read instead of a table.")] = None
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The sheet of a workbook; by default the first.")
+    ] = None
+    separator: Annotated[
+        str | None, typer.Option(metavar="CHAR", help="The separator of a text file; by default detected.")
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The encoding of a text file; by default detected.")
+    ] = None
 
     def read(self, source: str) -> pa.Table:
         """Read a table."""
@@ -51,65 +57,65 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the attributes are and what is promised, by a recipe, by options, or by both."""
+    """The roles of the columns and the models to promise, taken from a recipe, from options or from both."""
 
-    recipe: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
-    ] = None
+    recipe: Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe file; other options override it.")] = (
+        None
+    )
     identifier: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")
+        list[str], typer.Option(metavar="A,B,...", help="Columns that identify a person; never published.")
     ] = field(default_factory=list)
     quasi: Annotated[
         list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know; generalized.")
     ] = field(default_factory=list)
     sensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
+        list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")
     ] = field(default_factory=list)
-    insensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that are published as they are.")
-    ] = field(default_factory=list)
+    insensitive: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are published unchanged.")] = (
+        field(default_factory=list)
+    )
     hierarchy: Annotated[
         list[str],
         typer.Option(
             metavar="COLUMN=HOW",
-            help="How a column is generalized: a CSV file (leaf;level1;...;*), intervals:5,10,20, "
+            help="How to generalize a column: a CSV file (leaf;level1;...;*), intervals:5,10,20, "
             "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
         ),
     ] = field(default_factory=list)
-    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
-        None
-    )
-    k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity.")] = None
+    missing: Annotated[
+        str | None, typer.Option(metavar="POLICY", help="How to treat missing values: own-value or matches-all.")
+    ] = None
+    k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity with this k.")] = None
     model: Annotated[
         list[str],
         typer.Option(
             metavar="NAME:KEY=VALUE,...",
-            help="Promise a model, as in distinct-l-diversity:l=3,sensitive=disease or k-anonymity:k=9,quasi=age+zip; "
-            "levels, categories and bounds of values are a CSV file, as in levels=levels.csv. Replaces the recipe's of "
-            "that name and attributes. Repeatable.",
+            help="Promise a privacy model, as in distinct-l-diversity:l=3,sensitive=disease or "
+            "k-anonymity:k=9,quasi=age+zip; levels, categories and bounds of values come from a CSV file, as in "
+            "levels=levels.csv. Replaces the recipe's model of the same name and attributes. Repeatable.",
         ),
     ] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What the columns are, where nothing is promised."""
+    """The roles of the columns, for commands that promise nothing."""
 
-    recipe: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")
-    ] = None
+    recipe: Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe file; other options override it.")] = (
+        None
+    )
     quasi: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")] = field(
         default_factory=list
     )
     sensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")
+        list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")
     ] = field(default_factory=list)
-    missing: Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")] = (
-        None
-    )
+    missing: Annotated[
+        str | None, typer.Option(metavar="POLICY", help="How to treat missing values: own-value or matches-all.")
+    ] = None
 
     def schema(self) -> Schema:
-        """Return the schema that recipe and options say."""
+        """Return the schema given by the recipe and the options."""
         from sfumato.cli.asking import ask_promise
 
         schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
@@ -117,12 +123,12 @@ class Described:
 
 
 def examples(*lines: str) -> str:
-    """Write the examples that stand at the end of a help text, each on its own line."""
+    """Format the examples at the end of a help text, one per line."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def spread(command: Command) -> Command:
-    """Let a command take groups of options: Typer sees their fields, the command sees the groups."""
+    """Let a command take groups of options: Typer sees the fields, the command sees the groups."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
     parameters = []

@@ -148,7 +148,7 @@ def _refuse_repeated(by_role: Mapping[Role, tuple[str, ...]]) -> None:
     for role, names in by_role.items():
         for name in names:
             if name in seen:
-                raise SchemaError(f"Attribute {name!r} is given a role twice: {seen[name]} and {role}; keep one.")
+                raise SchemaError(f"Attribute {name!r} is listed twice, as {seen[name]} and as {role}; keep one.")
             seen[name] = role
 
 
