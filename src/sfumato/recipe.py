@@ -28,12 +28,12 @@ class Recipe:
 
     Parameters
     ----------
-    schema : what every attribute is.
+    schema : the role of every attribute.
     models : what is promised; at least one.
-    algorithm : how to search.
-    max_suppressed : the share of records that may be left out.
-    seed : repeats random choices; kept with the owner, never published.
-    input_rows, input_sha256 : what the recipe was carried out on, filled in by the run.
+    algorithm : how to search for a release.
+    max_suppressed : the share of records that may be suppressed.
+    seed : makes random choices repeatable; kept by the owner, never published.
+    input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
     """
 
     schema: Schema
@@ -83,7 +83,7 @@ class Recipe:
 
     @classmethod
     def from_toml(cls, text: str, folder: Path | None = None) -> Recipe:
-        """Read a recipe; hierarchy files that it names are looked for in `folder`."""
+        """Read a recipe; hierarchy files are looked up in `folder`."""
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -92,7 +92,7 @@ class Recipe:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recipe:
-        """Read a recipe file; hierarchy files that it names are looked for beside it."""
+        """Read a recipe file; hierarchy files are looked up next to it."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -103,7 +103,7 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:
-        """Rebuild what `to_dict` gave."""
+        """Rebuild a recipe from the values returned by `to_dict`."""
         known = ("sfumato", "input", "release", "attributes", "models", "algorithm")
         _refuse_unknown(content, known, "The recipe")
         release = _section(content, "release", ("max_suppressed", "missing"))
@@ -165,7 +165,7 @@ def _schema(attributes: Mapping[str, Any], missing: object, folder: Path | None)
 def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
     order = entry.get("order", [])
     if not isinstance(order, list) or not all(isinstance(value, str) for value in order):
-        raise RecipeError(f"The order in [attributes.{name}] must be a list of texts.")
+        raise RecipeError(f"The order in [attributes.{name}] must be a list of strings.")
     if not isinstance(entry.get("flags", ""), str):
         raise RecipeError(f"The flags in [attributes.{name}] must name a column.")
 
@@ -185,7 +185,7 @@ def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy
     _refuse_unknown(settings, ("file", "separator", "encoding"), "A taxonomy from a file")
     for key, value in settings.items():
         if not isinstance(value, str):
-            raise RecipeError(f"{key} must be a text.")
+            raise RecipeError(f"{key} must be a string.")
     path = Path(settings["file"])
     options = {key: value for key, value in settings.items() if key != "file"}
     return Taxonomy.read_csv(path if folder is None else folder / path, **options)
@@ -193,10 +193,10 @@ def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy
 
 def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
-        raise RecipeError(f"Every {what} of a recipe is a table with a name.")
+        raise RecipeError(f"Every {what} of a recipe must be a table with a name.")
     name = entry["name"]
     if name not in known:
-        hint = did_you_mean(name, known) or f"; there are {', '.join(known)}."
+        hint = did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
         raise RecipeError(f"There is no {what} {name!r}{hint}")
     parameters = {key: value for key, value in entry.items() if key != "name"}
     allowed = {field.name: field for field in fields(known[name])}
@@ -204,17 +204,17 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
     lacking = [key for key in needed if key not in parameters]
     if lacking:
-        raise RecipeError(f"The {what} {name!r} needs {', '.join(lacking)}, too.")
+        raise RecipeError(f"The {what} {name!r} also needs {', '.join(lacking)}.")
     try:
         return known[name](**parameters)
     except TypeError:
-        raise RecipeError(f"The {what} {name!r} has a parameter of the wrong kind; see `sfumato {what}s`.") from None
+        raise RecipeError(f"The {what} {name!r} has a parameter of the wrong type; see `sfumato {what}s`.") from None
 
 
 def _refuse_unknown(content: Mapping[str, Any], known: Any, owner: str) -> None:
     for key in content:
         if key not in known:
-            hint = did_you_mean(key, known) or f"; it knows {', '.join(known) or 'nothing'}."
+            hint = did_you_mean(key, known) or f"; the known entries are {', '.join(known) or 'none'}."
             raise RecipeError(f"{owner} has an unknown entry {key!r}{hint}")
 
 

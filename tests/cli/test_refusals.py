@@ -62,7 +62,7 @@ def folder(tmp_path, monkeypatch):
 
 
 BAD = {
-    "unknown column": (["t.csv", *GOOD, "--quasi", "agee"], "'agee', which the table lacks; did you mean 'age'?"),
+    "unknown column": (["t.csv", *GOOD, "--quasi", "agee"], "'agee', which is not in the table; did you mean 'age'?"),
     "role twice": (["t.csv", *GOOD, "--sensitive", "age"], "listed twice, as quasi and as sensitive"),
     "role twice alike": (["t.csv", *GOOD, "--quasi", "age"], "listed twice, as quasi and as quasi"),
     "no quasi-identifier": (["t.csv", "--sensitive", "disease", "--k", "2"], "No column is a quasi-identifier"),
@@ -122,12 +122,12 @@ BAD = {
     ),
     "duplicate names": (["twice.csv", *GOOD], "'age'"),
     "mixed types": (["mixed.csv", *GOOD, "--hierarchy", "age=intervals:5"], "Intervals of numbers need"),
-    "infinities": (["infinite.csv", *GOOD, "--hierarchy", "age=intervals:5"], "'age' holds infinite values"),
+    "infinities": (["infinite.csv", *GOOD, "--hierarchy", "age=intervals:5"], "'age' contains infinite values"),
     "too many values": (["many.csv", "--quasi", "job", "--k", "2"], "has 100,001 distinct values"),
     "absent file": (["absent.csv", *GOOD], "There is no file absent.csv"),
     "a folder": ([".", *GOOD], "is a folder"),
-    "unknown suffix": (["not_toml.toml", *GOOD], "has no known suffix"),
-    "wrong separator": (["t.csv", *GOOD, "--separator", ";"], "looks separated by ','"),
+    "unknown suffix": (["not_toml.toml", *GOOD], "has an unknown suffix"),
+    "wrong separator": (["t.csv", *GOOD, "--separator", ";"], "seems to be separated by ','"),
     "long separator": (["t.csv", *GOOD, "--separator", "--"], "read.separator must be"),
     "uneven lines": (["uneven.csv", *GOOD], "line 32 has 2"),
     "open quotes": (["quotes.csv", *GOOD], "quotation mark"),
@@ -137,10 +137,10 @@ BAD = {
     "no workbook": (["fake.xlsx", *GOOD], "fake.xlsx"),
     "sheet of a text file": (["t.csv", *GOOD, "--sheet", "one"], "read.sheet must be left out"),
     "table of a file": (["t.csv", *GOOD, "--table", "one"], "read.table must be left out"),
-    "unknown database": (["oracle://host/db", *GOOD, "--table", "t"], "'oracle' is no known kind of database"),
+    "unknown database": (["oracle://host/db", *GOOD, "--table", "t"], "'oracle' is not a known kind of database"),
     "absent database": (["sqlite:///absent.db", *GOOD, "--table", "t"], "There is no database file"),
     "no database": (["sqlite:///fake.db", *GOOD, "--table", "t"], "fake.db"),
-    "no table named": (["sqlite:///real.db", *GOOD], "read.table must be given alone"),
+    "no table named": (["sqlite:///real.db", *GOOD], "read.table must be given, or else query"),
     "absent table": (["sqlite:///real.db", *GOOD, "--table", "peple"], "did you mean 'people'?"),
     "wrong query": (["sqlite:///real.db", *GOOD, "--query", "select agee from people"], "The query cannot be run"),
     "query that fails on a cell": (

@@ -150,5 +150,5 @@ def test_an_out_folder_that_holds_something_is_refused_at_the_start(folders):
     folders.start("agency")
     code, _, complained = folders.end("agency")
     assert code == 2
-    assert "already holds files" in complained
+    assert "already contains files" in complained
     assert (folders.out("agency") / "table.csv").read_text() == "older"

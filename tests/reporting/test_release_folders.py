@@ -227,7 +227,7 @@ def test_an_unknown_format_is_refused_before_anything_is_written(release, tmp_pa
 
 def test_a_folder_in_use_is_refused_and_an_older_release_replaced_only_when_asked(release, tmp_path):
     release.write(tmp_path / "out")
-    with pytest.raises(WriteError, match="already holds files"):
+    with pytest.raises(WriteError, match="already contains files"):
         release.write(tmp_path / "out")
     release.write(tmp_path / "out", table_format="parquet", replace=True)
     assert (tmp_path / "out" / "public" / "table.parquet").exists()

@@ -83,11 +83,11 @@ def init(
     from sfumato.queries.private.private_table import PrivateTable
     from sfumato.queries.private.store import Store, from_folder
 
-    refuse_existing(store, force=False)
+    refuse_existing(store, force=None)
     if store.suffix == ".sqlite":
         raise InvalidParameterError("--store names the settings, not the budget; name a .toml file.")
     budget = store.with_suffix(".sqlite")
-    refuse_existing(budget, force=False)
+    refuse_existing(budget, force=None)
     made = Store(
         source=from_folder(file, store.parent),
         accountant=budget.name,

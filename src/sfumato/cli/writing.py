@@ -7,10 +7,10 @@ from pathlib import Path
 from sfumato.exceptions import WriteError
 
 
-def refuse_existing(path: Path | None, *, force: bool) -> None:
-    """Refuse to overwrite a file unless forced."""
+def refuse_existing(path: Path | None, *, force: bool | None) -> None:
+    """Refuse to overwrite a file unless forced; commands that never overwrite pass None."""
     if path is not None and path.exists() and not force:
-        raise WriteError(f"{path} already exists; choose another file or give --force.")
+        raise WriteError(f"{path} already exists; choose another file{'' if force is None else ' or give --force'}.")
 
 
 def write_text(path: Path, text: str) -> None:

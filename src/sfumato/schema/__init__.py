@@ -1,1 +1,1 @@
-"""Stage DESCRIBE: what role and scale every attribute has, and which single cells are sensitive."""
+"""Stage DESCRIBE: the role and scale of every attribute, and which single cells are sensitive."""

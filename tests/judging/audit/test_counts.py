@@ -84,7 +84,11 @@ def test_certain_absence_breaks_a_positive_least_presence():
         (sf.KMap(k=2), None, "KMap needs a population"),
         (sf.DeltaPresence(delta_min=0, delta_max=1), None, "DeltaPresence needs a population"),
         (sf.KMap(k=2), POPULATION.slice(0, 3), "The population has 3 rows and the published table 5"),
-        (sf.KMap(k=2), POPULATION.drop_columns(["age"]), "Schema names 'age', which the table lacks"),
+        (
+            sf.KMap(k=2),
+            POPULATION.drop_columns(["age"]),
+            "Schema names 'age', which is not in the table; the table has .",
+        ),
     ],
 )
 def test_a_wrong_population_is_refused_in_one_sentence(model, population, sentence):
