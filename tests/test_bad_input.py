@@ -118,10 +118,10 @@ REQUESTS = {
         HierarchyError,
         "Column 'job' has 1 distinct values that its order",
     ),
-    "hierarchy is no function": (
+    "hierarchy is not a function": (
         lambda: sf.Taxonomy.from_rows([[CELL, "a", "x"], ["flu", "a", "y"]]),
         HierarchyError,
-        "Level 2 of the hierarchy is no fun",
+        "Level 2 of the hierarchy is not a fun",
     ),
     "hierarchy repeats a leaf": (
         lambda: sf.Taxonomy({"x": [CELL], "y": [CELL]}),

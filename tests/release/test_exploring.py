@@ -257,7 +257,7 @@ def test_an_unproven_best_is_told_with_its_bound(solutions):
     proof = replace(solutions.explored.proof, bound=solutions.best.loss / 2)
     found = replace(solutions, explored=replace(solutions.explored, proof=proof))
     assert not found.proven
-    assert f"none is below {solutions.best.loss / 2:.6g}" in repr(found)
+    assert f"lower bound {solutions.best.loss / 2:.6g}" in repr(found)
 
 
 def test_large_lattices_are_not_decided_completely(table, schema, monkeypatch):

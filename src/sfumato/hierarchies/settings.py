@@ -1,4 +1,4 @@
-"""Builders of hierarchies by their kind, and back from what a recipe keeps of them."""
+"""Hierarchy builders by kind, rebuilt from the settings that a recipe stores."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BUILDERS: dict[str, type[Builder]] = {
 
 
 def builder_from_dict(settings: Mapping[str, object]) -> Builder:
-    """Rebuild a builder from the settings that its `to_dict` gave.
+    """Rebuild a builder from the settings returned by its `to_dict`.
 
     >>> builder_from_dict({"kind": "intervals", "widths": [5, 10]})
     Intervals(5, 10)
     """
     kind = settings.get("kind")
     if not isinstance(kind, str) or kind not in BUILDERS:
-        hint = did_you_mean(str(kind), BUILDERS) or f"; it is one of {', '.join(BUILDERS)}."
-        raise RecipeError(f"A hierarchy cannot be of kind {kind!r}{hint}")
+        hint = did_you_mean(str(kind), BUILDERS) or f"; choose one of {', '.join(BUILDERS)}."
+        raise RecipeError(f"There is no hierarchy of kind {kind!r}{hint}")
     return BUILDERS[kind].from_dict(settings)
