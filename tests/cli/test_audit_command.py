@@ -187,7 +187,7 @@ def test_values_of_a_mapping_are_written_as_the_table_writes_them(run, folder):
         ("disease,level\n", "levels.csv must have a header, two columns and at least one row"),
         ("disease,level\nflu,\ncold,low\n", "levels.csv has empty cells in its 2 rows"),
         ("disease,level\nflu,low\nflu,high\ncold,low\n", "levels.csv must have one row per value; rows too many: 1."),
-        ("disease,level\nflu,low\n", "has 2 distinct values for which the model names no category or level"),
+        ("disease,level\nflu,low\n", "has 2 distinct values to which the model assigns no category or level"),
     ],
 )
 def test_a_file_that_is_no_mapping_is_refused_without_telling_cells(run, folder, content, sentence):

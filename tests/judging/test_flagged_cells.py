@@ -57,7 +57,8 @@ def test_levels_are_told_of_flagged_attributes_too():
 
 def test_a_table_without_its_buckets_cannot_be_judged():
     with pytest.raises(
-        sf.SchemaError, match="lacks column '_bucket_age', so the flagged cells of 'age' cannot be judged"
+        sf.SchemaError,
+        match="The published table has no column '_bucket_age', so the flagged cells of 'age' cannot be judged",
     ):
         sf.audit(PUBLISHED.drop_columns(["_bucket_age"]), SCHEMA, [TWO])
 

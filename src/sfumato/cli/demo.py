@@ -27,7 +27,7 @@ SHOWN_ROWS = 4
 
 
 def demo(
-    rows: Annotated[int, typer.Option(metavar="N", help="How many patients to make up.")] = 5000,
+    rows: Annotated[int, typer.Option(metavar="N", help="How many patients to generate.")] = 5000,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other patients.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write the release.")] = Path("sfumato-demo"),
 ) -> None:

@@ -382,7 +382,7 @@ def test_impossible_and_unfit_requests_are_refused_in_a_sentence() -> None:
         refused([hpk(2, 2, 3)], MaaSlie(), [(*row[:-1], d) for row in rows for d in ("flu", "cold")]), InfeasibleError
     )
     short = sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", levels={"flu": 1})
-    assert "names no category or level" in str(refused([short], MaaSlie(), rows))
+    assert "assigns no category or level" in str(refused([short], MaaSlie(), rows))
     partly = MaaSlie(level_weights={"1": 0.5, "7": 0.5})
     assert "misses 2 of the model's 3 levels and has 1 others" in str(refused([hpk(1, 1, 2)], partly, rows))
     assert "no model has levels" in str(refused([sf.KAnonymity(k=2)], partly, rows))

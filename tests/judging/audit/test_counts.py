@@ -98,7 +98,7 @@ def test_a_wrong_population_is_refused_in_one_sentence(model, population, senten
 
 def test_a_population_that_lacks_persons_of_the_table_is_refused():
     lacking = POPULATION.set_column(0, "age", pa.array([1, 1, 2, 3, 3, 3, 3, 4, 4]))
-    with pytest.raises(sf.SchemaError, match=r"fewer persons than the published table has records in 1 of 3 groups"):
+    with pytest.raises(sf.SchemaError, match=r"fewer people than the published table has records in 1 of 3 groups"):
         sf.audit(TABLE, SCHEMA, [sf.KMap(k=1)], population=lacking)
 
 
