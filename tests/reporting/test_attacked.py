@@ -58,7 +58,7 @@ def test_what_attacks_cannot_read_is_left_out_and_the_page_says_so(tmp_path, sch
 
     facts = facts_of(tmp_path / "release", schema, ALGORITHMS[algorithm]())
     assert facts["attacks"] is None
-    assert "No attacks were tried" in render_report(facts)
+    assert "No attacks were run" in render_report(facts)
 
 
 def test_a_table_that_is_too_long_is_not_attacked(tmp_path, monkeypatch):

@@ -51,9 +51,9 @@ class Release:
     """A table that keeps its promise, with the proof and the recipe.
 
     `published` is the published table as Arrow, `correspondence` the original row of every published row,
-    `left_out` the columns that have no role and are not published. `proof` says how close to the best the search
-    came, where it can say so; `recoding` holds the rules by which later rows can be published alike, where every
-    value is published in one way. `row_numbers` are those that original rows are written by, if not their places.
+    `left_out` the columns that have no role and are not published. `proof` says how close to optimal the search
+    came, if it can say so; `recoding` holds the rules for publishing later rows in the same way, if every
+    value is published in one way. `row_numbers` are the caller's numbers of the original rows, if not their positions.
     """
 
     published: pa.Table
@@ -70,16 +70,16 @@ class Release:
 
     @cached_property
     def frame(self) -> Any:
-        """The published table, of the caller's dataframe kind; suppressed records are left out, order says nothing."""
+        """The published table, of the caller's dataframe kind, without suppressed records, in a meaningless order."""
         return self.kind.restore(decoded(self.published))
 
     @property
     def suppressed(self) -> int:
-        """How many records were left out."""
+        """The number of suppressed records."""
         return int(self.original.num_rows - self.published.num_rows)
 
     def aligned(self) -> Any:
-        """Return one row per original row, in the original order; suppressed records show `*` and nothing else."""
+        """Return one row per original row, in the original order; suppressed records show only `*`."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
         place[self.correspondence] = np.arange(len(self.correspondence))
         rows = decoded(self.published).take(pa.array(place, mask=place < 0))
@@ -98,14 +98,14 @@ class Release:
         replace: bool = False,
         excel_safe: bool = False,
     ) -> None:
-        """Write `public/`, which may leave the house, and `internal/`, which must not.
+        """Write `public/`, which is safe to share, and `internal/`, which must stay private.
 
         Parameters
         ----------
-        folder : is made; refused if it holds anything, unless `replace`.
+        folder : the folder to create; refused if it is not empty, unless `replace`.
         table_format : `"csv"`, `"parquet"` or `"xlsx"`.
-        replace : whether an older release there may be replaced.
-        excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
+        replace : whether an existing release there may be replaced.
+        excel_safe : whether cells that a spreadsheet would run as formulas are written after an apostrophe.
         """
         from sfumato.reporting.folders import write_folders
 
@@ -153,18 +153,18 @@ def anonymize(
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table; it is not touched.
-    schema : what every attribute is.
+    data : a pandas, Polars or Arrow table; it is not changed.
+    schema : the role of every attribute.
     models : what is promised.
-    algorithm : how to search; `Mondrian()` unless given.
-    max_suppressed : the share of records that may be left out, in [0, 1].
-    seed : repeats a run of an algorithm that draws random numbers; drawn from the operating system unless given.
-    progress : is told the share of the search that is done.
+    algorithm : how to search; by default `Mondrian()`.
+    max_suppressed : the share of records that may be suppressed, in [0, 1].
+    seed : makes a run of a randomized algorithm repeatable; by default drawn from the operating system.
+    progress : is called with the share of the search that is done.
 
     Raises
     ------
     InfeasibleError
-        No release can keep the models, or not without suppressing more.
+        If no release can keep the models, or not without suppressing more.
     """
     recipe = Recipe(
         schema=schema,
@@ -177,7 +177,7 @@ def anonymize(
 
 
 def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> Release:
-    """Carry out a recipe on a table."""
+    """Run a recipe on a table."""
     table, kind = to_arrow(data)
     schema, models = recipe.schema, recipe.models
     left_out = schema.check_columns(table.column_names)
@@ -198,7 +198,7 @@ def carry_out(recipe: Recipe, data: object, *, progress: Progress = silent) -> R
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
-            "please report this as a flaw."
+            "please report this as a bug."
         )
     return Release(
         published=published,
@@ -236,7 +236,7 @@ def _recoding(publication: Publication, task: Task, table: pa.Table, recipe: Rec
 
 
 def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
-    """Order rows by all that a search may see or a release may show, so that their given order says nothing."""
+    """Order rows by everything a search may see or a release may show, so that their given order has no effect."""
     names = (*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values())
     return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
 
@@ -244,10 +244,10 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
 def apply(
     publication: Publication, table: pa.Table, schema: Schema, rng: np.random.Generator
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Make the published table, and for each of its rows the number of the original row.
+    """Build the published table, and for each of its rows the number of the original row.
 
-    Values in buckets are permuted inside each bucket, and buckets are numbered anew, both uniformly at random. What is
-    permuted together has one column of bucket numbers, after the last of its attributes.
+    Values in buckets are permuted within each bucket, and buckets are renumbered, both uniformly at random. Attributes
+    permuted together share one column of bucket numbers, after the last of them.
     """
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
@@ -277,7 +277,7 @@ def apply(
 
 
 class _Shuffles:
-    """The shuffles of bucketized attributes, drawn when they are first asked for."""
+    """The shuffles of bucketized attributes, drawn on demand."""
 
     def __init__(self, publication: Publication, kept: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
         self._publication, self._kept, self._rng = publication, kept, rng
@@ -294,7 +294,7 @@ class _Shuffles:
         return joint, self._drawn[joint]
 
     def _numbers(self, bucket: npt.NDArray[np.int32]) -> pa.Array | None:
-        """Find the numbers of the same buckets of another slice."""
+        """Find the numbers of the same buckets in another slice."""
         for joint, drawn in self._drawn.items():
             if joint in self._publication.together and np.array_equal(self._publication.buckets[joint[0]], bucket):
                 return drawn.number
@@ -302,7 +302,7 @@ class _Shuffles:
 
 
 def decoded(table: pa.Table) -> pa.Table:
-    """Write dictionary columns out as plain values."""
+    """Convert dictionary columns to plain values."""
     for at, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             table = table.set_column(at, field.name, table[field.name].cast(field.type.value_type))
@@ -313,11 +313,11 @@ def _search(algorithm: Algorithm, task: Task) -> Publication:
     publication = algorithm.search(task)
     name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
     if publication.suppressed == rows:
-        raise InfeasibleError(f"{name} would suppress all records; ask for less.")
+        raise InfeasibleError(f"{name} would suppress all records; promise less.")
     if publication.suppressed > most:
         raise InfeasibleError(
-            f"{name} would suppress {publication.suppressed:,} records and only {most:,} "
-            f"may be; allow max_suppressed={_rounded_up(publication.suppressed, rows)} or ask for less."
+            f"{name} would suppress {publication.suppressed:,} records, but at most {most:,} "
+            f"are allowed; set max_suppressed={_rounded_up(publication.suppressed, rows)} or promise less."
         )
     return publication
 
@@ -327,7 +327,7 @@ def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
 
 
 def _kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
-    """Return the type of a published column: the original's where only values are published, and that of centers."""
+    """Return the type of a published column: the original's if only values are published, or that of centers."""
     if all(isinstance(label, Exact | MissingCell) for label in recoded.labels):
         return original
     centers = [label.value for label in recoded.labels if isinstance(label, Center)]

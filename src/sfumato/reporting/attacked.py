@@ -22,9 +22,9 @@ SEED = 0  # the same release gives the same report
 def attack_facts(
     published: pa.Table, original: pa.Table, schema: Schema, correspondence: npt.NDArray[np.int64], *, centers: bool
 ) -> list[dict[str, Any]] | None:
-    """Attack both tables as one would who knows the quasi-identifiers of everybody in the original: the worst case.
+    """Attack both tables as an adversary who knows everybody's quasi-identifiers in the original: the worst case.
 
-    None for a table that is too long to wait for, and for what attacks cannot read: centers of groups, flagged cells,
+    None for a table that would take too long, and for what attacks cannot read: centers of groups, flagged cells,
     and tables without quasi-identifiers.
     """
     if original.num_rows > MOST_ATTACKED_ROWS or centers or schema.flags or not schema.quasi or not published.num_rows:

@@ -1,4 +1,4 @@
-"""The exposure of every person before and after, for the internal report; records are told by number alone."""
+"""The exposure of every person before and after, for the internal report; records appear by number only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def exposure_facts(
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
     the published table. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
-    `riskiest` are numbers of original rows. None for a table that is too long to wait for.
+    `riskiest` are numbers of original rows. None for a table that would take too long.
     """
     if original.num_rows > MOST_ROWS:
         return None

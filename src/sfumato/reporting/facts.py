@@ -1,4 +1,4 @@
-"""Everything that the internal report says, as plain values: the same recipe and input give the same facts."""
+"""Everything in the internal report, as plain values: the same recipe and input give the same facts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def gather(
     measures : what the release has lost.
     recipe : what made the release.
     left_out : columns without a role.
-    proof : how close to the best the search came, if it can say so.
+    proof : how close to optimal the search came, if it can say so.
     """
     schema, models = recipe.schema, recipe.models
     raw = _audit_original(original, schema, models)
@@ -96,7 +96,7 @@ def _audit_original(original: pa.Table, schema: Schema, models: Sequence[Privacy
 def smallest_promised(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> int:
     """Return the size below which no group can keep all models: k, or what diversity needs if that is more.
 
-    Models that look at some of the quasi-identifiers only say nothing about groups on all of them.
+    Models that look at only some of the quasi-identifiers say nothing about groups on all of them.
     """
     whole = [model for model in models if not model.scope or set(model.scope) >= set(quasi)]
     return max((model.smallest_group for model in whole), default=1)

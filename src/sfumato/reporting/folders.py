@@ -1,4 +1,4 @@
-"""Write a release: `public/`, which may leave the house, and `internal/`, which must not."""
+"""Write a release: `public/`, which is safe to share, and `internal/`, which must stay private."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def write_folders(
 
     Parameters
     ----------
-    folder : is made; refused if it holds anything, unless `replace`.
+    folder : the folder to create; refused if it is not empty, unless `replace`.
     published, original : the tables.
     correspondence : the original row of every published row.
     audit, measures, recipe, left_out : the release's.
-    proof, rules : how close to the best the search came, and how later rows can be published alike; if known.
+    proof, rules : how close to optimal the search came, and how later rows can be published in the same way; if known.
     table_format, replace, excel_safe : as for `Release.write`; other files in the folder are never removed.
-    row_numbers : the numbers that the caller knows the original rows by, if not by their places.
+    row_numbers : the caller's numbers of the original rows, if not their positions.
     """
     require(table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format)
     target = Path(folder)
@@ -87,7 +87,7 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ReadError(f"{path} cannot be read: {error.strerror}; name the folder of a release.") from None
+        raise ReadError(f"{path} cannot be read: {error.strerror}; give the folder of a release.") from None
     except ValueError:
         raise ReadError(f"{path} is not JSON; write the release again.") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
@@ -116,7 +116,7 @@ def _write_public(
 def _write_internal(
     folder: Path, facts: Mapping[str, Any], correspondence: npt.NDArray[np.int64], rules: str | None
 ) -> None:
-    """Write what stays in the house."""
+    """Write what must stay private."""
     _write_text(folder / "recipe.toml", facts["recipe"])
     if rules is not None:
         _write_text(folder / "recoding.toml", rules)
@@ -127,7 +127,7 @@ def _write_internal(
 
 
 def _undecorated(table: pa.Table) -> pa.Table:
-    """Leave away what files would carry along unseen: metadata, and categories that no longer occur."""
+    """Remove what files would carry along unseen: metadata, and categories that no longer occur."""
     columns = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in table.columns
@@ -139,7 +139,7 @@ def _refuse_strangers(target: Path) -> None:
     strangers = {entry.name for entry in target.iterdir()} - {PUBLIC, INTERNAL} if target.is_dir() else set()
     if strangers:
         raise WriteError(
-            f"{target} holds {len(strangers)} other files or folders beside a release; name another folder."
+            f"{target} contains {len(strangers)} files or folders of something else; choose another folder."
         )
 
 
