@@ -271,7 +271,7 @@ def test_suppressing_more_than_allowed_is_refused_with_what_would_be_possible():
         drop(max_suppressed=0.1)
     said = str(refusal.value)
     assert said.startswith(
-        "DropSmallGroups would suppress 1 records, but at most 0 are allowed; set max_suppressed=0.1667"
+        "DropSmallGroups would suppress 1 records, more than the 0 allowed; set max_suppressed=0.1667"
     )
     allowed = float(re.search(r"max_suppressed=([\d.]+)", said)[1])
     assert drop(max_suppressed=allowed).suppressed == 1
@@ -305,14 +305,14 @@ class NotMonotone(KAnonymity):
 class OnlyKAnonymity(OneGroup):
     def refusal(self, task: Task) -> str | None:
         others = [model for model in task.models if not isinstance(model, KAnonymity)]
-        return f"OneGroup cannot serve {others[0]!r}." if others else super().refusal(task)
+        return f"OneGroup does not support {others[0]!r}." if others else super().refusal(task)
 
 
 def test_an_algorithm_refuses_models_that_it_cannot_serve():
     models = [KAnonymity(k=2), FrequencyLDiversity(l=1.5, sensitive="disease")]
-    with pytest.raises(sf.UnsupportedModelError, match=r"OneGroup cannot serve FrequencyLDiversity\(l=1.5"):
+    with pytest.raises(sf.UnsupportedModelError, match=r"OneGroup does not support FrequencyLDiversity\(l=1.5"):
         sf.anonymize(PATIENTS, SCHEMA, models=models, algorithm=OnlyKAnonymity())
-    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian cannot serve NotMonotone\(k=2"):
+    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian does not support NotMonotone\(k=2"):
         sf.anonymize(PATIENTS, SCHEMA, models=[NotMonotone(k=2)])
 
 

@@ -316,8 +316,8 @@ def _search(algorithm: Algorithm, task: Task) -> Publication:
         raise InfeasibleError(f"{name} would suppress all records; promise less.")
     if publication.suppressed > most:
         raise InfeasibleError(
-            f"{name} would suppress {publication.suppressed:,} records, but at most {most:,} "
-            f"are allowed; set max_suppressed={_rounded_up(publication.suppressed, rows)} or promise less."
+            f"{name} would suppress {publication.suppressed:,} records, more than the {most:,} "
+            f"allowed; set max_suppressed={_rounded_up(publication.suppressed, rows)} or promise less."
         )
     return publication
 

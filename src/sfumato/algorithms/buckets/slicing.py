@@ -1,4 +1,4 @@
-"""Slicing: attributes in slices, records in buckets, and every slice shuffled in every bucket."""
+"""Slicing: attributes in slices, records in buckets, and every slice shuffled within every bucket."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from sfumato.validation import is_whole, require
 
 @dataclass(frozen=True, kw_only=True)
 class Slicing(Algorithm):
-    r"""Part attributes into slices and records into buckets, and shuffle slices inside buckets [1]_.
+    r"""Split attributes into slices and records into buckets, and shuffle slices within buckets [1]_.
 
-    Attributes that go together ($\phi^2$, k-medoids) form a slice; their cells stay together, exact. Sensitive
-    attributes share one slice, with the quasi-identifiers of their cluster, which are *linked* with them. Records
-    are cut into buckets at medians, as Mondrian does, while in both halves the records with equal linked values keep
-    every model. All other slices are then permuted in every bucket. Quasi-identifiers that cannot be linked even in
-    one bucket of all records move to other slices.
+    Associated attributes ($\phi^2$, k-medoids) form a slice; their cells stay together, exact. Sensitive attributes
+    share one slice, with the quasi-identifiers of their cluster, which are *linked* with them. Records are cut into
+    buckets at medians, as Mondrian does, while in both halves the records with equal linked values keep every model.
+    All other slices are then permuted within every bucket. Quasi-identifiers that cannot be linked even in a single
+    bucket of all records move to other slices.
 
-    This is stricter than the paper, which asks for the models on average over all buckets that a person may be in.
-    Where a model is about identities, as k-anonymity is, no slice holds all quasi-identifiers.
-    Work grows as $d\,n \log n + d^2 n$ for $n$ records and $d$ quasi-identifiers. Nothing is generalized or suppressed.
+    This is stricter than the paper, which requires the models on average over all buckets that a person may be in.
+    If a model is about identities, as k-anonymity is, no slice contains all quasi-identifiers.
+    The work grows as $d\,n \log n + d^2 n$ for $n$ records and $d$ quasi-identifiers. Nothing is generalized or
+    suppressed.
 
     Parameters
     ----------
-    slices : how many slices to make, at least 2; fewer where there are too few attributes.
+    slices : the number of slices, at least 2; fewer if there are too few attributes.
 
     References
     ----------
@@ -54,10 +55,13 @@ class Slicing(Algorithm):
         require(is_whole(self.slices) and self.slices > 1, self, "slices", "a whole number, at least 2", self.slices)
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse flags, models that unions may break, names that buckets cannot carry, and cells that match all."""
+        """Refuse flags, models that merging may break, names that buckets cannot carry, and cells that match all."""
         for model in task.models:
             if not model.monotone:
-                return f"Slicing cannot serve {model!r}, because unions of its good groups may be bad; use another one."
+                return (
+                    f"Slicing does not support {model!r}, because merging valid groups can break it; "
+                    "use another algorithm."
+                )
         for column in (*task.table.quasi, *task.table.sensitive):
             if JOINING in column.name:
                 return (
@@ -69,12 +73,12 @@ class Slicing(Algorithm):
             if lost and task.missing is Missing.MATCHES_ALL:
                 return (
                     f"Slicing cannot shuffle the {lost:,} missing cells of column {column.name!r} that may be any "
-                    "value; use the policy own-value, or fill them."
+                    "value; use the policy own-value or fill them."
                 )
         broken = _model_of_identities(task)
         if broken is not None and len(task.table.quasi) == 1 and not _keeps(task, [0]):
             return (
-                f"Slicing cannot serve {broken!r} with one quasi-identifier, which its slice shows as it is; "
+                f"Slicing does not support {broken!r} with one quasi-identifier, which its slice shows unchanged; "
                 "use Mondrian."
             )
         return super().refusal(task)
@@ -100,13 +104,13 @@ class Slicing(Algorithm):
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """The numbers of the quasi-identifiers in slices: those linked with sensitive values, and slices that are moved."""
+    """The numbers of the quasi-identifiers in slices: those linked with sensitive values, and the permuted slices."""
 
     linked: tuple[int, ...]
     moved: tuple[tuple[int, ...], ...]
 
     def without(self, lost: int, correlation: Floats) -> _Layout:
-        """Move a linked quasi-identifier to the other slice that it goes with best, or to one of its own."""
+        """Move a linked quasi-identifier to the other slice with the strongest association, or to one of its own."""
         linked = tuple(j for j in self.linked if j != lost)
         if not self.moved:
             return _Layout(linked, ((lost,),))
@@ -116,7 +120,7 @@ class _Layout:
         return _Layout(linked, tuple(moved))
 
     def broken_up(self, correlation: Floats) -> _Layout:
-        """Part a slice of all quasi-identifiers, which would show everybody's: what goes least with the rest leaves."""
+        """Split a slice of all quasi-identifiers, which would show everybody's: the least associated one leaves."""
         if len(self.moved) > 1 or len(self.moved[0]) == 1:
             return self
         together = list(self.moved[0])
@@ -126,14 +130,14 @@ class _Layout:
 
 
 class _Buckets(Descent):
-    """The way down to buckets in each of which records with equal linked values keep every model."""
+    """The descent to buckets in which records with equal linked values keep every model."""
 
     def __init__(self, task: Task, linked: Sequence[int]) -> None:
         super().__init__(task, strict=True)
         self.linked = linked
 
     def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
-        """Find the segments with a half in which some records of equal linked values break a model."""
+        """Find the segments with a half in which some records with equal linked values break a model."""
         proposed = np.flatnonzero(cuts.axis != NO_CUT)
         if not self.linked or not len(proposed):
             return super()._refused(segments, cuts)
@@ -159,7 +163,7 @@ class _Buckets(Descent):
 
 
 def _layout(task: Task, slices: int) -> _Layout:
-    """Cluster the attributes; unlink quasi-identifiers until one bucket of all records keeps every model."""
+    """Cluster the attributes; unlink quasi-identifiers until a single bucket of all records keeps every model."""
     quasi, sensitive = task.table.quasi, task.table.sensitive
     correlation = correlations([*quasi, *sensitive])
     width = len(quasi)
@@ -182,7 +186,7 @@ def _layout(task: Task, slices: int) -> _Layout:
 
 
 def _model_of_identities(task: Task) -> PrivacyModel | None:
-    """Find a model that the table keeps as a whole and no single record does, whatever its values."""
+    """Find a model that the table keeps as a whole but no single record does, whatever its values."""
     names = {name for model in task.models for name in model.attributes}
     watched = [column for column in task.table.sensitive if column.name in names]
     whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)
@@ -191,7 +195,7 @@ def _model_of_identities(task: Task) -> PrivacyModel | None:
 
 
 def _keeps(task: Task, linked: Sequence[int]) -> bool:
-    """Return whether the records with equal linked values keep every model, in one bucket of all records."""
+    """Return whether the records with equal linked values keep every model, in a single bucket of all records."""
     names = {name for model in task.models for name in model.attributes}
     watched = [column for column in task.table.sensitive if column.name in names]
     parts = _parts(np.zeros(task.table.rows, dtype=np.int32), 1, [task.table.quasi[j] for j in linked])
@@ -206,7 +210,7 @@ def _kept(task: Task, groups: Groups) -> npt.NDArray[np.bool_]:
 
 
 def _parts(bucket: npt.NDArray[np.integer], buckets: int, linked: Sequence[CodedColumn]) -> Grouped:
-    """Part the records of every bucket by their linked values."""
+    """Split the records of every bucket by their linked values."""
     return group_columns(
         [bucket, *(column.codes for column in linked)], [buckets, *(len(column.domain) + 1 for column in linked)]
     )

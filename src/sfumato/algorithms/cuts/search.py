@@ -9,7 +9,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.global_recoding import GlobalRecoding
 from sfumato.validation import require
 
-MOST_CLASSES = 100  # values that a class to be predicted has at most
+MOST_CLASSES = 100  # the most values of a class to predict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,20 +27,23 @@ class CutSearch(GlobalRecoding):
 
     @property
     def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
+        """The order of the rows has no effect: everything is decided by counts."""
         return True
 
     @property
     def guides(self) -> tuple[str, ...]:
-        """The column to be predicted, if any."""
+        """The column to predict, if any."""
         return () if self.target is None else (self.target,)
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse what no search over groups serves, and a class of too many values."""
+        """Refuse what no search over groups supports, and a class with too many values."""
         name = type(self).__name__
         for model in task.models:
             if not model.monotone:
-                return f"{name} cannot serve {model!r}, because unions of its good groups may be bad; use another one."
+                return (
+                    f"{name} does not support {model!r}, because merging valid groups can break it; "
+                    "use another algorithm."
+                )
         if self.target is not None:
             classes = len(task.table.guides[self.target].domain)
             if classes > MOST_CLASSES:
