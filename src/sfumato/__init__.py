@@ -1,4 +1,4 @@
-"""Sfumato publishes tables about persons: it measures risk, keeps a stated promise, and proves it."""
+"""Sfumato publishes tables about people: it measures risk, keeps a stated privacy promise, and proves it."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""Run the command line by `python -m sfumato`."""
+"""Run the command line with `python -m sfumato`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything there is to choose from, by the name used in recipes and on the command line.
+"""All models, algorithms and hierarchies, by the names used in recipes and on the command line.
 
 Other packages add models and algorithms by the entry points `sfumato.models` and `sfumato.algorithms`.
 """
@@ -154,7 +154,7 @@ MEASURES: dict[str, Measure] = {
 
 
 def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
-    """Describe a model or an algorithm: name, first sentence, parameters with defaults, reference."""
+    """Describe a model or an algorithm: its name, first sentence, parameters with defaults, and reference."""
     parameters: dict[str, Any] = {}
     for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass
         parameters[field.name] = {"type": declared_type(field)}

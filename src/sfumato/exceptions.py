@@ -1,16 +1,16 @@
-"""What can go wrong, as a tree.
+"""The exceptions, as a tree.
 
     SfumatoError
     ├── InvalidParameterError (ValueError)   a parameter is outside its range
     ├── SchemaError (ValueError)             roles, scales or columns do not fit the table
     ├── HierarchyError (ValueError)          a hierarchy misses values or is not a function
     ├── ReadError                            a file, database or table cannot be read
-    ├── WriteError                           a file or database cannot be written; nothing half-written remains
-    ├── RecipeError (ValueError)             a recipe file is not one
+    ├── WriteError                           a file or database cannot be written; no partial file remains
+    ├── RecipeError (ValueError)             a recipe file cannot be understood
     ├── PluginError                          what another package adds cannot be used
-    ├── InfeasibleError                      no release can keep what was asked
-    ├── UnsupportedModelError (ValueError)   an algorithm cannot serve a model
-    ├── ProtocolError                        another party sent something else than agreed, or left
+    ├── InfeasibleError                      no release can keep the promise
+    ├── UnsupportedModelError (ValueError)   an algorithm does not support a model
+    ├── ProtocolError                        another party broke the protocol or left
     └── BrokenPromiseError                   a release failed its own audit and was withheld
 
 Every message is one sentence that names columns, parameters and counts, never cell values.
@@ -18,11 +18,11 @@ Every message is one sentence that names columns, parameters and counts, never c
 
 
 class SfumatoError(Exception):
-    """Anything Sfumato refuses to do."""
+    """The base of all errors that Sfumato raises."""
 
 
 class InvalidParameterError(SfumatoError, ValueError):
-    """A parameter lies outside its range."""
+    """A parameter is outside its range."""
 
 
 class SchemaError(SfumatoError, ValueError):
@@ -50,15 +50,15 @@ class PluginError(SfumatoError):
 
 
 class InfeasibleError(SfumatoError):
-    """No release can keep what was asked."""
+    """No release can keep the promise."""
 
 
 class UnsupportedModelError(SfumatoError, ValueError):
-    """An algorithm cannot serve one of the models."""
+    """An algorithm does not support one of the models."""
 
 
 class ProtocolError(SfumatoError):
-    """Another party sent something else than agreed, or left."""
+    """Another party broke the protocol or left."""
 
 
 class BrokenPromiseError(SfumatoError):

@@ -1,4 +1,4 @@
-"""Randomness that protects people comes from the operating system; a seed only repeats a run."""
+"""Randomness that protects people comes from the operating system; a seed only makes a run repeatable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-SEED_BITS = 62  # fits a signed 64-bit integer, the largest whole number TOML promises
+SEED_BITS = 62  # fits a signed 64-bit integer, the largest whole number that TOML guarantees
 
 
 def draw_seed() -> int:
@@ -17,7 +17,7 @@ def draw_seed() -> int:
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Make the generator that a recorded seed stands for."""
+    """Make the generator of a recorded seed."""
     import numpy as np
 
     return np.random.Generator(np.random.PCG64(seed))

@@ -28,12 +28,12 @@ class Recipe:
 
     Parameters
     ----------
-    schema : what every attribute is.
+    schema : the role of every attribute.
     models : what is promised; at least one.
-    algorithm : how to search.
-    max_suppressed : the share of records that may be left out.
-    seed : repeats random choices; kept with the owner, never published.
-    input_rows, input_sha256 : what the recipe was carried out on, filled in by the run.
+    algorithm : how to search for a release.
+    max_suppressed : the share of records that may be suppressed.
+    seed : makes random choices repeatable; kept by the owner, never published.
+    input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
     """
 
     schema: Schema
@@ -83,18 +83,18 @@ class Recipe:
 
     @classmethod
     def from_toml(cls, text: str, folder: Path | None = None) -> Recipe:
-        """Read a recipe; hierarchy files that it names are looked for in `folder`."""
+        """Read a recipe; hierarchy files are looked up in `folder`."""
         return cls.from_dict(parse_toml(text, "recipe"), folder)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recipe:
-        """Read a recipe file; hierarchy files that it names are looked for beside it."""
+        """Read a recipe file; hierarchy files are looked up next to it."""
         path = Path(path)
         return cls.from_dict(read_toml(path, "recipe"), path.parent)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:
-        """Rebuild what `to_dict` gave."""
+        """Rebuild a recipe from the values returned by `to_dict`."""
         known = ("sfumato", "input", "release", "attributes", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
@@ -156,7 +156,7 @@ def _schema(attributes: Mapping[str, Any], missing: Any, folder: Path | None) ->
 def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
     order = entry.get("order", [])
     if not isinstance(order, list) or not all(isinstance(value, str) for value in order):
-        raise RecipeError(f"The order in [attributes.{name}] must be a list of texts.")
+        raise RecipeError(f"The order in [attributes.{name}] must be a list of strings.")
     if not isinstance(entry.get("flags", ""), str):
         raise RecipeError(f"The flags in [attributes.{name}] must name a column.")
 
@@ -172,10 +172,10 @@ def _hierarchy(owner: str, entry: object, folder: Path | None) -> Builder:
 
 def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
-        raise RecipeError(f"Every {what} of a recipe is a table with a name.")
+        raise RecipeError(f"Every {what} of a recipe must be a table with a name.")
     name = entry["name"]
     if name not in known:
-        hint = did_you_mean(name, known) or f"; there are {', '.join(known)}."
+        hint = did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
         raise RecipeError(f"There is no {what} {name!r}{hint}")
     choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
@@ -184,11 +184,11 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
     lacking = [key for key in needed if key not in parameters]
     if lacking:
-        raise RecipeError(f"The {what} {name!r} needs {', '.join(lacking)}, too.")
+        raise RecipeError(f"The {what} {name!r} also needs {', '.join(lacking)}.")
     try:
         return choice(**parameters)
     except TypeError:
-        raise RecipeError(f"The {what} {name!r} has a parameter of the wrong kind; see `sfumato {what}s`.") from None
+        raise RecipeError(f"The {what} {name!r} has a parameter of the wrong type; see `sfumato {what}s`.") from None
 
 
 def _list(content: Mapping[str, Any], name: str) -> list[Any]:

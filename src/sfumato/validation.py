@@ -1,4 +1,4 @@
-"""The one check of parameters, so that all refusals read alike."""
+"""The one check of parameters, so that all error messages read alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_SHOWN = 120
 
 
 def require(condition: bool, owner: object, parameter: str, expected: str, got: object) -> None:
-    """Refuse a parameter outside its range, saying what was expected.
+    """Refuse a parameter outside its range, stating what was expected.
 
     >>> require(0 >= 1, "KAnonymity", "k", "at least 1", 0)
     Traceback (most recent call last):
@@ -25,7 +25,7 @@ def require(condition: bool, owner: object, parameter: str, expected: str, got: 
 
 
 def _shown(got: object) -> str:
-    """Write a value out if it is short and plain: anything else may be a table, and its cells are nobody's business."""
+    """Show a value only if it is short and simple: anything else may be a table, whose cells must not be shown."""
     written = repr(got) if isinstance(got, str | int | float | list | tuple | dict | None) else ""
     return written if 0 < len(written) <= LONGEST_SHOWN and "\n" not in written else type(got).__name__
 
@@ -48,6 +48,6 @@ def are_weights(given: object) -> bool:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `"; did you mean 'zip'?"` when a known name is close, else nothing."""
+    """Return `"; did you mean 'zip'?"` if a known name is close, otherwise an empty string."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

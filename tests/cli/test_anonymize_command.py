@@ -155,7 +155,7 @@ def test_an_occupied_folder_is_refused_before_the_table_is_read(run, tmp_path):
     (tmp_path / "o" / "notes.txt").write_text("keep", "utf-8")
     result = run("anonymize", tmp_path / "absent.csv", *ROLES, *MODELS, "--out", tmp_path / "o")
     assert result.exit_code == 2
-    assert "already holds files" in result.stderr
+    assert "already contains files" in result.stderr
 
 
 def test_replace_replaces_a_release_and_nothing_else(run, patients_file, tmp_path):

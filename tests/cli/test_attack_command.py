@@ -67,7 +67,7 @@ def test_a_voter_list_with_a_key_gives_truth_and_outsiders(run):
 def test_a_voter_list_alone_is_said_to_tell_no_truth(run):
     result = run("attack", "release/public/table.csv", *ROLES, "--with", "voters.csv", "--seed", 1)
     assert result.exit_code == 0, result.stderr
-    assert "The truth is not given" in result.stdout
+    assert "The truth is not known" in result.stdout
 
 
 def test_outsiders_a_second_release_and_a_correspondence_are_read(run):

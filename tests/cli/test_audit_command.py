@@ -74,7 +74,7 @@ def test_one_broken_promise_among_several_gives_1(run):
 def test_a_true_table_is_compared_with_its_original(run):
     result = run("audit", "published.csv", *COLUMNS, *TRUTH)
     assert result.exit_code == 0, result.stderr
-    assert "Every published cell covers its original (by some correspondence of rows)." in result.stdout
+    assert "Every published cell covers its original (by a possible row correspondence)." in result.stdout
     assert "8 rows in = 7 rows out + 1 suppressed." in result.stdout
 
 
@@ -90,7 +90,7 @@ def test_the_correspondence_says_which_row_was_which(run, folder, rows, code):
     (folder / "rows.csv").write_text("original_row\n" + "".join(f"{row}\n" for row in rows), "utf-8")
     result = run("audit", "published.csv", *COLUMNS, *TRUTH, "--correspondence", "rows.csv")
     assert result.exit_code == code
-    assert "by the row correspondence" in result.stdout
+    assert "by the known row correspondence" in result.stdout
 
 
 def test_a_release_passes_with_its_own_recipe_and_correspondence(shell, patients_file):
@@ -99,7 +99,7 @@ def test_a_release_passes_with_its_own_recipe_and_correspondence(shell, patients
     given = ["--recipe", "o/internal/recipe.toml", "--original", patients_file]
     done = shell("audit", "o/public/table.csv", *given, "--correspondence", "o/internal/correspondence.parquet")
     assert done.returncode == 0, done.stderr
-    assert "Every published cell covers its original (by the row correspondence)." in done.stdout
+    assert "Every published cell covers its original (by the known row correspondence)." in done.stdout
     assert shell("audit", "o/public/table.csv", *given, "--k", 300).returncode == 1
 
 
@@ -107,7 +107,7 @@ def test_suppressed_rows_that_break_a_promise_are_hinted_at(run, folder):
     (folder / "published.csv").write_text(PUBLISHED + "*,*,flu\n", "utf-8")
     result = run("audit", "published.csv", *COLUMNS, "--k", 3)
     assert result.exit_code == 1
-    assert "Rows that are * in every quasi-identifier (1 of them) break" in result.stderr
+    assert "The rows that are * in every quasi-identifier (1) break" in result.stderr
     assert "--ignore-suppressed" in result.stderr
     apart = run("audit", "published.csv", *COLUMNS, "--k", 3, "--ignore-suppressed")
     assert apart.exit_code == 0
@@ -183,11 +183,11 @@ def test_values_of_a_mapping_are_written_as_the_table_writes_them(run, folder):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("disease,level,more\nflu,low,x\n", "levels.csv must have headings, two columns and at least one row"),
-        ("disease,level\n", "levels.csv must have headings, two columns and at least one row"),
-        ("disease,level\nflu,\ncold,low\n", "levels.csv lacks a cell in some of its 2 rows"),
-        ("disease,level\nflu,low\nflu,high\ncold,low\n", "levels.csv names 1 of its values again"),
-        ("disease,level\nflu,low\n", "has 2 distinct values for which the model names no category or level"),
+        ("disease,level,more\nflu,low,x\n", "levels.csv must have a header, two columns and at least one row"),
+        ("disease,level\n", "levels.csv must have a header, two columns and at least one row"),
+        ("disease,level\nflu,\ncold,low\n", "levels.csv has empty cells in its 2 rows"),
+        ("disease,level\nflu,low\nflu,high\ncold,low\n", "levels.csv must have one row per value; rows too many: 1."),
+        ("disease,level\nflu,low\n", "has 2 distinct values to which the model assigns no category or level"),
     ],
 )
 def test_a_file_that_is_no_mapping_is_refused_without_telling_cells(run, folder, content, sentence):
@@ -263,7 +263,7 @@ def test_a_population_may_stand_in_a_database(run, folder):
     [
         (["--model", "k-map:k=2"], "KMap needs a population"),
         (["--population", "nobody.csv", "--model", "k-map:k=2"], "nobody.csv"),
-        (["--population-table", "everybody"], "--population-table needs --population, too."),
+        (["--population-table", "everybody"], "--population-table also needs --population."),
         (["--population", "small.csv"], "The population has 1 rows and the published table 7"),
     ],
 )
@@ -288,7 +288,7 @@ def test_exposure_to_one_who_knows_everybody(run):
     result = run("audit", "published.csv", *COLUMNS, "--exposure")
     assert result.exit_code == 0
     assert "Exposure of 7 records to adversary 2, who knows the quasi-identifiers of everybody" in result.stdout
-    assert "Rows of this table that are exposed most, counted from 0" in result.stdout
+    assert "Most exposed rows of this table, counted from 0" in result.stdout
     facts = json.loads(run("audit", "published.csv", *COLUMNS, "--exposure", "--json").stdout)["exposure"]
     assert facts["adversary"] == 2
     assert facts["identity"]["maximum"] == pytest.approx(1 / 3)
@@ -300,7 +300,7 @@ def test_exposure_to_one_who_knows_everybody(run):
 def test_exposure_to_one_who_knows_a_person(run):
     result = run("audit", "published.csv", *COLUMNS, *TRUTH, "--exposure")
     assert "Exposure of 8 records to adversary 1, who knows the quasi-identifiers of one person" in result.stdout
-    assert "Rows of the original that are exposed most, counted from 0" in result.stdout
+    assert "Most exposed rows of the original, counted from 0" in result.stdout
     facts = json.loads(run("audit", "published.csv", *COLUMNS, *TRUTH, "--exposure", "--json").stdout)
     assert facts["truth"]["holds"]
     assert facts["exposure"]["adversary"] == 1

@@ -46,7 +46,7 @@ def test_nothing_is_overwritten_and_strange_folders_are_refused(run, table, tmp_
     (tmp_path / "empty").mkdir()
     refused = run("buckets", "join", tmp_path / "empty", "--out", tmp_path / "new.csv")
     assert refused.exit_code == 2
-    assert "lacks records.csv" in refused.stderr
+    assert "has no records.csv" in refused.stderr
     again = run("buckets", "spell-out", table, *ROLES, "--out", table)
     assert again.exit_code == 2
     assert "--force" in again.stderr

@@ -114,7 +114,7 @@ def test_randomized_rows_are_estimated(ask, tmp_path, mechanism):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["perturb", "patients.csv", "--out", "s.csv"], "Nothing is to be perturbed"),
+        (["perturb", "patients.csv", "--out", "s.csv"], "There is no column to perturb"),
         (["perturb", "patients.csv", "--noise", "age", "--out", "s.csv"], "COLUMN=HOW"),
         (["perturb", "patients.csv", "--noise", "agee=gaussian:1", "--out", "s.csv"], "did you mean 'age'"),
         (["perturb", "patients.csv", "--noise", "age=gaussian:-1", "--out", "s.csv"], "a positive number"),
@@ -123,7 +123,7 @@ def test_randomized_rows_are_estimated(ask, tmp_path, mechanism):
         (["reconstruct", "patients.csv", "--column", "age", "--noise", NOISE], "edges must be"),
         (["reconstruct", "patients.csv", "--column", "age", "--noise", NOISE, "--edges", "0:1"], "LOW:HIGH:WIDTH"),
         (["reconstruct", "patients.csv", "--column", "age", "--noise", NOISE, "--edges", "0:1:0"], "LOW:HIGH:WIDTH"),
-        (["reconstruct", "patients.csv", "--column", "age", "--noise", NOISE, "--edges", "0:1:1e-9"], "cells"),
+        (["reconstruct", "patients.csv", "--column", "age", "--noise", NOISE, "--edges", "0:1:1e-9"], "bins"),
         (["estimate", "patients.csv", "--agreement", "absent.toml"], "cannot be read"),
     ],
 )

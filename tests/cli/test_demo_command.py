@@ -14,7 +14,7 @@ from sfumato.samples.demo import population_recipe, run_demo
 def test_the_demo_says_what_it_did_and_where_the_report_is(shell, tmp_path):
     done = shell("demo", "--rows", 800)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Made up 800 patients of a hospital; none of them exists.\n")
+    assert done.stdout.startswith("Made up 800 hospital patients; none of them exists.\n")
     assert "Audit: holds; 800 records" in done.stdout
     assert "sfumato-demo/internal/report.html" in done.stdout
     assert (tmp_path / "sfumato-demo" / "internal" / "report.html").is_file()

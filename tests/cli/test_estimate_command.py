@@ -47,7 +47,7 @@ def test_errors_of_random_questions_need_the_original(run, table, tmp_path):
     assert found["within_bounds"] == 1
     refused = run(*asked)
     assert refused.exit_code == 2
-    assert "--errors and --original need each other." in refused.stderr
+    assert "Give --errors and --original together." in refused.stderr
 
 
 @pytest.mark.parametrize(

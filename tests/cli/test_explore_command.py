@@ -37,7 +37,7 @@ def test_a_summary_says_what_python_finds(run, patients_file, found):
     assert lines[4].split() == ["loss", f"{found.best.loss:.6g}"]
     assert f"suppressed  {found.best.suppressed} of 300 records" in result.stdout
     assert "Proven best: loss" in result.stdout
-    assert f"Solutions above no other solution: {len(found.minimal)}" in result.stdout
+    assert f"Minimal solutions: {len(found.minimal)}" in result.stdout
 
 
 def test_the_last_line_releases_the_best(run, patients_file, found, tmp_path):
@@ -85,7 +85,7 @@ def test_at_most_ten_minimal_solutions_are_listed(run, tmp_path):
     quasi = ["--quasi", "age,zip,sex,education,marital_status,nationality", "--hierarchy", "age=intervals:5,10,20"]
     quasi += ["--hierarchy", "zip=prefixes:3,1", "--k", "3", "--max-suppressed", "0.2"]
     lines = run("explore", tmp_path / "p.csv", *quasi).stdout.splitlines()
-    (start,) = [at for at, line in enumerate(lines) if line.startswith("Solutions above no other")]
+    (start,) = [at for at, line in enumerate(lines) if line.startswith("Minimal solutions")]
     number = int(lines[start].rpartition(" ")[2])
     assert number > 10
     assert lines[start + 11] == f"  and {number - 10} more"
@@ -122,7 +122,7 @@ def test_no_solution_is_told_with_exit_code_1(run, patients_file):
     [
         (["--algorithm", "mondrian"], "such as Optimal(); got Mondrian"),
         (["--algorithm", "optimal:refine=true"], "refine=False"),
-        (["--out", "nodes.docx"], "no known suffix"),
+        (["--out", "nodes.docx"], "an unknown suffix"),
         (["--max-suppressed", "7"], "share"),
     ],
 )

@@ -60,7 +60,7 @@ def test_every_search_over_levels_is_chosen_here():
         ("levels=aeg=1", "did you mean 'age'?"),
         ("levels=age=4", "which has levels from 0 to 3."),
         ("levels=age=low", "a mapping from names to whole numbers"),
-        ("levels=age=1+age=2", "'age' is given two values"),
+        ("levels=age=1+age=2", "'age' has two values"),
         ("levels=nowhere.csv", "nowhere.csv"),
         ("levels=2", "a mapping from names to whole numbers"),
     ],
@@ -89,5 +89,5 @@ def test_a_file_whose_name_has_a_sign_is_read(tmp_path, monkeypatch):
 
 
 def test_a_name_with_two_values_is_refused():
-    with pytest.raises(InvalidParameterError, match="'age' is given two values"):
+    with pytest.raises(InvalidParameterError, match="'age' has two values"):
         _typed("age=1+age=1", "Mapping[str, int] | None")

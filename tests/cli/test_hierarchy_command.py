@@ -33,14 +33,14 @@ def test_few_children_are_drawn_when_asked(run):
 
 def test_a_kind_needs_a_column(run):
     result = run("hierarchy", "draw", "job.csv", "--kind", "prefixes")
-    assert (result.exit_code, result.stderr) == (2, "sfumato: --kind needs --column, too.\n")
+    assert (result.exit_code, result.stderr) == (2, "sfumato: --kind also needs --column.\n")
 
 
 def test_a_hierarchy_that_covers_a_column_passes(run):
     result = run("hierarchy", "check", "job.csv", "t.csv", "--column", "job")
     assert result.exit_code == 0
     assert result.stdout == (
-        "job.csv covers all 2 values of column 'job'.\nIt has height 2 and 1 leaves that do not occur.\n"
+        "job.csv covers all 2 values of column 'job'.\nHeight 2; leaves that do not occur in the column: 1.\n"
     )
 
 

@@ -41,7 +41,7 @@ def test_questions_are_answered_and_paid_for(run, store):
     assert counted.output.splitlines() == [
         "20",
         "between 20 and 20 with confidence 0.95",
-        "discrete Laplace of scale 0.0001; epsilon 10000 is spent",
+        "discrete Laplace of scale 0.0001; epsilon 10000 was spent",
     ]
     assert json.loads(ask(run, store, "mean of cost where sex = F", "--json").output)["value"] == pytest.approx(
         500, abs=1
@@ -78,7 +78,7 @@ def test_a_store_is_never_begun_anew(run, store, people):
     store.unlink()
     beside = run("query", "init", people, "--store", store, *STATED, "--total", "5")
     assert beside.exit_code == 2
-    assert ".sqlite exists" in beside.output
+    assert ".sqlite already exists" in beside.output
 
 
 def test_a_mistake_in_init_leaves_nothing(run, people, tmp_path):

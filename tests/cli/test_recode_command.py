@@ -82,7 +82,7 @@ def test_an_occupied_folder_is_refused_unless_it_may_be_replaced(run, rules, lat
     assert run(*arguments).exit_code == 0
     assert run(*arguments).exit_code == 2
     early = run("recode", tmp_path / "none.csv", "--with", rules, "--out", tmp_path / "o")
-    assert "already holds files" in early.stderr
+    assert "already contains files" in early.stderr
     assert run(*arguments, "--replace").exit_code == 0
 
 

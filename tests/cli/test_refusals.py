@@ -62,11 +62,11 @@ def folder(tmp_path, monkeypatch):
 
 
 BAD = {
-    "unknown column": (["t.csv", *GOOD, "--quasi", "agee"], "'agee', which the table lacks; did you mean 'age'?"),
-    "role twice": (["t.csv", *GOOD, "--sensitive", "age"], "given a role twice: quasi and sensitive"),
-    "role twice alike": (["t.csv", *GOOD, "--quasi", "age"], "given a role twice: quasi and quasi"),
+    "unknown column": (["t.csv", *GOOD, "--quasi", "agee"], "'agee', which is not in the table; did you mean 'age'?"),
+    "role twice": (["t.csv", *GOOD, "--sensitive", "age"], "listed twice, as quasi and as sensitive"),
+    "role twice alike": (["t.csv", *GOOD, "--quasi", "age"], "listed twice, as quasi and as quasi"),
     "no quasi-identifier": (["t.csv", "--sensitive", "disease", "--k", "2"], "No column is a quasi-identifier"),
-    "no list of columns": (["t.csv", *GOOD, "--quasi", "age\njob"], "is no list"),
+    "no list of columns": (["t.csv", *GOOD, "--quasi", "age\njob"], "is not a list"),
     "no promise": (["t.csv", *ROLES], "Nothing is promised"),
     "k = 0": (["t.csv", *ROLES, "--k", "0"], "KAnonymity.k must be a whole number of at least 1; got 0."),
     "k below 0": (["t.csv", *ROLES, "--k", "-3"], "KAnonymity.k must be"),
@@ -105,7 +105,7 @@ BAD = {
     "hierarchy without file": (["t.csv", *GOOD, "--hierarchy", "job"], "--hierarchy must be COLUMN=HOW"),
     "hierarchy absent": (["t.csv", *GOOD, "--hierarchy", "job=absent.csv"], "Cannot read absent.csv"),
     "hierarchy misses values": (["t.csv", *GOOD, "--hierarchy", "job=misses.csv"], "misses 1 of the 3 values"),
-    "hierarchy no function": (["t.csv", *GOOD, "--hierarchy", "job=no_function.csv"], "is no function of level"),
+    "hierarchy no function": (["t.csv", *GOOD, "--hierarchy", "job=no_function.csv"], "is not a function of level"),
     "hierarchy ragged": (["t.csv", *GOOD, "--hierarchy", "job=ragged.csv"], "Line 2 of ragged.csv has 2 columns"),
     "hierarchy by commas": (["t.csv", *GOOD, "--hierarchy", "job=commas.csv"], "has only one column"),
     "intervals of text": (["t.csv", *GOOD, "--hierarchy", "job=intervals:5"], "need a column of numbers"),
@@ -122,12 +122,12 @@ BAD = {
     ),
     "duplicate names": (["twice.csv", *GOOD], "'age'"),
     "mixed types": (["mixed.csv", *GOOD, "--hierarchy", "age=intervals:5"], "Intervals of numbers need"),
-    "infinities": (["infinite.csv", *GOOD, "--hierarchy", "age=intervals:5"], "'age' holds infinite values"),
+    "infinities": (["infinite.csv", *GOOD, "--hierarchy", "age=intervals:5"], "'age' contains infinite values"),
     "too many values": (["many.csv", "--quasi", "job", "--k", "2"], "has 100,001 distinct values"),
     "absent file": (["absent.csv", *GOOD], "There is no file absent.csv"),
     "a folder": ([".", *GOOD], "is a folder"),
-    "unknown suffix": (["not_toml.toml", *GOOD], "has no known suffix"),
-    "wrong separator": (["t.csv", *GOOD, "--separator", ";"], "looks separated by ','"),
+    "unknown suffix": (["not_toml.toml", *GOOD], "has an unknown suffix"),
+    "wrong separator": (["t.csv", *GOOD, "--separator", ";"], "seems to be separated by ','"),
     "long separator": (["t.csv", *GOOD, "--separator", "--"], "read.separator must be"),
     "uneven lines": (["uneven.csv", *GOOD], "line 32 has 2"),
     "open quotes": (["quotes.csv", *GOOD], "quotation mark"),
@@ -137,10 +137,10 @@ BAD = {
     "no workbook": (["fake.xlsx", *GOOD], "fake.xlsx"),
     "sheet of a text file": (["t.csv", *GOOD, "--sheet", "one"], "read.sheet must be left out"),
     "table of a file": (["t.csv", *GOOD, "--table", "one"], "read.table must be left out"),
-    "unknown database": (["oracle://host/db", *GOOD, "--table", "t"], "'oracle' is no known kind of database"),
+    "unknown database": (["oracle://host/db", *GOOD, "--table", "t"], "'oracle' is not a known kind of database"),
     "absent database": (["sqlite:///absent.db", *GOOD, "--table", "t"], "There is no database file"),
     "no database": (["sqlite:///fake.db", *GOOD, "--table", "t"], "fake.db"),
-    "no table named": (["sqlite:///real.db", *GOOD], "read.table must be given alone"),
+    "no table named": (["sqlite:///real.db", *GOOD], "read.table must be given, or else query"),
     "absent table": (["sqlite:///real.db", *GOOD, "--table", "peple"], "did you mean 'people'?"),
     "wrong query": (["sqlite:///real.db", *GOOD, "--query", "select agee from people"], "The query cannot be run"),
     "query that fails on a cell": (
@@ -267,7 +267,7 @@ def test_an_error_nobody_foresaw_shows_where_but_not_what(run, folder, monkeypat
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert result.exit_code == 70
     assert "in broken" in result.stderr
-    assert result.stderr.endswith("sfumato: An unexpected ArithmeticError happened here; please report it as a flaw.\n")
+    assert result.stderr.endswith("sfumato: An unexpected ArithmeticError occurred here; please report it as a bug.\n")
     assert CANARY not in result.stderr
     assert not (folder / "out").exists()
 

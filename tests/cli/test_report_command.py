@@ -31,7 +31,7 @@ def test_the_page_can_go_elsewhere(run, release, tmp_path):
 def test_a_folder_without_figures_is_refused(run, tmp_path):
     result = run("report", tmp_path)
     assert result.exit_code == 2
-    assert "name the folder of a release" in result.stderr
+    assert "give the folder of a release" in result.stderr
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}"])

@@ -65,8 +65,8 @@ def test_a_table_of_the_user_is_used(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--table", "a.csv"], "--table and --schema need each other"),
-        (["--schema", "a.toml"], "--table and --schema need each other"),
+        (["--table", "a.csv"], "Give --table and --schema together"),
+        (["--schema", "a.toml"], "Give --table and --schema together"),
         (["--table", "a.csv", "--schema", "a.toml", "--rows", 5], "--rows is for a made-up census"),
         (["--queries", 0], "queries"),
         (["--rows", -1], "rows"),

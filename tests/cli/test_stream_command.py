@@ -23,11 +23,11 @@ def test_batches_are_condensed_and_records_drawn(run, tmp_path):
 def test_what_does_not_fit_is_refused_and_changes_nothing(run, tmp_path):
     state, batch = tmp_path / "visits.state", tmp_path / "batch.csv"
     sf.write(sf.samples.generate(100, seed=1, missing=0), batch)
-    assert "give --k and --columns to begin it" in run("stream", "update", state, batch).stderr
+    assert "give --k and --columns to create it" in run("stream", "update", state, batch).stderr
     assert not state.exists()
     assert run("stream", "update", state, batch, "--k", 10, "--columns", "age,sex").exit_code == 0
     before = state.read_bytes()
-    assert "has its settings already" in run("stream", "update", state, batch, "--k", 5).stderr
+    assert "already has its settings" in run("stream", "update", state, batch, "--k", 5).stderr
     sf.write(sf.samples.generate(100, seed=1, missing=0).drop_columns(["age"]), batch)
     refused = run("stream", "update", state, batch)
     assert refused.exit_code == 2

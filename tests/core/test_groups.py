@@ -175,7 +175,7 @@ def test_totals_can_be_given():
 
 
 def test_attributes_of_different_records_are_refused():
-    with pytest.raises(InvalidParameterError, match="'b' has other group sizes"):
+    with pytest.raises(InvalidParameterError, match="'b' must have the same group sizes"):
         Groups.from_counts(a=[[1, 1]], b=[[1, 2]])
 
 

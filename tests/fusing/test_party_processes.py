@@ -46,8 +46,8 @@ def test_three_processes_write_what_one_process_fuses(folders):
         code, said, complained = folders.end(name)
         assert code == 0, complained
         assert "Audit: holds; 54 records" in said
-        assert "54 persons are common to all parties, which brought: hospital 58, agency 58, insurer 58." in said
-        assert f"{together.rounds} rounds were made" in said
+        assert "54 people are in the tables of all parties; rows per party: hospital 58, agency 58, insurer 58." in said
+        assert f"The fusion took {together.rounds} rounds" in said
         assert "round 1: " in complained
         assert "nodes" in complained
         written = {path.name: path.read_bytes() for path in folders.out(name).iterdir()}
@@ -150,5 +150,5 @@ def test_an_out_folder_that_holds_something_is_refused_at_the_start(folders):
     folders.start("agency")
     code, _, complained = folders.end("agency")
     assert code == 2
-    assert "already holds files" in complained
+    assert "already contains files" in complained
     assert (folders.out("agency") / "table.csv").read_text() == "older"

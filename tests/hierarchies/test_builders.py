@@ -90,9 +90,9 @@ def test_every_builder_has_a_kind_and_a_scale():
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
-        ({}, "cannot be of kind None; it is one of intervals"),
+        ({}, "of kind None; choose one of intervals"),
         ({"kind": "taxonomie"}, "did you mean 'taxonomy'"),
-        ({"kind": ["x"]}, "cannot be of kind"),
+        ({"kind": ["x"]}, "of kind"),
         ({"kind": "intervals", "width": [5]}, "no setting 'width'; did you mean 'widths'"),
         ({"kind": "prefixes", "xyz": 1}, "no setting 'xyz'; it has lengths"),
         ({"kind": "taxonomy"}, "needs either 'tree' or 'rows'"),

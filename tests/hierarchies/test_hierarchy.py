@@ -77,7 +77,7 @@ def test_repeated_leaves_are_refused():
 
 
 def test_a_node_with_two_parents_is_refused_by_level_and_count():
-    with pytest.raises(HierarchyError, match=r"Level 2 .* no function of level 1: 1 of 2 nodes"):
+    with pytest.raises(HierarchyError, match=r"Level 2 .* not a function of level 1: 1 of 2 nodes"):
         made(LEAVES, ["p", "p", "q", "q"], ["x", "y", "y", "y"], ["*"] * 4)
 
 
@@ -103,7 +103,7 @@ def test_a_group_without_a_label_is_refused():
 def test_ordered_leaves_keep_their_order_or_are_refused():
     kept = Hierarchy.from_levels(LEAVES, [LEAVES, ["q", "q", "p", "p"]], ordered=True)
     assert kept.leaves == tuple(LEAVES)
-    with pytest.raises(HierarchyError, match=r"Level 1 .* tears the order of its leaves 1 times"):
+    with pytest.raises(HierarchyError, match=r"Level 1 .* breaks the order of its leaves 1 times"):
         Hierarchy.from_levels(LEAVES, [LEAVES, ["q", "p", "p", "q"]], ordered=True)
 
 

@@ -114,7 +114,7 @@ def test_whole_numbers_of_any_size_agree_with_fractions_or_are_refused(values, w
     if max(map(abs, values)) / widths[0] < 2**62:
         assert_in_steps(values, widths, 0, builder.build(column))
     else:
-        with pytest.raises(HierarchyError, match="choose a greater width"):
+        with pytest.raises(HierarchyError, match="choose a larger width"):
             builder.build(column)
 
 
@@ -208,13 +208,13 @@ def test_a_column_without_values_has_only_a_root(check_laws):
 @pytest.mark.parametrize(
     ("builder", "column", "message"),
     [
-        (Intervals(5), pa.array(["20", "x"]), "need a column of numbers; this one holds neither"),
+        (Intervals(5), pa.array(["20", "x"]), "need a column of numbers; this one contains neither"),
         (Intervals(5), pa.array([True, False]), "need a column of numbers"),
-        (Intervals(5), pa.array([dt.date(2020, 1, 1)]), "holds dates; use units"),
-        (Intervals("year"), pa.array([2020]), "need a column of dates; this one holds numbers"),
+        (Intervals(5), pa.array([dt.date(2020, 1, 1)]), "contains dates; use units"),
+        (Intervals("year"), pa.array([2020]), "need a column of dates; this one contains numbers"),
         (Intervals(cuts=[["2020-01-01", "2021-01-01"]]), pa.array([2020]), "need a column of dates"),
         (Intervals(5), pa.array([1.5, np.inf, -np.inf]), "finite numbers; 2 of the 3 values are not"),
-        (Intervals(5), pa.array([1.5, 1e300]), "1 of the 2 values; choose a greater width"),
+        (Intervals(5), pa.array([1.5, 1e300]), "1 of the 2 values; choose a larger width"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(builder, column, message):
@@ -236,7 +236,7 @@ def test_columns_that_do_not_fit_are_refused(builder, column, message):
         ((10, 5), {}, "multiple of the one before"),
         ((5, 5), {}, "multiple of the one before"),
         ((0.1, 0.25), {}, "multiple of the one before"),
-        (("week",), {}, "calendar units out of day, month"),
+        (("week",), {}, "calendar units among day, month"),
         (("year", "month"), {}, "from narrow to wide"),
         (("month", 5), {}, "calendar units"),
         ((5,), {"origin": float("nan")}, "a number"),
@@ -250,7 +250,7 @@ def test_columns_that_do_not_fit_are_refused(builder, column, message):
         ((), {"cuts": [[0, "2020-01-01"]]}, "all numbers, or all ISO dates"),
         ((), {"cuts": [["2020-01-01", "2020-13-01"]]}, "all numbers, or all ISO dates"),
         ((), {"cuts": [["2020-01-01", "2021-01-01T00:00+01:00"]]}, "all numbers, or all ISO dates"),
-        ((), {"cuts": [[0, 5, 10], [0, 4, 10]]}, "a choice of the points below"),
+        ((), {"cuts": [[0, 5, 10], [0, 4, 10]]}, "some of the points of the level below"),
         ((), {"cuts": [[0, 5, 10], [0, 5]]}, "with the same ends"),
         ((), {"cuts": [[0, 5, 10]], "origin": 1}, "left out"),
     ],

@@ -28,7 +28,7 @@ def test_a_plain_list_is_an_order_without_groups():
 
 def test_rows_that_tear_the_order_are_refused():
     rows = [("a", "x"), ("b", "y"), ("c", "x")]
-    with pytest.raises(HierarchyError, match="Level 1 of the hierarchy tears the order of its leaves 1 times"):
+    with pytest.raises(HierarchyError, match="Level 1 of the hierarchy breaks the order of its leaves 1 times"):
         OrderedGroups.from_rows(rows)
     assert Taxonomy.from_rows(rows).hierarchy.leaves == ("a", "c", "b")
 

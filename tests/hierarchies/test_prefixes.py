@@ -64,7 +64,7 @@ def test_no_values_make_a_lonely_root(check_laws):
 
 def test_long_texts_need_chosen_lengths():
     texts = pa.array(["x" * 65, "y"])
-    with pytest.raises(HierarchyError, match="at most 64 characters, and the longest has 65"):
+    with pytest.raises(HierarchyError, match="at most 64 characters, but the longest has 65"):
         Prefixes().build(texts)
     assert Prefixes(2).build(texts).height == 2
 

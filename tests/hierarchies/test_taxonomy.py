@@ -98,7 +98,7 @@ def test_a_column_without_values_is_covered():
         ({"a": []}, "a group without leaves"),
         ({"a": ["x"], "b": {}}, "a group without leaves"),
         ({"a": ["x", "y"], "b": ["x"]}, "repeats 1 of its 3 leaves"),
-        ({"a": {"c": ["x"]}, "b": {"c": ["y"]}}, "Level 2 .* no function of level 1: 1 of 1 nodes"),
+        ({"a": {"c": ["x"]}, "b": {"c": ["y"]}}, "Level 2 .* not a function of level 1: 1 of 1 nodes"),
         ({"a": ["a", "b"], "c": ["d"]}, "1 labels that stand for different sets"),
         ({"": ["x", "y"], "b": ["z"]}, "without a label"),
         (["x", "*"], "different sets"),
@@ -118,7 +118,7 @@ def test_what_is_no_tree_is_refused(tree):
 
 
 def test_rows_of_different_lengths_are_refused():
-    with pytest.raises(HierarchyError, match="1 of 3 rows that are empty or not as long as the first"):
+    with pytest.raises(HierarchyError, match="1 of 3 rows that are empty or differ in length from the first"):
         Taxonomy.from_rows([("a", "x"), ("b", "x"), ("c",)])
     with pytest.raises(HierarchyError, match="2 of 2 rows"):
         Taxonomy.from_rows([(), ()])
@@ -140,7 +140,7 @@ def test_a_file_may_have_quotes_another_separator_and_a_byte_order_mark(write):
 def test_a_file_may_have_another_encoding(write):
     path = write("Köln;Süd\nKiel;Nord\n", "latin-1")
     assert Taxonomy.read_csv(path, encoding="latin-1").hierarchy.leaves == ("Köln", "Kiel")
-    with pytest.raises(ReadError, match=r"Cannot read job\.csv as utf-8-sig; say which encoding"):
+    with pytest.raises(ReadError, match=r"Cannot read job\.csv as utf-8-sig; give its encoding"):
         Taxonomy.read_csv(path)
     with pytest.raises(ReadError, match="no encoding named 'klingon'"):
         Taxonomy.read_csv(path, encoding="klingon")
@@ -154,12 +154,12 @@ def test_a_root_of_any_name_is_published_as_a_star(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a;x;*\n\nb;*\n", r"Line 3 of job\.csv has 2 columns, the first has 3"),
+        ("a;x;*\n\nb;*\n", r"Line 3 of job\.csv has 2 columns, but the first has 3"),
         ("a,x,*\nb,y,*\n", r"job\.csv has only one column; is ';' its separator\?"),
         ("", "has no leaves"),
         ("\n\r\n", "has no leaves"),
         ("a;x;*\na;x;*\n", r"job\.csv: The hierarchy repeats 1 of its 2 leaves"),
-        ("a;x;p\nb;x;q\n", r"job\.csv: Level 2 .* no function"),
+        ("a;x;p\nb;x;q\n", r"job\.csv: Level 2 .* not a function"),
     ],
 )
 def test_files_that_are_no_hierarchy_are_refused(write, text, message):

@@ -108,7 +108,7 @@ def test_the_census_excerpt_is_understood(shared_data):
         (pa.table({}), "The table has no columns; there is nothing to inspect."),
         (
             pa.table({"age": pa.array([], pa.int64())}),
-            "The table has no rows; there is nobody to protect.",
+            "The table has no rows; there is nothing to inspect.",
         ),
     ],
 )

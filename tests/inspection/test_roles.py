@@ -27,41 +27,41 @@ IDENTIFIERS = {
     "an identifier by name": (
         "email",
         ["x", "y"],
-        "column name contains 'email': it names or reaches persons",
+        "column name contains 'email': it identifies or reaches people",
     ),
     "patients with many rows": (
         "patient_id",
         [1, 2] * 50,
-        "column name contains 'patientid': it names or reaches persons",
+        "column name contains 'patientid': it identifies or reaches people",
     ),
-    "one person throughout": ("name", ["a"] * 5, "column name contains 'name': it may name persons"),
-    "few rows per label": ("visit_id", [1, 2, 3], "column name contains 'id': it may name persons"),
-    "persons": ("patient", numbered("p", 9), "column name contains 'patient': it may name persons"),
+    "one person throughout": ("name", ["a"] * 5, "column name contains 'name': it may identify people"),
+    "few rows per label": ("visit_id", [1, 2, 3], "column name contains 'id': it may identify people"),
+    "persons": ("patient", numbered("p", 9), "column name contains 'patient': it may identify people"),
     "numbers of a known thing": (
         "disease_id",
         list(range(30)),
-        "30 of 30 values are distinct: it names persons",
+        "30 of 30 values are distinct: it identifies people",
     ),
     "addresses by their looks": (
         "x",
         [f"a{i}@example.org" for i in range(4)] + ["none"],
-        "80 % of distinct values look like e-mail addresses",
+        "80% of distinct values look like e-mail addresses",
     ),
     "looks outweigh names": (
         "city",
         ["+49 30 1234567", "+49 30 1234568"],
-        "100 % of distinct values look like telephone numbers",
+        "100% of distinct values look like telephone numbers",
     ),
-    "nearly unique texts": ("x", numbered("a", 20), "20 of 20 values are distinct: it names persons"),
+    "nearly unique texts": ("x", numbered("a", 20), "20 of 20 values are distinct: it identifies people"),
     "nearly unique numbers": (
         "x",
         [*range(97), 0, 1, 2],
-        "97 of 100 values are distinct: it names persons",
+        "97 of 100 values are distinct: it identifies people",
     ),
     "free text by name": (
         "comment",
         ["a", "b"],
-        "column name contains 'comment': free text may name persons",
+        "column name contains 'comment': free text may name people",
     ),
     "free text by length": ("diagnosis", ["a b " * 20, "c d " * 20], "2 of 2 values are distinct"),
     "boundless texts": ("city", numbered("a rather long name ", 100), "100 of 100 values are distinct"),
@@ -70,48 +70,48 @@ IDENTIFIERS = {
 QUASI = {
     "a demographic name": ("age", [30, 40], "column name contains 'age': others may know it"),
     "a postcode": ("zip", numbered("537", 99), "column name contains 'zip': others may know it"),
-    "dates": ("x", DAYS, "dates stand in other records, too"),
-    "dates of something secret": ("diagnosis", DAYS, "dates stand in other records, too"),
+    "dates": ("x", DAYS, "dates are also recorded elsewhere"),
+    "dates of something secret": ("diagnosis", DAYS, "dates are also recorded elsewhere"),
     "dates as text": (
         "x",
         [day.strftime("%d.%m.%Y") for day in DAYS],
-        "100 % of distinct values look like dates written as text",
+        "100% of distinct values look like dates written as text",
     ),
     "nothing known": (
         "x",
         [0.5, 1.5],
-        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+        "nothing shows what it is: a quasi-identifier, to be safe",
     ),
     "a word that tells little": (
         "product_name",
         ["a", "b"] * 50,
-        "column name contains 'name', which tells little: a quasi-identifier, to be on the safe side",
+        "column name contains 'name', which says little: a quasi-identifier, to be safe",
     ),
     "whether there is an address": (
         "email",
         [True, False],
-        "column name contains 'email', which tells little: a quasi-identifier, to be on the safe side",
+        "column name contains 'email', which says little: a quasi-identifier, to be safe",
     ),
-    "one row": ("x", ["a"], "nothing tells what it is: a quasi-identifier, to be on the safe side"),
+    "one row": ("x", ["a"], "nothing shows what it is: a quasi-identifier, to be safe"),
     "numbers that repeat": (
         "x",
         [*range(94), 0, 1, 2, 3, 4, 5],
-        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+        "nothing shows what it is: a quasi-identifier, to be safe",
     ),
     "few unique texts": (
         "x",
         numbered("a", 19),
-        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+        "nothing shows what it is: a quasi-identifier, to be safe",
     ),
     "a target of many values": (
         "class",
         numbered("a", 11),
-        "column name contains 'class', which tells little: a quasi-identifier, to be on the safe side",
+        "column name contains 'class', which says little: a quasi-identifier, to be safe",
     ),
     "one value or none": (
         "x",
         ["a", None],
-        "nothing tells what it is: a quasi-identifier, to be on the safe side",
+        "nothing shows what it is: a quasi-identifier, to be safe",
     ),
 }
 SENSITIVE = {
@@ -169,15 +169,15 @@ def test_amounts_as_text_are_not_trusted():
 @pytest.mark.parametrize("name", ["cost", "income"])
 def test_unique_values_that_are_published_come_with_a_warning(name):
     reasons = propose(name, [i + 0.5 for i in range(30)]).reasons
-    assert reasons[1].startswith("30 of 30 values are distinct: whoever knows one finds the record")
+    assert reasons[1].startswith("30 of 30 values are distinct: anyone who knows one finds the record")
     assert len(propose(name, [i % 3 + 0.5 for i in range(30)]).reasons) == 1
 
 
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        ([1, 1, 2, 2], "2 distinct values separate 66 % of all pairs of records"),
-        ([1, None], "1 distinct value separates 100 % of all pairs of records"),
+        ([1, 1, 2, 2], "2 distinct values separate 66% of all pairs of records"),
+        ([1, None], "1 distinct value separates 100% of all pairs of records"),
     ],
 )
 def test_a_quasi_identifier_says_how_far_it_separates(cells, reason):

@@ -80,7 +80,7 @@ def test_a_table_without_the_buckets_is_refused_in_a_sentence():
     import pyarrow as pa
 
     table = pa.table({"age": [1, 2], "zip": ["a", "b"], "age__sensitive": [True, False]})
-    with pytest.raises(sf.SchemaError, match="lacks column '_bucket_age'"):
+    with pytest.raises(sf.SchemaError, match="The published table has no column '_bucket_age'"):
         sf.exposure(table, SCHEMA, original=table)
 
 

@@ -54,7 +54,9 @@ def test_alpha_is_above_0_and_at_most_1(alpha):
 
 @pytest.mark.parametrize("values", [[], [1], [None], (), 3])
 def test_values_must_be_texts(values):
-    with pytest.raises(InvalidParameterError, match=r"^AlphaKAnonymity\.values must be a list of at least one value's"):
+    with pytest.raises(
+        InvalidParameterError, match=r"^AlphaKAnonymity\.values must be a list with the text of at least one value"
+    ):
         model(values=values)
 
 

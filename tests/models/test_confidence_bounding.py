@@ -82,12 +82,12 @@ def test_every_bound_is_above_0_and_at_most_1(bounds):
     with pytest.raises(InvalidParameterError) as refusal:
         bounded(bounds)
     assert str(refusal.value) == (
-        "ConfidenceBounding.bounds must be a mapping from texts of values to numbers above 0 and at most 1."
+        "ConfidenceBounding.bounds must be a mapping from values, as text, to numbers above 0 and at most 1."
     )
 
 
 def test_bounds_per_value_need_the_values():
-    with pytest.raises(SchemaError, match="ConfidenceBounding must know the values of column 's'"):
+    with pytest.raises(SchemaError, match="ConfidenceBounding needs the values of column 's'"):
         bounded({"HIV": 0.1}).level(Groups.from_counts(s=[[1, 1]]))
 
 

@@ -37,7 +37,7 @@ def test_bounds_of_0_and_1_ask_for_nothing():
 
 def test_without_a_population_there_is_nothing_to_judge_by():
     assert model().needs_population
-    with pytest.raises(SchemaError, match="DeltaPresence needs a population: give the audit a population table"):
+    with pytest.raises(SchemaError, match="DeltaPresence needs a population; give the audit a population table"):
         model().level(Groups(np.array([3])))
 
 

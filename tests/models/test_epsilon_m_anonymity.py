@@ -115,14 +115,16 @@ def test_dates_have_distances_in_days_but_no_relative_ones():
     groups = numeric([[1, 1]], [date(1984, 2, 28), date(1984, 3, 1)])
     assert model(epsilon=1).level(groups).tolist() == [2]
     assert model(epsilon=2).level(groups).tolist() == [1]
-    with pytest.raises(SchemaError, match="Column 's' holds dates, which have no relative distance"):
+    with pytest.raises(SchemaError, match="Column 's' contains dates, which have no relative distance"):
         model(relative=True).level(groups)
 
 
 def test_numbers_are_needed():
-    with pytest.raises(SchemaError, match="Column 's' is nominal and EpsilonMAnonymity needs numbers; make it numeric"):
+    with pytest.raises(
+        SchemaError, match="Column 's' is nominal, but EpsilonMAnonymity needs numbers; make it numeric"
+    ):
         model().level(named([[1, 1]], ["a", "b"]))
-    with pytest.raises(SchemaError, match="EpsilonMAnonymity must know the values of column 's'"):
+    with pytest.raises(SchemaError, match="EpsilonMAnonymity needs the values of column 's'"):
         model().level(Groups.from_counts(s=[[1, 1]]))
 
 

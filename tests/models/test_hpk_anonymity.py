@@ -38,7 +38,7 @@ def test_levels_may_be_texts_or_whole_numbers():
 
 
 def test_values_without_a_level_are_counted_not_named():
-    with pytest.raises(SchemaError, match="Column 's' has 1 distinct values for which the model names no category or"):
+    with pytest.raises(SchemaError, match="Column 's' has 1 distinct values to which the model assigns no category or"):
         model(levels={"HIV": 3, "flu": 1, "cancer": 3}).kept_by(named([[1, 1, 1, 1]], VALUES))
 
 
@@ -52,9 +52,12 @@ def test_values_without_a_level_are_counted_not_named():
         ({"p": 1.5}, "p must be a whole number from 1 to k = 2; got 1.5"),
         ({"k": 0}, "k must be a whole number of at least 1; got 0"),
         ({"sensitive": None}, "sensitive must be the name of an attribute; got None"),
-        ({"levels": {}}, "levels must be a mapping from texts of values to levels, which are texts or whole numbers"),
-        ({"levels": {"flu": 1.5}}, "levels must be a mapping from texts of values to levels"),
-        ({"levels": {"flu": True}}, "levels must be a mapping from texts of values to levels"),
+        (
+            {"levels": {}},
+            "levels must be a mapping from values, as text, to levels, which are strings or whole numbers",
+        ),
+        ({"levels": {"flu": 1.5}}, "levels must be a mapping from values, as text, to levels"),
+        ({"levels": {"flu": True}}, "levels must be a mapping from values, as text, to levels"),
     ],
 )
 def test_bad_parameters_are_refused(changed, message):

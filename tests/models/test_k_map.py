@@ -51,7 +51,7 @@ def test_a_larger_fraction_or_a_smaller_error_asks_for_more():
 def test_without_population_and_fraction_there_is_nothing_to_judge_by():
     assert model().needs_population
     assert not model(fraction=0.1).needs_population
-    with pytest.raises(SchemaError, match="KMap needs a population: give the audit a population table, or the model a"):
+    with pytest.raises(SchemaError, match="KMap needs a population; give the audit a population table, or the model a"):
         model().level(Groups(np.array([3])))
 
 

@@ -69,9 +69,9 @@ def test_missing_values_add_nothing_to_the_range():
 
 
 def test_numbers_are_needed():
-    with pytest.raises(SchemaError, match="Column 's' is nominal and LeastRange needs numbers; make it numeric, or"):
+    with pytest.raises(SchemaError, match="Column 's' is nominal, but LeastRange needs numbers; make it numeric or"):
         model().level(named([[1, 1]], ["a", "b"]))
-    with pytest.raises(SchemaError, match="LeastRange must know the values of column 's'"):
+    with pytest.raises(SchemaError, match="LeastRange needs the values of column 's'"):
         model().level(Groups.from_counts(s=[[1, 1]]))
 
 

@@ -65,7 +65,9 @@ def test_bad_parameters_are_refused():
         close(n=0)
     with pytest.raises(InvalidParameterError, match=r"NTCloseness\.t must be a number from 0 to 1; got 2"):
         close(t=2)
-    with pytest.raises(InvalidParameterError, match=r"NTCloseness\.costs must be given with the distance 'matrix'"):
+    with pytest.raises(
+        InvalidParameterError, match=r"NTCloseness\.costs must be given if and only if the distance is 'matrix'"
+    ):
         close(distance="matrix")
     with pytest.raises(InvalidParameterError, match="sensitive must be the name of an attribute; got 3"):
         close(sensitive=3)

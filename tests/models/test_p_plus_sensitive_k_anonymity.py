@@ -32,7 +32,7 @@ def test_a_missing_value_belongs_to_no_category():
 
 def test_values_without_a_category_are_counted_not_named():
     groups = named([[1, 1, 1, 1]], VALUES)
-    with pytest.raises(SchemaError, match="has 2 distinct values for which the model names no category") as refusal:
+    with pytest.raises(SchemaError, match="has 2 distinct values to which the model assigns no category") as refusal:
         model(categories={"HIV": "severe", "cancer": "severe", "plague": "severe"}).kept_by(groups)
     assert not any(value in str(refusal.value) for value in VALUES)
 
@@ -43,7 +43,7 @@ def test_values_that_do_not_occur_need_no_category():
 
 
 def test_the_values_must_be_known():
-    with pytest.raises(SchemaError, match="must know the values of column 's'; count it with its domain"):
+    with pytest.raises(SchemaError, match="needs the values of column 's'; count it with its domain"):
         model().kept_by(Groups.from_counts(s=[[1, 1]]))
 
 
@@ -52,7 +52,7 @@ def test_categories_must_be_a_mapping_of_texts(categories):
     with pytest.raises(InvalidParameterError) as refusal:
         model(categories=categories)
     assert str(refusal.value) == (
-        "PPlusSensitiveKAnonymity.categories must be a mapping from texts of values to names of categories."
+        "PPlusSensitiveKAnonymity.categories must be a mapping from values, as text, to names of categories."
     )
 
 

@@ -257,7 +257,7 @@ def test_a_hierarchical_distance_needs_a_hierarchy():
 def test_an_ordered_distance_needs_an_order():
     flat = Domain("s", Scale.NOMINAL, pa.array(["a", "b"]))
     with pytest.raises(
-        SchemaError, match=r"'s' is nominal and has no order for TCloseness; give one in Schema\.orders"
+        SchemaError, match=r"'s' is nominal and has no order for TCloseness; give an order in Schema\.orders"
     ):
         close("ordered").level(Groups.from_counts(s=[[1, 1]], domains={"s": flat}))
 

@@ -201,10 +201,10 @@ def test_what_is_no_solution_cannot_be_published(solutions):
         (lambda s: s.filter(status="good"), "filter.status must be one of not anonymous, anonymous, bounded"),
         (lambda s: s.filter(max_loss="x"), "filter.max_loss must be a number"),
         (lambda s: s.filter(max_suppressed=2), r"filter.max_suppressed must be a share in \[0, 1\]"),
-        (lambda s: s.filter(levels={"agee": 1}), "'agee', which is no quasi-identifier; did you mean 'age'"),
+        (lambda s: s.filter(levels={"agee": 1}), "'agee', which is not a quasi-identifier; did you mean 'age'"),
         (lambda s: s.filter(levels={"age": 9}), "levels.age must be a whole number from 0 to 3; got 9"),
         (lambda s: s.filter(levels={"age": True}), "levels.age must be a whole number"),
-        (lambda s: s.release({"age": 1}), "say the level of 'zip', 'sex', too"),
+        (lambda s: s.release({"age": 1}), "give the level of 'zip', 'sex' as well"),
         (lambda s: s.release("best"), "release.node must be a node"),
     ],
 )
@@ -257,7 +257,7 @@ def test_an_unproven_best_is_told_with_its_bound(solutions):
     proof = replace(solutions.explored.proof, bound=solutions.best.loss / 2)
     found = replace(solutions, explored=replace(solutions.explored, proof=proof))
     assert not found.proven
-    assert f"none is below {solutions.best.loss / 2:.6g}" in repr(found)
+    assert f"lower bound {solutions.best.loss / 2:.6g}" in repr(found)
 
 
 def test_large_lattices_are_not_decided_completely(table, schema, monkeypatch):

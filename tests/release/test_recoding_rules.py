@@ -99,7 +99,7 @@ def test_a_recoding_survives_its_file(levels, tmp_path):
 
 def test_the_file_says_that_it_must_stay_inside():
     text = recoding_of(PEOPLE, SCHEMA).to_toml()
-    assert text.startswith("# This recoding lists values of the original table. It must not leave the house.\n")
+    assert text.startswith("# This recoding lists values of the original table. Keep it private.\n")
     assert set(tomllib.loads(text)) == {"sfumato", "recoding", "recipe"}
 
 
@@ -214,10 +214,10 @@ def test_an_unknown_column_is_refused():
         (lambda c: c["recoding"]["age"].update(type=CANARY), "must have a type"),
         (lambda c: c["recoding"]["age"].update(extra=1), "must have a type"),
         (lambda c: c["recoding"].update(age=CANARY), "must have a type"),
-        (lambda c: c["recoding"]["age"].update(exact=[1]), "as texts"),
-        (lambda c: c["recoding"]["age"].update(exact=CANARY), "as texts"),
-        (lambda c: c["recoding"]["age"].update(published=[CANARY]), "as texts"),
-        (lambda c: c["recoding"]["age"].update(missing=3), "as texts"),
+        (lambda c: c["recoding"]["age"].update(exact=[1]), "as text"),
+        (lambda c: c["recoding"]["age"].update(exact=CANARY), "as text"),
+        (lambda c: c["recoding"]["age"].update(published=[CANARY]), "as text"),
+        (lambda c: c["recoding"]["age"].update(missing=3), "as text"),
         (lambda c: c["recoding"]["age"].update(published={CANARY: ["23"], "b": ["23"]}), "twice"),
         (lambda c: c["recipe"].pop("models"), "at least one model"),
     ],

@@ -262,7 +262,7 @@ def test_a_release_that_fails_its_audit_is_withheld(liar):
     name = type(liar).__name__
     assert (
         str(refusal.value)
-        == f"{name} found a release that fails its audit, so it is withheld; please report this as a flaw."
+        == f"{name} found a release that fails its audit, so it is withheld; please report this as a bug."
     )
 
 
@@ -270,7 +270,9 @@ def test_suppressing_more_than_allowed_is_refused_with_what_would_be_possible():
     with pytest.raises(sf.InfeasibleError) as refusal:
         drop(max_suppressed=0.1)
     said = str(refusal.value)
-    assert said.startswith("DropSmallGroups would suppress 1 records and only 0 may be; allow max_suppressed=0.1667")
+    assert said.startswith(
+        "DropSmallGroups would suppress 1 records, more than the 0 allowed; set max_suppressed=0.1667"
+    )
     allowed = float(re.search(r"max_suppressed=([\d.]+)", said)[1])
     assert drop(max_suppressed=allowed).suppressed == 1
 
@@ -290,7 +292,7 @@ def test_the_allowed_number_of_suppressed_records_is_exact(share, rows, most):
 
 
 def test_suppressing_everybody_is_no_release():
-    with pytest.raises(sf.InfeasibleError, match="DropSmallGroups would suppress all records; ask for less"):
+    with pytest.raises(sf.InfeasibleError, match="DropSmallGroups would suppress all records; promise less"):
         sf.anonymize(PATIENTS, SCHEMA, models=[KAnonymity(k=2)], algorithm=DropSmallGroups(least=9), max_suppressed=1)
 
 
@@ -303,14 +305,14 @@ class NotMonotone(KAnonymity):
 class OnlyKAnonymity(OneGroup):
     def refusal(self, task: Task) -> str | None:
         others = [model for model in task.models if not isinstance(model, KAnonymity)]
-        return f"OneGroup cannot serve {others[0]!r}." if others else super().refusal(task)
+        return f"OneGroup does not support {others[0]!r}." if others else super().refusal(task)
 
 
 def test_an_algorithm_refuses_models_that_it_cannot_serve():
     models = [KAnonymity(k=2), FrequencyLDiversity(l=1.5, sensitive="disease")]
-    with pytest.raises(sf.UnsupportedModelError, match=r"OneGroup cannot serve FrequencyLDiversity\(l=1.5"):
+    with pytest.raises(sf.UnsupportedModelError, match=r"OneGroup does not support FrequencyLDiversity\(l=1.5"):
         sf.anonymize(PATIENTS, SCHEMA, models=models, algorithm=OnlyKAnonymity())
-    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian cannot serve NotMonotone\(k=2"):
+    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian does not support NotMonotone\(k=2"):
         sf.anonymize(PATIENTS, SCHEMA, models=[NotMonotone(k=2)])
 
 
@@ -341,7 +343,7 @@ def test_what_is_impossible_is_refused_before_searching(model, sentence):
 
 
 def test_a_schema_that_publishes_nothing_is_refused():
-    with pytest.raises(sf.SchemaError, match="Schema leaves nothing to publish; give columns the role quasi"):
+    with pytest.raises(sf.SchemaError, match="There is nothing to publish; give columns the role quasi"):
         sf.anonymize(PATIENTS, Schema(identifier=["name"]), models=[KAnonymity(k=2)])
 
 

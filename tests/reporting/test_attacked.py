@@ -58,7 +58,7 @@ def test_what_attacks_cannot_read_is_left_out_and_the_page_says_so(tmp_path, sch
 
     facts = facts_of(tmp_path / "release", schema, ALGORITHMS[algorithm]())
     assert facts["attacks"] is None
-    assert "No attacks were tried" in render_report(facts)
+    assert "No attacks were run" in render_report(facts)
 
 
 def test_attacks_are_on_a_sample_whose_size_the_page_tells(tmp_path, monkeypatch):

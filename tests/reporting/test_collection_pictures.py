@@ -51,5 +51,5 @@ def test_frequencies_are_drawn_with_intervals_and_escaped_names():
 
 def test_what_is_no_density_is_not_drawn():
     found = reconstruct(["a", "b", "b"], RandomizedResponse(values=["a", "b"], truth=0.9), method="inversion")
-    with pytest.raises(SchemaError, match="single attribute of numbers"):
+    with pytest.raises(SchemaError, match="single numeric attribute can be"):
         draw_reconstruction(found)

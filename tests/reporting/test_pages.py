@@ -126,7 +126,7 @@ def test_a_broken_promise_is_said_at_the_top(facts):
     broken["audit"]["holds"] = broken["audit"]["models"][0]["holds"] = False
     broken["audit"]["models"][0].update(level=2, violating_records=14)
     page = re.sub(r"<[^>]+>", "", render_report(broken))
-    assert "The release does not hold what it promises." in page
+    assert "The release does not keep its promises." in page
     assert "does not hold (2)" in page
     assert "14 records in groups that break it" in page
 
@@ -148,13 +148,13 @@ def test_the_report_shows_exposure_before_and_after_to_both_adversaries(facts, r
     assert "Highest exposure 100% 20.0% 20.0%" in page
     for kind in facts["exposure"]:
         rows = ", ".join(str(row) for row in kind["riskiest"])
-        assert f"Rows of the original that the release exposes most, counted from 0: {rows}" in page
+        assert f"Rows of the original that are most exposed by the release, counted from 0: {rows}" in page
 
 
 def test_a_report_without_exposure_says_why(facts):
     page = render_report({**facts, "exposure": None})
     Page(page)
-    assert "left out: the table has more than 2,000,000 records" in told(page)
+    assert "not computed, because the table has more than 2,000,000 records" in told(page)
     assert "Highest exposure" not in page
 
 

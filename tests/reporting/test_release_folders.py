@@ -227,7 +227,7 @@ def test_an_unknown_format_is_refused_before_anything_is_written(release, tmp_pa
 
 def test_a_folder_in_use_is_refused_and_an_older_release_replaced_only_when_asked(release, tmp_path):
     release.write(tmp_path / "out")
-    with pytest.raises(WriteError, match="already holds files"):
+    with pytest.raises(WriteError, match="already contains files"):
         release.write(tmp_path / "out")
     release.write(tmp_path / "out", table_format="parquet", replace=True)
     assert (tmp_path / "out" / "public" / "table.parquet").exists()
@@ -236,7 +236,7 @@ def test_a_folder_in_use_is_refused_and_an_older_release_replaced_only_when_aske
 
 def test_replacing_never_removes_what_is_not_a_release(release, tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(WriteError, match="1 other files or folders beside a release"):
+    with pytest.raises(WriteError, match="1 files or folders of something else"):
         release.write(tmp_path, replace=True)
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
@@ -268,5 +268,5 @@ def test_facts_of_something_else_are_refused(tmp_path, content):
 
 
 def test_a_folder_without_a_release_is_refused(tmp_path):
-    with pytest.raises(ReadError, match="name the folder of a release"):
+    with pytest.raises(ReadError, match="give the folder of a release"):
         read_facts(tmp_path)

@@ -87,5 +87,5 @@ def test_a_missing_library_is_told_in_one_sentence(monkeypatch):
         raise ModuleNotFoundError(name=module)
 
     monkeypatch.setattr(extras.importlib, "import_module", absent)
-    with pytest.raises(WriteError, match=r'matplotlib is needed; install it by pip install "sfumato\[plots\]"'):
+    with pytest.raises(WriteError, match=r'matplotlib is needed; install it with pip install "sfumato\[plots\]"'):
         refuse_no_plots()

@@ -70,12 +70,12 @@ def test_later_changes_of_what_was_given_do_not_reach_the_schema():
     [
         (
             {"quasi": ["age"], "sensitive": ["age"]},
-            "Attribute 'age' is given a role twice: quasi and sensitive; keep one.",
+            "Attribute 'age' is listed twice, as quasi and as sensitive; keep one.",
         ),
-        ({"quasi": ["age", "age"]}, "Attribute 'age' is given a role twice: quasi and quasi; keep one."),
+        ({"quasi": ["age", "age"]}, "Attribute 'age' is listed twice, as quasi and as quasi; keep one."),
         ({"quasi": "age"}, "Schema.quasi must be a list of column names; got str."),
         ({"quasi": 3}, "Schema.quasi must be a list of column names; got int."),
-        ({"quasi": [3]}, "Schema.quasi must be a list of column names, each a text."),
+        ({"quasi": [3]}, "Schema.quasi must be a list of column names, each a string."),
         (
             {"quasi": ["age"], "scales": {"age": "nominaly"}},
             "Schema.scale must be one of numeric, ordinal, categorical, nominal; got 'nominaly'.",
@@ -85,12 +85,12 @@ def test_later_changes_of_what_was_given_do_not_reach_the_schema():
             {"quasi": ["zip"], "hierarchies": {"zipp": Prefixes()}},
             "Schema.hierarchies names 'zipp', which has no role; did you mean 'zip'?",
         ),
-        ({"orders": {"age": ["a"]}}, "Schema.orders names 'age', which has no role; give it a role, too."),
+        ({"orders": {"age": ["a"]}}, "Schema.orders names 'age', which has no role; give it a role."),
         (
             {"scales": {"age": "numeric"}},
-            "Schema.scales names 'age', which has no role; give it a role, too.",
+            "Schema.scales names 'age', which has no role; give it a role.",
         ),
-        ({"flags": {"age": "flag"}}, "Schema.flags names 'age', which has no role; give it a role, too."),
+        ({"flags": {"age": "flag"}}, "Schema.flags names 'age', which has no role; give it a role."),
         (
             {"insensitive": ["cost"], "flags": {"cost": "flag"}},
             "Attribute 'cost' has sensitive cells, so its role must be quasi or sensitive.",
@@ -122,19 +122,19 @@ def test_a_column_that_the_table_lacks_is_refused_with_the_nearest_name():
     schema = Schema(quasi=["zipp"])
     with pytest.raises(SchemaError) as refused:
         schema.check_columns(["zip"])
-    assert str(refused.value) == "Schema names 'zipp', which the table lacks; did you mean 'zip'?"
+    assert str(refused.value) == "Schema names 'zipp', which is not in the table; did you mean 'zip'?"
 
 
 def test_a_column_that_the_table_lacks_is_refused_with_all_names_when_none_is_near():
     with pytest.raises(SchemaError) as refused:
         Schema(quasi=["zip"]).check_columns([f"column {i}" for i in range(14)])
-    assert "which the table lacks; it has 'column 0', " in str(refused.value)
+    assert "which is not in the table; the table has 'column 0', " in str(refused.value)
     assert str(refused.value).endswith("'column 11' and 2 more.")
 
 
 def test_a_flag_column_that_the_table_lacks_is_refused():
     schema = Schema(quasi=["age"], flags={"age": "secret"})
-    with pytest.raises(SchemaError, match="names 'secret', which the table lacks"):
+    with pytest.raises(SchemaError, match="names 'secret', which is not in the table; the table has 'age'"):
         schema.check_columns(["age"])
 
 
@@ -143,7 +143,7 @@ def test_a_flag_column_that_the_table_lacks_is_refused():
     [
         ({"orders": {"g": "abc"}}, "must be a list of all values"),
         ({"orders": {"g": None}}, "must be a list of all values"),
-        ({"orders": {"g": ["a", None]}}, "holds a missing value"),
+        ({"orders": {"g": ["a", None]}}, "contains a missing value"),
         ({"orders": {"g": [1, 2, 1]}}, "repeats 1 values"),
         ({"orders": [1]}, "Schema.orders must be a mapping"),
         ({"hierarchies": {"g": [5, 10]}}, "must be a hierarchy"),

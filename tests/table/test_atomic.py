@@ -88,13 +88,13 @@ def test_a_refusal_by_the_system_is_one_sentence(tmp_path, monkeypatch, step):
 
 
 def test_places_that_cannot_be_written_are_refused(tmp_path):
-    with pytest.raises(WriteError, match="is a folder; name a file in it"), atomic_path(tmp_path):
+    with pytest.raises(WriteError, match="is a folder; choose a file in it"), atomic_path(tmp_path):
         pass
-    with pytest.raises(WriteError, match="does not exist; make it first"), atomic_path(tmp_path / "no" / "x"):
+    with pytest.raises(WriteError, match="does not exist; create it first"), atomic_path(tmp_path / "no" / "x"):
         pass
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(WriteError, match="is no regular file"), atomic_path(pipe):
+    with pytest.raises(WriteError, match="is not a regular file"), atomic_path(pipe):
         pass
     with pytest.raises(WriteError, match="cannot be written: No such file"), atomic_path(tmp_path / "nothing"):
         pass
@@ -123,7 +123,7 @@ def test_a_folder_with_files_is_replaced_only_when_asked(tmp_path):
     target = tmp_path / "release"
     target.mkdir()
     (target / "old").write_text("old")
-    with pytest.raises(WriteError, match="already holds files; name another folder"), atomic_folder(target):
+    with pytest.raises(WriteError, match="already contains files; choose another folder"), atomic_folder(target):
         pass
     with atomic_folder(target, replace=True) as temporary:
         (temporary / "new").write_text("new")
@@ -141,7 +141,7 @@ def test_a_folder_that_was_filled_meanwhile_is_not_lost(tmp_path):
             target.mkdir()
             (target / "other").write_text("other")
 
-    with pytest.raises(WriteError, match="already holds files"):
+    with pytest.raises(WriteError, match="already contains files"):
         race()
     assert names(target) == ["other"]
     assert names(tmp_path) == ["release"]
@@ -190,5 +190,5 @@ def test_a_failed_move_brings_the_old_folder_back(tmp_path, monkeypatch):
 def test_a_file_is_no_folder(tmp_path):
     target = tmp_path / "release"
     target.write_text("x")
-    with pytest.raises(WriteError, match="is a file; name a folder"), atomic_folder(target, replace=True):
+    with pytest.raises(WriteError, match="is a file; choose a folder"), atomic_folder(target, replace=True):
         pass

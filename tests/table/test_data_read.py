@@ -46,7 +46,7 @@ def test_tabs_are_expected_in_tsv_files(tmp_path):
     path.write_text("a\tb,c\n1\t2\n")
     assert read(path).column_names == ["a", "b,c"]
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ReadError, match="looks separated by ','"):
+    with pytest.raises(ReadError, match="seems to be separated by ','"):
         read(path)
 
 
@@ -79,10 +79,10 @@ def test_what_is_no_readable_file_is_refused(tmp_path):
     cases = {
         "patiens.csv": r"There is no file .*patiens\.csv; did you mean 'patients\.csv'?",
         "none/x.csv": r"There is no file .*x\.csv\.",
-        "": "is a folder; name one file in it",
+        "": "is a folder; choose a file in it",
         "empty.csv": r"empty\.csv is empty",
-        "pipe.csv": r"pipe\.csv is no regular file",
-        "notes.doc": r"has no known suffix; known are \.csv, \.tsv, .*, \.parquet, \.pq, \.xlsx\.",
+        "pipe.csv": r"pipe\.csv is not a regular file",
+        "notes.doc": r"has an unknown suffix; use one of \.csv, \.tsv, .*, \.parquet, \.pq, \.xlsx\.",
     }
     for name, message in cases.items():
         with pytest.raises(ReadError, match=message):

@@ -63,9 +63,9 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypat
 
 
 def test_bad_targets_are_refused(tmp_path):
-    with pytest.raises(WriteError, match="has no known suffix; known are"):
+    with pytest.raises(WriteError, match="has an unknown suffix; use one of"):
         write(TABLE, tmp_path / "x.doc")
-    with pytest.raises(WriteError, match="does not exist; make it first"):
+    with pytest.raises(WriteError, match="does not exist; create it first"):
         write(TABLE, tmp_path / "none" / "x.csv")
     with pytest.raises(InvalidParameterError, match=r"write\.table_name must be left out unless"):
         write(TABLE, tmp_path / "x.csv", table_name="p")

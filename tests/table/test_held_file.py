@@ -37,7 +37,7 @@ def test_nobody_else_can_begin_to_write_before_the_holder_lets_go(path):
 
 def test_who_waits_too_long_is_told_to_come_back(path, monkeypatch):
     monkeypatch.setattr(held_file, "PATIENCE", 0.01)
-    with held(path, "test"), pytest.raises(WriteError, match="is busy; ask again later"), held(path, "test"):
+    with held(path, "test"), pytest.raises(WriteError, match="is busy; try again later"), held(path, "test"):
         pytest.fail("two hold the file")
 
 
@@ -56,7 +56,7 @@ def test_what_fails_leaves_nothing(path):
 def test_what_is_no_such_file_is_refused(tmp_path):
     path = tmp_path / "kept.sqlite"
     path.write_text("text " * 500)
-    with pytest.raises(ReadError, match="is no test file or is damaged"), held(path, "test"):
+    with pytest.raises(ReadError, match="is not a valid test file"), held(path, "test"):
         pytest.fail("it was taken for one")
     with pytest.raises(WriteError, match="There is no folder"):
         create(tmp_path / "nowhere" / "kept.sqlite", "test", SCHEMA, {})

@@ -1,4 +1,4 @@
-"""What an algorithm is."""
+"""What every algorithm provides."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from sfumato.schema.missing import Missing
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
-    """What an algorithm is asked for.
+    """What an algorithm is asked to do.
 
     Parameters
     ----------
     table : the coded records.
     models : the promises that every published group must keep.
-    most_suppressed : how many records may be left out.
-    missing : what a missing value means.
+    most_suppressed : the largest number of records that may be suppressed.
+    missing : how missing values are read.
     rng : the only source of randomness.
-    progress : is told the share of the work that is done, in [0, 1], and a note on how it stands.
+    progress : is called with the share of the work done, in [0, 1], and a note on its state.
     """
 
     table: CodedTable
@@ -70,25 +70,28 @@ class Algorithm(ABC):
 
     @property
     def ignores_row_order(self) -> bool:
-        """Whether rows in another order are published alike; if not, they are put in a fixed order first."""
+        """Whether the order of the rows has no effect on the result; if it has, they are put in a fixed order first."""
         return False
 
     @property
     def guides(self) -> tuple[str, ...]:
-        """Columns besides quasi-identifiers that the search looks at, such as a class to be predicted."""
+        """Columns besides quasi-identifiers that the search looks at, such as a class to predict."""
         return ()
 
     @property
     def centers(self) -> bool:
-        """Whether quasi-identifiers are published as values that stand for a whole group, instead of covering it."""
+        """Whether quasi-identifiers are published as values that represent a whole group instead of covering it."""
         return False
 
     def refusal(self, task: Task) -> str | None:
-        """Say in one sentence why the algorithm cannot serve this task, or nothing."""
+        """Return in one sentence why the algorithm does not support this task, or nothing."""
         name = type(self).__name__
         for model in task.models:
             if self.needs_monotone and not model.monotone:
-                return f"{name} cannot serve {model!r}, because unions of its good groups may be bad; use another one."
+                return (
+                    f"{name} does not support {model!r}, because merging valid groups can break it; "
+                    "use another algorithm."
+                )
         if task.table.flags:
             columns = ", ".join(repr(column) for column in task.table.flags)
             return f"{name} cannot protect single sensitive cells (of {columns}); drop Schema.flags."
@@ -98,6 +101,6 @@ class Algorithm(ABC):
         return None
 
     def parameters(self) -> dict[str, object]:
-        """List the parameters that the algorithm was made with, without those that were not given."""
+        """Return the parameters of the algorithm, without those that were not given."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every algorithm is a dataclass
         return {name: value for name, value in named.items() if value is not None}

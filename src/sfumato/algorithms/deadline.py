@@ -1,4 +1,4 @@
-"""When a search must come to an end."""
+"""When a search must stop."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ class Deadline:
         return self.left() <= 0
 
     def share(self) -> float:
-        """Return which share of the time has passed."""
+        """Return the share of the time that has passed."""
         return min(1.0, 1 - self.left() / self._seconds) if self._seconds else 1.0

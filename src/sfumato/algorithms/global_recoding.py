@@ -1,4 +1,4 @@
-"""Searches that recode a value in one way wherever it occurs, and how to recode again what they suppress."""
+"""Searches that recode a value in the same way wherever it occurs, and how to recode again what they suppress."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class GlobalRecoding(Algorithm):
         return True
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse to refine where groups of several recodings could not be published together."""
+        """Refuse to refine if groups of several recodings could not be published together."""
         for model in task.models:
             if self.refine and (model.compares_with_table or not model.monotone):
                 return (
                     f"{type(self).__name__} cannot refine under {model!r}, which depends on all that is published; "
-                    "use refine=False, or local-recoding."
+                    "use refine=False or local-recoding."
                 )
         return super().refusal(task)
 
@@ -54,10 +54,10 @@ class GlobalRecoding(Algorithm):
 
 
 def refined(task: Task, recode: Callable[[Task], Publication]) -> Publication:
-    """Recode a table, then what that suppressed, and so on, each time as if all might be suppressed.
+    """Recode a table, then what that suppressed, and so on, each time as if everything might be suppressed.
 
-    When what is left cannot be published by itself and is more than may be lost, the last round is done again
-    with what may be lost as its limit.
+    If the rest cannot be published on its own and is more than may be suppressed, the last round is repeated with
+    that limit.
     """
     rows: Rows = np.arange(task.table.rows)
     found: list[tuple[Rows, Publication]] = []
@@ -91,7 +91,7 @@ def _taken(table: CodedTable, rows: Rows) -> CodedTable:
 
 
 def _united(task: Task, found: Sequence[tuple[Rows, Publication]]) -> Publication:
-    """Publish what several rounds found as one table."""
+    """Publish the results of several rounds as one table."""
     group = np.full(task.table.rows, NOT_PUBLISHED, dtype=np.int32)
     labels: dict[str, dict[Label, int]] = {column.name: {} for column in task.table.quasi}
     by_group: dict[str, list[npt.NDArray[np.int32]]] = {column.name: [] for column in task.table.quasi}

@@ -13,10 +13,10 @@ from sfumato.models.base import PrivacyModel
 
 
 def judge(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool_]:
-    """Find the groups that keep every model when all others are suppressed.
+    """Find the groups that keep every model if all others are suppressed.
 
-    Models that compare groups with the table see the table as it is published. Suppressing groups changes it,
-    so what is left is judged again until nothing more falls.
+    Models that compare groups with the table see the table as it is published. Suppressing groups changes it, so
+    the rest is judged again until no more groups fail.
     """
     kept = kept_by_all(groups, models)
     relative = [model for model in models if model.compares_with_table]

@@ -1,4 +1,4 @@
-"""From groups of codes to what is published about them."""
+"""From groups of codes to their published labels."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from sfumato.core.publication import (
 from sfumato.schema.scales import Scale
 
 Ints: TypeAlias = npt.NDArray[np.integer]
-SMALL_SET = 62  # values of which a 64-bit key can tell which occur
+SMALL_SET = 62  # values whose presence fits a 64-bit key
 
 
 @dataclass(frozen=True, eq=False)
 class RangeLabels(Collection[Label]):
-    """Labels of ranges of leaves, made when they are looked at: a search may find very many.
+    """Labels of ranges of leaves, made on demand: a search may find very many.
 
-    Key `low * len(domain) + high` stands for a range, `len(domain) ** 2` for no value at all, and the key
-    after it for anything.
+    Key `low * len(domain) + high` represents a range, `len(domain) ** 2` no value at all, and the next key
+    any value.
     """
 
     domain: Domain
@@ -63,9 +63,9 @@ class RangeLabels(Collection[Label]):
 
 
 def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np.bool_]) -> Recoded:
-    """Publish for every group the range of its codes: an interval, or a node of the taxonomy.
+    """Publish the range of codes of every group: an interval, or a node of the taxonomy.
 
-    A group that mixes missing and other values is published as suppressed, one that has no value
+    A group that mixes missing and other values is published as suppressed, a group without values
     (`low` above `high`) as missing.
     """
     span = len(domain)
@@ -74,17 +74,17 @@ def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np
     if span and domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
         low, high = _node_ends(domain, np.where(empty, 0, low), np.where(empty, 0, high))
         if span > 1 and isinstance(_node_label(domain, 0, span - 1), Suppressed):
-            missing = missing | (high - low == span - 1)  # the root is published as anything is
+            missing = missing | (high - low == span - 1)  # the root is published as suppressed
     keys = np.where(empty, span * span, np.where(missing, span * span + 1, low * span + high))
     grouped = group_keys(keys, span * span + 2)
     return Recoded(RangeLabels(domain, grouped.keys), grouped.labels)
 
 
 def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart: bool = False) -> Recoded:
-    """Publish for every group the set of values that occur in it.
+    """Publish the set of values that occur in every group.
 
     A group that mixes missing and other values is published as suppressed, unless its missing cells are
-    published apart (see `keep_missing`).
+    published separately (see `keep_missing`).
     """
     offsets, codes, _ = sparse_counts(group, groups, column.codes, len(column.domain) + 1)
     first, by_group = _distinct_sets(offsets, codes, len(column.domain) + 1)
@@ -96,7 +96,7 @@ def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart:
 
 
 def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, Ints]:
-    """Find one group of every distinct set of codes, and for every group the number of its set."""
+    """Find one group for every distinct set of codes, and for every group the index of its set."""
     if width <= SMALL_SET:
         masks = np.bitwise_or.reduceat(np.int64(1) << codes.astype(np.int64), offsets[:-1])
         grouped = group_keys(masks, 1 << width)
@@ -104,7 +104,7 @@ def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, Ints]:
     marks = np.random.default_rng(0).integers(0, 2**63, size=(width, 2), dtype=np.uint64)
     sums = np.add.reduceat(
         marks[codes], offsets[:-1], axis=0
-    )  # 128 bits; were two sets ever to share a sum, the audit would refuse
+    )  # 128 bits; if two sets ever shared a sum, the audit would fail
     _, first, by_group = np.unique(sums, axis=0, return_index=True, return_inverse=True)
     return first, by_group.ravel()
 
@@ -116,7 +116,7 @@ def publish_one_group(task: Task) -> Publication:
 
 
 def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded]) -> Publication:
-    """Unite groups that are published alike."""
+    """Merge groups that are published in the same way."""
     if not recoded:
         return Publication(np.zeros_like(group), {})
     alike = group_columns([r.by_group for r in recoded.values()], [len(r.labels) for r in recoded.values()])
@@ -128,7 +128,7 @@ def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded])
 def keep_missing(
     group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded], columns: Sequence[CodedColumn]
 ) -> tuple[npt.NDArray[np.int32], dict[str, Recoded]]:
-    """Part every group by which of its cells are missing, and publish those as missing."""
+    """Split every group by which of its cells are missing, and publish those as missing."""
     lost = {column.name: column.codes == column.domain.missing for column in columns}
     lost = {name: mask for name, mask in lost.items() if mask.any()}
     if not lost:

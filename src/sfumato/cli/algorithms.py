@@ -1,4 +1,4 @@
-"""`sfumato algorithms`: which searches there are."""
+"""`sfumato algorithms`: list the algorithms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ EXAMPLES = examples("sfumato algorithms", "sfumato algorithms --json")
 
 
 def algorithms(*, json: Json = False) -> None:
-    """List the algorithms: how a release is searched for."""
+    """List the anonymization algorithms."""
     from sfumato.catalogue import ALGORITHMS
 
     print_choices(ALGORITHMS, describe_class, json=json)

@@ -1,4 +1,4 @@
-"""`sfumato anonymize`: publish a table under a promise."""
+"""`sfumato anonymize`: publish a table under a privacy promise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sfumato.exceptions import InvalidParameterError, WriteError
 if TYPE_CHECKING:
     from sfumato.release.release import Release
 
-SEARCH_HELP = "How to search, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; else Mondrian."
+SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
 EXAMPLES = examples(
     "sfumato anonymize patients.csv --recipe recipe.toml --out release",
     "sfumato anonymize patients.csv --recipe recipe.toml --k 10 --out release --replace",
@@ -48,23 +48,25 @@ def anonymize(
     asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     max_suppressed: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
+        float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
+        int | None, typer.Option(metavar="N", help="Seed of random choices; kept private, never published.")
     ] = None,
     table_format: TableFormat = "csv",
     excel_safe: ExcelSafe = False,
     replace: Replace = False,
     no_report: NoReport = False,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
-    to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
+    to_table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The name of that table in the database.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Publish a table under a promise, with proof and recipe.
+    """Publish a table under a privacy promise, together with its audit and recipe.
 
-    What is promised and what every column is, a recipe says (see sfumato inspect), or options, or both:
-    options override the recipe, column by column and model by model. A release that fails its own audit
+    The promise and the role of every column come from a recipe (see sfumato inspect), from options, or from
+    both: options override the recipe, column by column and model by model. A release that fails its own audit
     is withheld.
     """
     from sfumato.cli.asking import ask_recipe

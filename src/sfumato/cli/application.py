@@ -1,4 +1,4 @@
-"""The application: all commands, and what is the same for every one of them."""
+"""The application: all commands, and what they share."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def start(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Publish tables about persons: measure the risk, keep a stated privacy promise, prove it.
+    """Publish tables about people: measure the risk, keep a stated privacy promise, and prove it.
 
-    Exit codes: 0 it holds, 1 it does not hold, 2 a bad request.
+    Exit codes: 0 the promise holds, 1 it does not, 2 bad request.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -1,4 +1,4 @@
-"""From options to a recipe: what a recipe file says, overridden by what the options say."""
+"""From options to a recipe: the recipe file, overridden by the options."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
 def ask_recipe(
     asked: RecipeOptions, *, algorithm: str | None, max_suppressed: float | None, seed: int | None
 ) -> Recipe:
-    """Build the recipe that a run carries out."""
+    """Build the recipe of a run."""
     from sfumato.recipe import Recipe
 
     content = _content(asked)
@@ -42,7 +42,7 @@ def ask_recipe(
 
 
 def ask_promise(asked: RecipeOptions) -> tuple[Schema, tuple[PrivacyModel, ...]]:
-    """Say what the attributes are and which models, none perhaps, are to be judged."""
+    """Return the schema and the models to audit, of which there may be none."""
     from sfumato.recipe import Recipe
 
     content = _content(asked)
@@ -60,7 +60,7 @@ def asks_centers(recipe: Path | None) -> bool:
 
 
 def listed(text: str) -> list[str]:
-    """Split a text at its commas; a name that holds one is quoted.
+    """Split a text at its commas; names that contain a comma are quoted.
 
     >>> listed('age, "last, first"')
     ['age', 'last, first']
@@ -68,12 +68,12 @@ def listed(text: str) -> list[str]:
     try:
         cells = next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error:
-        raise InvalidParameterError(f"{text!r} is no list; quote names that hold commas or line breaks.") from None
+        raise InvalidParameterError(f"{text!r} is not a list; quote names with commas or line breaks.") from None
     return [name.strip() for name in cells if name.strip()]
 
 
 def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
-    """Read what a file says of every value: two columns, the value and its level, category or bound."""
+    """Read a mapping from a file with two columns: the values, and the level, category or bound of each."""
     from sfumato.table.formats.database import masked
     from sfumato.table.read import read
     from sfumato.table.values import texts
@@ -81,13 +81,13 @@ def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
     table, file = read(file), masked(file)
     if table.num_columns != PAIR or table.num_rows == 0:
         raise ReadError(
-            f"{file} must have headings, two columns and at least one row: values, and what each of them has."
+            f"{file} must have a header, two columns and at least one row: the values, and what each maps to."
         )
     values, entries = (texts(column).to_pylist() for column in table.columns)
     if None in values or None in entries:
-        raise ReadError(f"{file} lacks a cell in some of its {table.num_rows:,} rows; fill or drop these.")
+        raise ReadError(f"{file} has empty cells in its {table.num_rows:,} rows; fill them or drop these rows.")
     if len(set(values)) < len(values):
-        raise ReadError(f"{file} names {len(values) - len(set(values)):,} of its values again; keep one row for each.")
+        raise ReadError(f"{file} must have one row per value; rows too many: {len(values) - len(set(values)):,}.")
     read_entries = [number_or_text(entry) for entry in entries] if numbers else entries
     if numbers and not all(isinstance(entry, int | float) for entry in read_entries):
         raise ReadError(f"{file} must have numbers in its second column.")
@@ -95,7 +95,7 @@ def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
 
 
 def _content(asked: RecipeOptions) -> dict[str, Any]:
-    """Return the content of a recipe; the values in it are checked when the recipe is made of it."""
+    """Return the content of a recipe; its values are checked when the recipe is built."""
     from sfumato.recipe import Recipe
 
     if asked.recipe is not None:
@@ -116,7 +116,7 @@ def _content(asked: RecipeOptions) -> dict[str, Any]:
 
 
 def _replaced(models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Put what is promised anew in the places of models of the same name and attribute, the rest behind."""
+    """Replace models by newly promised ones of the same name and attributes, and append the others."""
 
     def subject(model: Mapping[str, Any]) -> tuple[str, object, object]:
         return model["name"], model.get("sensitive", model.get("y")), model.get("quasi", model.get("x"))
@@ -132,7 +132,7 @@ def _set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequen
     seen: dict[str, str] = {}
     for role, name in _named(given):
         if name in seen:
-            raise SchemaError(f"Attribute {name!r} is given a role twice: {seen[name]} and {role}; keep one.")
+            raise SchemaError(f"Attribute {name!r} is listed twice, as {seen[name]} and as {role}; keep one.")
         seen[name] = role
         attributes[name] = {**attributes.get(name, {}), "role": role}
 
@@ -145,19 +145,19 @@ def _named(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
 
 
 def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]) -> None:
-    """Give columns new hierarchies; scales and orders that went with the old ones go with them."""
+    """Give columns new hierarchies, and drop the scales and orders that belong to the old ones."""
     for text in given:
         name, sign, how = text.partition("=")
         if not sign or not how:
             raise InvalidParameterError(f"--hierarchy must be COLUMN=HOW, as in job=job.csv; got {text!r}.")
         if name not in attributes:
-            raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one, too.")
+            raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one.")
         kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
         attributes[name] = {**kept, "hierarchy": read_builder(how).to_dict()}
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
-    """Read `name:key=value,...` as an entry of a recipe; lists are joined by +, mappings, too, or are CSV files."""
+    """Read `name:key=value,...` as a recipe entry; + joins the items of lists and mappings, or a CSV file maps."""
     from sfumato.catalogue import ALGORITHMS, MODELS, declared_type
 
     name, _, settings = text.partition(":")
@@ -187,7 +187,7 @@ def _typed(text: str, declared: str) -> object:
 
 
 def _pairs(text: str, *, numbers: bool) -> dict[str, str | float]:
-    """Read `name=value+name=value`; give nothing for a text that is something else.
+    """Read `name=value+name=value`; return an empty mapping for any other text.
 
     >>> _pairs("age=1+zip=2", numbers=True)
     {'age': 1, 'zip': 2}
@@ -198,6 +198,6 @@ def _pairs(text: str, *, numbers: bool) -> dict[str, str | float]:
     entries: dict[str, str | float] = {}
     for name, _, value in pairs:
         if name in entries:
-            raise InvalidParameterError(f"{name!r} is given two values in {text!r}; keep one.")
+            raise InvalidParameterError(f"{name!r} has two values in {text!r}; keep one.")
         entries[name] = number_or_text(value) if numbers else value
     return entries

@@ -1,4 +1,4 @@
-"""`sfumato attack`: attack a published table as one would who knows some persons."""
+"""`sfumato attack`: attack a published table as an adversary who knows some people would."""
 
 from __future__ import annotations
 
@@ -31,44 +31,45 @@ EXAMPLES = examples(
 
 @dataclass(frozen=True, kw_only=True)
 class Knowing:
-    """What the adversary knows, and what tells whether she is right."""
+    """What the adversary knows, and where to find out whether she is right."""
 
     known: Annotated[
         str,
         typer.Option(
             "--with",
             metavar="FILE",
-            help="The persons whom she knows, by the quasi-identifiers that this table has; the original is the worst "
-            "case. Its sensitive columns are not known to her: they tell whether she is right.",
+            help="The people the adversary knows, by the quasi-identifiers in this table; the original is the worst "
+            "case. She does not know its sensitive columns: they show whether she is right.",
             show_default=False,
         ),
     ]
     original: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the truth is, by --key; others are outsiders.")
+        str | None, typer.Option(metavar="FILE", help="The true rows, found by --key; people not in it are outsiders.")
     ] = None
     key: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column, such as a name, of --with and --original.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column, such as a name, that --with and --original share."),
     ] = None
     correspondence: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Which row of --with each published row was.")
+        Path | None, typer.Option(metavar="FILE", help="The row of --with that each published row comes from.")
     ] = None
     outsiders: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Known persons who are not in the published table.")
+        str | None, typer.Option(metavar="FILE", help="People she knows who are not in the published table.")
     ] = None
     other: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A second release of the same persons, with the same columns.")
+        str | None, typer.Option(metavar="FILE", help="A second release of the same people, with the same columns.")
     ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attacking:
-    """Which attacks to run, on how many persons."""
+    """Which attacks to run, on how many people."""
 
-    attack: Annotated[list[str], typer.Option(metavar="NAME", help="An attack; else all that apply. Repeatable.")] = (
-        field(default_factory=list)
-    )
-    targets: Annotated[int, typer.Option(metavar="N", help="Attack at most so many persons.")] = 1000
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats all draws.")] = None
+    attack: Annotated[
+        list[str], typer.Option(metavar="NAME", help="An attack to run; by default all that apply. Repeatable.")
+    ] = field(default_factory=list)
+    targets: Annotated[int, typer.Option(metavar="N", help="Attack at most this many people.")] = 1000
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the random draws.")] = None
 
 
 @spread
@@ -81,20 +82,20 @@ def attack(
     attacking: Attacking,
     threshold: Annotated[
         float | None,
-        typer.Option(metavar="CHANCE", help="Fail if an attack is surely right about more than this share."),
+        typer.Option(metavar="CHANCE", help="Fail if the success rate of an attack is surely above this."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Attack a published table as one would who knows some persons, and count what is right.
+    """Attack a published table as an adversary who knows some people would, and count what she gets right.
 
-    Every rate comes with its 95 % confidence interval, the rate of guessing, and a control: the same attack on persons
-    whom the table does not tell about. Without a threshold nothing is judged. Exit codes: 0 nothing fails, 1 the
-    threshold fails, 2 a bad request.
+    Every success rate comes with its 95% confidence interval, the rate of guessing, and a control: the same attack on
+    people the table says nothing about. Without --threshold nothing is judged. Exit codes: 0 nothing fails, 1 the
+    threshold fails, 2 bad request.
     """
     from sfumato.cli.asking import asks_centers
 
     if threshold is not None and not 0 <= threshold <= 1:
-        raise InvalidParameterError("--threshold must be a share from 0 to 1.")
+        raise InvalidParameterError("--threshold must be between 0 and 1.")
     if asks_centers(described.recipe):
         raise InvalidParameterError(
             "The recipe publishes centers of groups, which contain nobody's values, so attacks would find nobody; "
@@ -142,9 +143,9 @@ def _attacked(published: Any, schema: Schema, knowing: Knowing, attacking: Attac
 def _lines(found: Attacks, threshold: float | None, *, fails: bool) -> Iterator[str]:
     yield from map(printable, repr(found).splitlines())
     if any(result.assumed for result in found):
-        yield "The truth is not given: every target was taken to be one of the records that match her."
+        yield "The truth is not known: every target was assumed to be one of the records that match her."
     yield ""
-    yield "The three questions of WP216, by the attack that gets furthest beyond guessing:"
+    yield "The three questions of WP216, each with the attack that beats guessing by most:"
     yield aligned(
         [[question, result.title, f"{result.excess:.3g}"] for question, result in found.questions().items()], indent=2
     )

@@ -1,4 +1,4 @@
-"""`sfumato audit`: judge a published table, made by whatever tool."""
+"""`sfumato audit`: audit a published table, whichever tool made it."""
 
 from __future__ import annotations
 
@@ -39,23 +39,26 @@ EXAMPLES = examples(
 
 @dataclass(frozen=True, kw_only=True)
 class Comparing:
-    """What the published table is compared with."""
+    """The tables that the published one is compared with."""
 
     original: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The original table: is every published cell true?")
+        str | None, typer.Option(metavar="FILE", help="The original table, to check that every published cell is true.")
     ] = None
     original_table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which table, where the original is in a database.")
+        str | None, typer.Option(metavar="NAME", help="The table of the original, if it is in a database.")
     ] = None
     correspondence: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Which original row each row was; else any will do.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The original row of each published row; without it any match of the rows will do."
+        ),
     ] = None
     population: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Everybody the records are drawn from: for k-map and delta-presence."),
+        typer.Option(metavar="FILE", help="The population the records come from, for k-map and delta-presence."),
     ] = None
     population_table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which table, where the population is in a database.")
+        str | None, typer.Option(metavar="NAME", help="The table of the population, if it is in a database.")
     ] = None
 
     def table(self) -> pa.Table | None:
@@ -63,7 +66,7 @@ class Comparing:
         if self.original is not None:
             return Reading(table=self.original_table).read(self.original)
         if self.correspondence is not None or self.original_table is not None:
-            raise InvalidParameterError("--correspondence and --original-table need --original, too.")
+            raise InvalidParameterError("--correspondence and --original-table also need --original.")
         return None
 
     def everybody(self) -> pa.Table | None:
@@ -71,11 +74,11 @@ class Comparing:
         if self.population is not None:
             return Reading(table=self.population_table).read(self.population)
         if self.population_table is not None:
-            raise InvalidParameterError("--population-table needs --population, too.")
+            raise InvalidParameterError("--population-table also needs --population.")
         return None
 
     def rows(self) -> npt.NDArray[np.int64] | None:
-        """Read the numbers of the original rows: the only column of whole numbers of a file."""
+        """Read the original row numbers: the only column of whole numbers in a file."""
         import pyarrow as pa
 
         from sfumato.table.read import read
@@ -84,24 +87,24 @@ class Comparing:
             return None
         columns = [column for column in read(self.correspondence).columns if pa.types.is_integer(column.type)]
         if len(columns) != 1 or columns[0].null_count:
-            raise ReadError(f"{self.correspondence} is no correspondence; it needs one column of whole numbers.")
+            raise ReadError(f"{self.correspondence} must have exactly one column of whole numbers, the original rows.")
         rows: npt.NDArray[np.int64] = columns[0].to_numpy()
         return rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """What the published cells are taken for."""
+    """How to read the published cells."""
 
     ignore_suppressed: Annotated[
-        bool, typer.Option("--ignore-suppressed", help="Count rows that are * everywhere as left out.")
+        bool, typer.Option("--ignore-suppressed", help="Treat rows that are * in every quasi-identifier as left out.")
     ] = False
     centers: Annotated[
         bool,
         typer.Option(
             "--centers",
-            help="Quasi-identifiers are centers of groups, such as means, and cover no values; known where --recipe "
-            "names an algorithm that publishes them.",
+            help="Quasi-identifiers are centers of groups, such as means, and cover no values; implied if --recipe "
+            "names an algorithm that publishes centers.",
         ),
     ] = False
 
@@ -118,17 +121,17 @@ def audit(
         bool,
         typer.Option(
             "--exposure",
-            help="Also tell how exposed records are to one who knows the quasi-identifiers of a person (with "
-            "--original) or of everybody (without).",
+            help="Also report how exposed records are to an adversary who knows the quasi-identifiers of one person "
+            "(with --original) or of everybody (without).",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Judge a published table, made by whatever tool.
+    """Audit a published table, whichever tool made it.
 
-    It is judged from the table alone and, where the original is given, compared with that. Without
-    models it tells what the table reaches, such as the largest k that it keeps. Exit codes: 0 every promise
-    holds, 1 one does not hold or a cell is not true, 2 a bad request.
+    The table is audited on its own and, with --original, compared with the original. Without models the
+    command reports the levels that the table reaches, such as the largest k. Exit codes: 0 every promise
+    holds, 1 a promise does not hold or a cell is not true, 2 bad request.
     """
     from sfumato.cli.asking import ask_promise, asks_centers
     from sfumato.judging.audit.audit import audit_evidence
@@ -165,16 +168,16 @@ def _exposed(evidence: Evidence, found: Audit) -> Exposure:
 
 
 def _hint(found: Audit, evidence: Evidence, models: tuple[PrivacyModel, ...], population: pa.Table | None) -> None:
-    """Say so when only records that are suppressed everywhere break the promise."""
+    """Print a hint if only records that are suppressed in every quasi-identifier break the promise."""
     from sfumato.judging.audit.audit import audit_evidence
 
     try:
         apart = audit_evidence(evidence, models, population=population, ignore_suppressed=True)
-    except SchemaError:  # nothing is left when the suppressed records are set aside
+    except SchemaError:  # nothing is left without the suppressed records
         return
     if sum(verdict.holds for verdict in apart.verdicts) > sum(verdict.holds for verdict in found.verdicts):
         typer.echo(
-            f"sfumato: Rows that are * in every quasi-identifier ({apart.set_aside:,} of them) break a promise as a "
-            "group; if they are suppressed records, give --ignore-suppressed.",
+            f"sfumato: The rows that are * in every quasi-identifier ({apart.set_aside:,}) break a promise as a group; "
+            "if they are suppressed records, give --ignore-suppressed.",
             err=True,
         )

@@ -1,4 +1,4 @@
-"""`sfumato buckets`: part a bucketized table in two, join the parts, or spell it out."""
+"""`sfumato buckets`: split, join or expand a bucketized table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = examples(
 RECORDS, VALUES = "records.csv", "values "
 NewFile = Annotated[Path, typer.Option(metavar="FILE", help="CSV, Parquet or XLSX, by its suffix.", show_default=False)]
 
-app = family("Part a bucketized table in two, join the parts, or spell it out.")
+app = family("Split, join or expand a bucketized table.")
 
 
 @app.command(epilog=examples("sfumato buckets split release/public/table.csv --recipe recipe.toml --out parts"))
@@ -30,11 +30,11 @@ def split(
     file: Source,
     reading: Reading,
     described: Described,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to create.", show_default=False)],
 ) -> None:
-    """Part a bucketized table: records with bucket numbers, and values per bucket.
+    """Split a bucketized table into records with bucket numbers and the values of every bucket.
 
-    Writes records.csv, and for every column in buckets a file "values NAME.csv" with bucket, value and count.
+    Writes records.csv and, for every column in buckets, a file "values NAME.csv" with bucket, value and count.
     """
     from sfumato.release.bucket_tables import split_tables
     from sfumato.table.atomic import atomic_folder, refuse_occupied
@@ -55,11 +55,11 @@ def split(
 @spread
 def join(
     *,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What split wrote.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that split wrote.", show_default=False)],
     out: NewFile,
     force: Force = False,
 ) -> None:
-    """Put records and the values of their buckets together again, values in random order."""
+    """Join the two parts into one table again, with the values of each bucket in random order."""
     from sfumato.release.bucket_tables import join_tables
     from sfumato.table.read import read
     from sfumato.table.write import write
@@ -67,7 +67,7 @@ def join(
     refuse_existing(out, force=force)
     parts = {path.stem.removeprefix(VALUES): path for path in sorted(folder.glob(f"{VALUES}*.csv"))}
     if not parts or not (folder / RECORDS).is_file():
-        raise ReadError(f"{folder} lacks {RECORDS} or a file of values; give the folder that split wrote.")
+        raise ReadError(f"{folder} has no {RECORDS} or no file of values; give the folder that split wrote.")
     with progress("Joining"):
         write(join_tables(read(folder / RECORDS), {name: read(path) for name, path in parts.items()}), out)
     typer.echo(out)
@@ -79,12 +79,12 @@ def join(
 )
 @spread
 def spell_out(*, file: Source, reading: Reading, described: Described, out: NewFile, force: Force = False) -> None:
-    """Write one row for every record and every value that it may have, with its probability."""
+    """Expand a bucketized table: one row for every record and every value it may have, with its probability."""
     from sfumato.queries.estimates.long_form import long_form
     from sfumato.table.write import write
 
     schema = described.schema()
     refuse_existing(out, force=force)
-    with progress("Spelling out"):
+    with progress("Expanding"):
         write(long_form(reading.read(file), schema), out)
     typer.echo(out)

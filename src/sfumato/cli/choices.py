@@ -1,4 +1,4 @@
-"""What there is to choose from, for people and for machines."""
+"""Lists of models and algorithms, for people and for programs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _parameter(name: str, facts: dict[str, Any]) -> str:
 
 
 def _plain(summary: str) -> str:
-    """Drop the marks of formulas and references.
+    """Drop the markup of formulas and references.
 
     >>> _plain("Require at least $k$ records [1]_.")
     'Require at least k records.'

@@ -1,4 +1,4 @@
-"""`sfumato collect`: randomize what leaves its owner, and estimate distributions from what arrives."""
+"""`sfumato collect`: randomize data before it leaves its owner, and estimate distributions from what arrives."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ MOST_EDGES = 10_000
 app = family("Randomize what leaves its owner, and estimate distributions from what arrives.")
 
 Agreement = Annotated[
-    Path, typer.Option(metavar="FILE", help="TOML: mechanism and its public parameters.", show_default=False)
+    Path, typer.Option(metavar="FILE", help="A TOML file: the mechanism and its public parameters.", show_default=False)
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """What happens to which column."""
+    """How to perturb each column."""
 
-    plan: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML: one table per column.")] = None
+    plan: Annotated[Path | None, typer.Option(metavar="FILE", help="A TOML file with one table per column.")] = None
     noise: Annotated[
         list[str],
         typer.Option(
@@ -51,15 +51,18 @@ class Planned:
     ] = field(default_factory=list)
     response: Annotated[
         list[str],
-        typer.Option(metavar="COLUMN=HOW", help="Randomized response, TRUTH:VALUE,VALUE,... Repeatable."),
+        typer.Option(
+            metavar="COLUMN=HOW",
+            help="Randomized response: TRUTH:VALUE,VALUE,... with the chance of the truth. Repeatable.",
+        ),
     ] = field(default_factory=list)
 
-    keep: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are sent as they are.")] = field(
+    keep: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are sent unchanged.")] = field(
         default_factory=list
     )
 
     def asked(self) -> dict[str, Any]:
-        """Return the plan that file and options say."""
+        """Return the plan given by the file and the options."""
         from sfumato.collecting.plans import read_plan, short_noise, short_response
 
         plan: dict[str, Any] = dict(read_plan(self.plan)) if self.plan else {}
@@ -67,10 +70,10 @@ class Planned:
             for each in written:
                 column, sign, how = each.partition("=")
                 if not sign:
-                    raise InvalidParameterError("Noise is given to a column as COLUMN=HOW.")
+                    raise InvalidParameterError("Write --noise and --response as COLUMN=HOW, as in age=gaussian:15.")
                 plan[column] = read(how)
         if not plan:
-            raise InvalidParameterError("Nothing is to be perturbed; give --noise, --response or --plan.")
+            raise InvalidParameterError("There is no column to perturb; give --noise, --response or --plan.")
         return plan
 
 
@@ -81,12 +84,12 @@ def perturb(
     file: Source,
     reading: Reading,
     planned: Planned,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write what may be sent.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the perturbed table.", show_default=False)],
     force: Force = False,
 ) -> None:
-    """Perturb columns by public noise or randomized response, and leave out all others.
+    """Perturb columns with public noise or randomized response, and drop all others.
 
-    Values are blurred; no epsilon is promised. For that use report.
+    Values are blurred, but no epsilon is promised; use report for that.
     """
     from sfumato.collecting.perturbing import collect
     from sfumato.table.write import write
@@ -111,24 +114,25 @@ def reconstruct(
     ] = None,
     response: Annotated[str | None, typer.Option(metavar="HOW", help="TRUTH:VALUE,VALUE,...")] = None,
     edges: Annotated[
-        str | None, typer.Option(metavar="EDGES", help="Of cells of numbers: LOW:HIGH:WIDTH, or all of them by commas.")
+        str | None,
+        typer.Option(metavar="EDGES", help="The edges of bins of numbers: LOW:HIGH:WIDTH, or all of them with commas."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="em, bayes or inversion.")] = "em",
-    bands: Annotated[bool, typer.Option("--bands", help="Add 95 % bands by the bootstrap.")] = False,
+    bands: Annotated[bool, typer.Option("--bands", help="Add 95% bootstrap bands.")] = False,
     picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the density as SVG.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Estimate the distribution of a column before it was perturbed.
 
-    The exit code is 1 if the problem is ill-posed: then the answer is not to be trusted.
+    The exit code is 1 if the problem is ill-posed; do not trust the answer then.
     """
     from sfumato.collecting.plans import short_noise, short_response
     from sfumato.collecting.reconstruction import reconstruct as reconstructed
 
     refuse_existing(picture, force=force)
     if (noise is None) == (response is None):
-        raise InvalidParameterError("Give --noise or --response, as the column was perturbed, and not both.")
+        raise InvalidParameterError("Give either --noise or --response, whichever perturbed the column.")
     how = short_noise(noise) if noise is not None else short_response(str(response))
     table = reading.read(file)
     cells = None if edges is None else {column: _edges(edges)}
@@ -156,12 +160,14 @@ def reconstruct(
 def report(
     *,
     agreement: Agreement,
-    budget: Annotated[float, typer.Option(metavar="EPSILON", help="What all reports of this client may cost.")],
-    state: Annotated[Path, typer.Option(metavar="FILE", help="Where the spending of this client is kept.")],
+    budget: Annotated[
+        float, typer.Option(metavar="EPSILON", help="The most that all reports of this client may cost together.")
+    ],
+    state: Annotated[Path, typer.Option(metavar="FILE", help="The file that keeps what this client has spent.")],
 ) -> None:
-    """Print one randomized report of the value on standard input: the client of local differential privacy.
+    """Print one randomized report of the value on standard input: the client side of local differential privacy.
 
-    Reports add up. When the budget is spent, nothing is printed and the exit code is 2.
+    The costs of reports add up. Once the budget is spent, nothing is printed and the exit code is 2.
     """
     from sfumato.collecting.agreements import read_agreement
     from sfumato.collecting.client import LocalClient
@@ -174,7 +180,7 @@ def report(
         try:
             value = float(given)
         except ValueError:
-            raise SchemaError("The value on standard input is no number; nothing was sent.") from None
+            raise SchemaError("The value on standard input is not a number; nothing was sent.") from None
     sent = LocalClient(mechanism, budget=budget, state=state).report(value)
     typer.echo(",".join(map(str, sent)))
 
@@ -185,12 +191,12 @@ def randomize(
     *,
     file: Source,
     reading: Reading,
-    column: Annotated[str, typer.Option(metavar="NAME", help="What everybody reports.", show_default=False)],
+    column: Annotated[str, typer.Option(metavar="NAME", help="The column to report.", show_default=False)],
     agreement: Agreement,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the reports.", show_default=False)],
     force: Force = False,
 ) -> None:
-    """Make one report of every row, as if each were a client: to plan a collection. It keeps nobody's budget."""
+    """Make one report per row, as if every row were a client, to plan a collection; no budget is kept."""
     import pyarrow as pa
 
     from sfumato.collecting.agreements import read_agreement
@@ -212,11 +218,13 @@ def estimate(
     file: Source,
     reading: Reading,
     agreement: Agreement,
-    confidence: Annotated[float, typer.Option(metavar="SHARE", help="Of the intervals.")] = 0.95,
-    consistent: Annotated[bool, typer.Option("--consistent", help="Counts from 0 on, with the right sum.")] = False,
+    confidence: Annotated[float, typer.Option(metavar="SHARE", help="The confidence of the intervals.")] = 0.95,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="Make the counts nonnegative, with the right sum.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Estimate from a table of reports: the server of local differential privacy."""
+    """Estimate from a table of reports: the server side of local differential privacy."""
     from sfumato.collecting.agreements import read_agreement
     from sfumato.collecting.frequency_estimate import FrequencyEstimate
     from sfumato.collecting.server import LocalServer
@@ -247,12 +255,12 @@ def _reports(table: pa.Table, names: tuple[str, ...]) -> Reports:
 
     columns = [_column(table, name) for name in names]
     if not all(pa.types.is_integer(column.type) and not column.null_count for column in columns):
-        raise SchemaError("The reports are no rows of whole numbers; write them as clients gave them.")
+        raise SchemaError("The reports must be rows of whole numbers, as the clients printed them.")
     return np.stack([column.to_numpy() for column in columns], axis=1)
 
 
 def _edges(written: str) -> list[float]:
-    """Read edges: LOW:HIGH:WIDTH, or all of them.
+    """Read edges: LOW:HIGH:WIDTH, or all of them with commas.
 
     >>> _edges("0:1:0.25")
     [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -263,9 +271,9 @@ def _edges(written: str) -> list[float]:
         low, high, width = (float(part) for part in written.split(":"))
         count = round((high - low) / width)
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise InvalidParameterError("Edges are written as LOW:HIGH:WIDTH, or one by one with commas.") from None
+        raise InvalidParameterError("Write edges as LOW:HIGH:WIDTH, or all of them separated by commas.") from None
     if not 1 <= count <= MOST_EDGES:
-        raise InvalidParameterError(f"Edges must make 1 to {MOST_EDGES:,} cells; these make {count:,}.")
+        raise InvalidParameterError(f"Edges must make 1 to {MOST_EDGES:,} bins; these make {count:,}.")
     return [low + (high - low) * at / count for at in range(count + 1)]
 
 

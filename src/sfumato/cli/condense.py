@@ -41,22 +41,22 @@ EXAMPLES = examples(
 
 @dataclass(frozen=True, kw_only=True)
 class Condensable:
-    """What the columns are, and how large groups must be."""
+    """The roles of the columns, and how large groups must be."""
 
     recipe: RecipeFile = None
     identifier: Identifiers = field(default_factory=list)
     quasi: Known = field(default_factory=list)
     sensitive: Secret = field(default_factory=list)
-    insensitive: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are neither.")] = field(
+    insensitive: Annotated[list[str], typer.Option(metavar="A,B,...", help="Other columns to condense.")] = field(
         default_factory=list
     )
     k: Annotated[
         int | None,
-        typer.Option("--k", metavar="N", help="The least size of a group; else that of the recipe's k-anonymity."),
+        typer.Option("--k", metavar="N", help="The smallest group size; by default the k of the recipe's k-anonymity."),
     ] = None
 
     def asked(self) -> tuple[Schema, int]:
-        """Return the schema and the least size of a group that recipe and options say."""
+        """Return the schema and the smallest group size given by the recipe and the options."""
         from sfumato.cli.asking import ask_promise
 
         schema, models = ask_promise(RecipeOptions.of(self))
@@ -71,20 +71,20 @@ def condense(
     reading: Reading,
     condensable: Condensable,
     by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A column of classes; no group mixes two of them.")
+        str | None, typer.Option(metavar="COLUMN", help="A column of classes; no group mixes two classes.")
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(metavar="N", help="How many records to draw; else as many as there are.")
+        int | None, typer.Option(metavar="N", help="How many records to draw; by default as many as the table has.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws; keep it secret.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the draws; keep it secret.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Publish synthetic records with the means and covariances of groups of at least k records.
 
-    Every column with a role but identifiers is condensed. Numbers and dates keep their covariances; other columns are
-    drawn from the values of a group, each for itself. No record is a person's, but no privacy model is promised or
-    audited beyond the size of the groups.
+    All columns with a role except identifiers are condensed. Numbers and dates keep their covariances; other columns
+    are drawn from the values of a group, independently of each other. No record belongs to a real person, but no
+    privacy model is promised or audited beyond the size of the groups.
     """
     from sfumato.condensing.condensation import Condensation
     from sfumato.judging.comparing.moments import compare_moments
@@ -116,7 +116,7 @@ def _least(models: Sequence[PrivacyModel]) -> int:
 
     promised = [model.k for model in models if isinstance(model, KAnonymity) and not model.quasi]
     if not promised:
-        raise InvalidParameterError("The least size of a group is not given; give --k, or a recipe with k-anonymity.")
+        raise InvalidParameterError("The smallest group size is missing; give --k or a recipe with k-anonymity.")
     return max(promised)
 
 

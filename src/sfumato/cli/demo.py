@@ -1,4 +1,4 @@
-"""`sfumato demo`: make a hospital population up, publish it, show what happened."""
+"""`sfumato demo`: make up a hospital population, publish it and show the result."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SHOWN_ROWS = 4
 
 
 def demo(
-    rows: Annotated[int, typer.Option(metavar="N", help="How many patients to make up.")] = 5000,
+    rows: Annotated[int, typer.Option(metavar="N", help="How many patients to generate.")] = 5000,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other patients.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write the release.")] = Path("sfumato-demo"),
 ) -> None:
-    """Publish a made-up hospital table and show what became of it.
+    """Publish a made-up hospital table and show the result.
 
-    Nobody in the table exists. Every group of patients that look alike in the release has at least 5
-    members and 3 different diseases. An older demo in the same folder is replaced; nothing is opened.
+    Nobody in the table exists. In the release, every group of patients who look alike has at least 5 members
+    and 3 different diseases. An older demo in the same folder is replaced; the report is not opened.
     """
     from sfumato.samples.demo import refuse_foreign, run_demo
 
@@ -42,9 +42,9 @@ def demo(
     with progress("Publishing"):
         release = run_demo(rows, seed)
         release.write(out, replace=True)
-    typer.echo(f"Made up {release.original.num_rows:,} patients of a hospital; none of them exists.")
-    typer.echo("Published them with Mondrian: nobody stands in a group of fewer than 5,")
-    typer.echo("and every group has at least 3 different diseases.")
+    typer.echo(f"Made up {release.original.num_rows:,} hospital patients; none of them exists.")
+    typer.echo("Published them with Mondrian: every group has at least 5 patients")
+    typer.echo("and at least 3 different diseases.")
     typer.echo(f"\nMembers of one group, before\n\n{_members(release)}\n")
     typer.echo("\n".join([*audit_lines(release.audit), "", *measure_lines(release.measures), ""]))
     typer.echo("\n".join(place_lines(out)))

@@ -61,22 +61,22 @@ def estimate(
     question: EstimateOptions,
     errors: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Instead, ask N random questions and tell how far the answers are off."),
+        typer.Option(metavar="N", help="Instead, ask N random questions and report how far off the answers are."),
     ] = None,
     original: Annotated[str | None, typer.Option(metavar="FILE", help="The original, for --errors.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed draws other random questions.")] = 0,
     json: Json = False,
 ) -> None:
-    """Answer a question from a published table: what to expect, and bounds between which the truth lies.
+    """Answer a question from a published table: the expected answer, and bounds on the true one.
 
-    Counts records unless --sum or --avg is given. Generalized cells are taken as evenly spread, and values in
-    buckets as dealt at random. Suppressed records are not guessed.
+    Counts records unless --sum or --avg is given. Values are assumed to be spread evenly over generalized cells, and
+    dealt at random within buckets. Suppressed records are not guessed.
     """
     from sfumato.queries.estimates.estimation import estimate as answer
 
     schema = described.schema()
     if (errors is None) != (original is None):
-        raise InvalidParameterError("--errors and --original need each other.")
+        raise InvalidParameterError("Give --errors and --original together.")
     table = reading.read(file)
     if errors is None or original is None:
         with progress("Estimating"):
@@ -101,7 +101,7 @@ def estimate(
 
 
 def _conditions(texts: Sequence[str]) -> dict[str, object]:
-    """Read conditions; a column that is named twice is refused.
+    """Read conditions, at most one per column.
 
     >>> _conditions(["age >= 60", "job in clerk, lawyer", "sex=F"])
     {'age': ('>=', '60'), 'job': ['clerk', 'lawyer'], 'sex': ('=', 'F')}
@@ -113,7 +113,7 @@ def _conditions(texts: Sequence[str]) -> dict[str, object]:
         read = CONDITION.fullmatch(text)
         if read is None or not read["name"] or not read["value"]:
             raise InvalidParameterError(
-                f'Condition {number} is not understood; write a column, a sign and a value, such as "age >= 60".'
+                f'Condition {number} is not understood; write a column, an operator and a value, such as "age >= 60".'
             )
         if read["name"] in found:
             raise InvalidParameterError(f"Two conditions name {read['name']!r}; give one per column.")

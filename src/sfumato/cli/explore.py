@@ -1,4 +1,4 @@
-"""`sfumato explore`: find out about all full-domain recodings of a table."""
+"""`sfumato explore`: examine all full-domain recodings of a table."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def explore(
     asked: RecipeOptions,
     algorithm: Annotated[
         str | None,
-        typer.Option(metavar="NAME[:KEY=VALUE,...]", help="A search over full-domain recodings; else optimal."),
+        typer.Option(metavar="NAME[:KEY=VALUE,...]", help="A search over full-domain recodings; by default optimal."),
     ] = None,
     max_suppressed: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
+        float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all nodes as a table: CSV, Parquet or Excel.")
@@ -49,11 +49,12 @@ def explore(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Find out which full-domain recodings keep the promise, and what they lose.
+    """Find the full-domain recodings that keep the promise, and what they lose.
 
-    A full-domain recoding gives every quasi-identifier one level of its hierarchy: 0 publishes the values, the
-    highest publishes *. Nothing is released here; the last line says how to release the best. Tables and pictures of
-    nodes stay inside. Exit codes: 0 there is a solution, 1 there is none, 2 a bad request.
+    A full-domain recoding generalizes every quasi-identifier to one level of its hierarchy: level 0 publishes the
+    values, the highest level publishes *. Nothing is released here; the last line shows how to release the best
+    recoding. Keep tables and pictures of nodes private. Exit codes: 0 there is a solution, 1 there is none, 2 bad
+    request.
     """
     from sfumato.cli.asking import ask_recipe
     from sfumato.release.exploring import explore as find
@@ -68,7 +69,7 @@ def explore(
             data,
             recipe.schema,
             recipe.models,
-            recipe.algorithm,  # type: ignore[arg-type]  # refused there if it is no such search
+            recipe.algorithm,  # type: ignore[arg-type]  # refused there if it is another kind of search
             max_suppressed=recipe.max_suppressed,
             progress=tell,
         )
@@ -109,7 +110,7 @@ def _lines(found: Solutions, out: Path | None, picture: Path | None) -> Iterator
         ]
     )
     if best is None:
-        yield "No full-domain recoding keeps the promise; ask for less, or allow more suppression."
+        yield "No full-domain recoding keeps the promise; promise less or allow more suppression."
     else:
         yield from _solution_lines(found, best)
     if out is not None:
@@ -128,13 +129,13 @@ def _solution_lines(found: Solutions, best: LatticeNode) -> Iterator[str]:
     )
     yield str(found.explored.proof)
     minimal = found.minimal
-    yield f"Solutions above no other solution: {len(minimal):,}"
+    yield f"Minimal solutions: {len(minimal):,}"
     yield aligned([(_levels(node), _loss(node)) for node in minimal[:MOST_MINIMAL]], indent=2)
     if len(minimal) > MOST_MINIMAL:
         yield f"  and {len(minimal) - MOST_MINIMAL:,} more"
     applied = _applied(best)
     if applied is not None:
-        yield f"To release the best: sfumato anonymize ... --algorithm {applied}"
+        yield f"To release the best one: sfumato anonymize ... --algorithm {applied}"
 
 
 def _levels(node: LatticeNode) -> str:
@@ -146,7 +147,7 @@ def _loss(node: LatticeNode) -> str:
 
 
 def _applied(node: LatticeNode) -> str | None:
-    """Write the algorithm that publishes a node, if names hold nothing that would part them."""
+    """Return the algorithm that publishes a node, unless a name contains a separator."""
     if any(set(name) & NOT_IN_LEVELS for name in node.levels):
         return None
     return shlex.quote("fixed-levels:levels=" + "+".join(f"{name}={level}" for name, level in node.levels.items()))

@@ -1,4 +1,4 @@
-"""`sfumato fuse`: fuse the tables of several party files in this process."""
+"""`sfumato fuse`: fuse the tables of several party files in a single process."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ SELDOM = 1.0  # seconds between two lines about the same stage
 def fuse(
     *,
     files: Annotated[
-        list[Path], typer.Argument(metavar="PARTY.toml...", help="The files of all parties.", show_default=False)
+        list[Path], typer.Argument(metavar="PARTY.toml...", help="The party files of all parties.", show_default=False)
     ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write the release.", show_default=False)],
     json: Json = False,
 ) -> None:
-    """Fuse the tables of several parties, all in this process.
+    """Fuse the tables of several parties in a single process.
 
-    For trying an agreement out, and for owners who may see each other's tables. The protocol is the very one of
-    `sfumato party`, without the network: keys, certificates, addresses and out folders in the files are not used.
+    To try out an agreement, or for owners who may see each other's tables. The protocol is the same as in `sfumato
+    party`, but without the network: keys, certificates, addresses and out folders in the files are not used.
 
-    Exit codes: 0 it is fused, 2 a bad request, or nothing can be fused.
+    Exit codes: 0 fused, 2 bad request, or nothing can be fused.
     """
     from sfumato.fusing.party_file import PartyFile
     from sfumato.table.atomic import refuse_occupied
@@ -53,7 +53,7 @@ def fuse(
     given = [each.party.name for each in read]
     if sorted(given) != sorted(agreement.parties):
         raise InvalidParameterError(
-            f"The agreement names {', '.join(agreement.parties)}, and the files are of {', '.join(given)}; give the "
+            f"The agreement names {', '.join(agreement.parties)}, but the files are from {', '.join(given)}; give the "
             "file of every party once."
         )
     with watching("Fusing") as (tell, _):
@@ -63,7 +63,7 @@ def fuse(
 
 
 def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress) -> Fused:
-    """Let every party take part with what its own file says was agreed on."""
+    """Run every party with the agreement in its own file."""
     from functools import partial
 
     from sfumato.core.progress import silent
@@ -81,14 +81,14 @@ def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress) -> F
 
 
 class Lines:
-    """Progress as lines on the error stream, for logs: every stage, and now and then how far it is."""
+    """Progress as lines on the error stream, for logs: every stage, and now and then how far it has come."""
 
     def __init__(self) -> None:
         self._stage = ""
         self._told = 0.0
 
     def __call__(self, done: float, note: str = "") -> None:
-        """Return a line, unless one about the same stage was told a moment ago."""
+        """Print a line, unless one about the same stage was printed a moment ago."""
         stage, now = note.partition(" ")[0], time.monotonic()
         if stage != self._stage or now - self._told >= SELDOM:
             self._stage, self._told = stage, now
@@ -97,7 +97,7 @@ class Lines:
 
 @contextmanager
 def watching(title: str) -> Iterator[tuple[Progress, Callable[[str], None]]]:
-    """Show how a fusion stands: a bar on a terminal, lines elsewhere; give what to tell the share done, and notes."""
+    """Show the progress of a fusion, as a bar or as lines; yield the functions that report progress and notes."""
     with progress(title) as bar:
         yield (bar if sys.stderr.isatty() else Lines()), _note
 
@@ -124,6 +124,6 @@ def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> 
     each = ", ".join(f"{name} {length:,}" for name, length in brought.items())
     typer.echo("\n".join(audit_lines(fused.audit)))
     typer.echo("")
-    typer.echo(printable(f"{common:,} persons are common to all parties, which brought: {each}."))
-    typer.echo(f"{fused.rounds:,} rounds were made; transcript.json tells who won each, and keep it to yourself.")
+    typer.echo(printable(f"{common:,} people are in the tables of all parties; rows per party: {each}."))
+    typer.echo(f"The fusion took {fused.rounds:,} rounds; transcript.json lists who won each; keep it private.")
     typer.echo(printable(f"The release is in {out}."))

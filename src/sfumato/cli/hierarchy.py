@@ -30,7 +30,7 @@ Kind = Annotated[
     str | None,
     typer.Option(
         metavar="HOW",
-        help="intervals:5,10,20, intervals:month,year, prefixes or prefixes:3,1; else chosen by the values.",
+        help="intervals:5,10,20, intervals:month,year, prefixes or prefixes:3,1; by default chosen from the values.",
     ),
 ]
 
@@ -47,7 +47,7 @@ app = family("Draw, check and make hierarchies of values.")
 def draw(
     *,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A hierarchy, or with --column a table.", show_default=False)
+        str, typer.Argument(metavar="FILE", help="A hierarchy file, or a table with --column.", show_default=False)
     ],
     reading: Reading,
     column: Annotated[str | None, typer.Option(metavar="NAME", help="A column of the table.")] = None,
@@ -56,13 +56,13 @@ def draw(
 ) -> None:
     """Draw a hierarchy as a tree.
 
-    Behind every node stands the number of leaves under it.
+    The number after every node counts the leaves below it.
     """
     from sfumato.hierarchies import Taxonomy
     from sfumato.hierarchies.drawing import draw as drawn
 
     if column is None and kind is not None:
-        raise InvalidParameterError("--kind needs --column, too.")
+        raise InvalidParameterError("--kind also needs --column.")
     tree = Taxonomy.read_csv(file).hierarchy if column is None else _built(reading, file, column, kind)
     typer.echo(drawn(tree, max_children=most))
 
@@ -78,9 +78,9 @@ def check(
     column: Column,
     reading: Reading,
 ) -> None:
-    """Return whether a file is a hierarchy that covers a column.
+    """Check that a hierarchy file covers all values of a column.
 
-    Exit codes: 0 it covers every value, 1 it is no hierarchy or misses values, 2 a bad request.
+    Exit codes: 0 it covers every value, 1 it is not a hierarchy or misses values, 2 bad request.
     """
     from sfumato.hierarchies import Taxonomy
 
@@ -91,7 +91,7 @@ def check(
         raise refuse(str(error), DOES_NOT_HOLD) from None
     spare = len(tree.leaves) - len(values)
     typer.echo(f"{hierarchy} covers all {len(values):,} values of column {column!r}.")
-    typer.echo(f"It has height {tree.height} and {spare:,} leaves that do not occur.")
+    typer.echo(f"Height {tree.height}; leaves that do not occur in the column: {spare:,}.")
 
 
 @app.command(
@@ -107,12 +107,14 @@ def make(
     column: Column,
     reading: Reading,
     kind: Kind = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it here; else it is printed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the hierarchy to this file; by default it is printed.")
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Make a hierarchy for a column, as a CSV file to edit.
+    """Make a hierarchy for a column, as a CSV file that you can edit.
 
-    It has one line per value: leaf;level1;...;*
+    The file has one line per value: leaf;level1;...;*
     """
     refuse_existing(out, force=force)
     text = _lines(_built(reading, file, column, kind))
@@ -124,7 +126,7 @@ def make(
 
 
 def _values(reading: Reading, file: str, column: str) -> pa.Array:
-    """Return the distinct values of a column, none of them missing."""
+    """Return the distinct values of a column, without missing ones."""
     from sfumato.validation import did_you_mean
 
     table = reading.read(file)

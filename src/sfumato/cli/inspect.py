@@ -1,4 +1,4 @@
-"""`sfumato inspect`: propose a recipe for a raw table, with reasons, and say how risky the table is."""
+"""`sfumato inspect`: propose a recipe for a raw table, with reasons, and measure how risky the table is."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ def inspect(
     *,
     file: Source,
     reading: Reading,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the recipe here; else it is printed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the recipe to this file; by default it is printed.")
+    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Propose a recipe for a table, and say how risky the table is.
+    """Propose a recipe for a table, and measure how risky the table is.
 
-    Every column gets a role and a scale, with reasons, in a recipe to edit. It goes to the file, or to
-    standard output; in that case what was found goes to standard error.
+    Every column gets a role and a scale, with reasons, in a recipe that you can edit. The recipe goes to the
+    --out file or to standard output; in the latter case the findings go to standard error.
     """
     from sfumato.inspection.detect import inspect as find
 
@@ -81,7 +83,7 @@ def _risk(found: Inspection) -> Iterator[str]:
     if not risk.quasi:
         yield "No column seems to be a quasi-identifier."
         return
-    yield f"Risk of the raw table by its quasi-identifiers ({printable(', '.join(risk.quasi))}):"
+    yield f"Risk of the raw table, given its quasi-identifiers ({printable(', '.join(risk.quasi))}):"
     yield aligned(
         [
             *(
@@ -89,13 +91,13 @@ def _risk(found: Inspection) -> Iterator[str]:
                 for limit, count in risk.records_below.items()
             ),
             ("smallest group", f"{risk.smallest_group:,}"),
-            ("chance to find a record, on average", f"{risk.prosecutor_average:.1%}"),
+            ("average chance of finding a record", f"{risk.prosecutor_average:.1%}"),
         ],
         indent=2,
     )
     helpful = sorted(((count, name) for name, count in risk.unique_without.items() if count < risk.unique_records))
     for count, name in helpful[:MOST_HELPFUL]:
-        yield f"  without {printable(name)!r}, {count:,} records in groups of fewer than 2 would remain"
+        yield f"  without {printable(name)!r}, {count:,} records would be in groups of fewer than 2"
 
 
 def _share(count: int, of: int) -> str:

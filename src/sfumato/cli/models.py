@@ -1,4 +1,4 @@
-"""`sfumato models`: which promises there are."""
+"""`sfumato models`: list the privacy models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ EXAMPLES = examples("sfumato models", "sfumato models --json")
 
 
 def models(*, json: Json = False) -> None:
-    """List the privacy models: what can be promised."""
+    """List the privacy models that can be promised."""
     from sfumato.catalogue import MODELS
 
     print_choices(MODELS, describe_class, json=json)

@@ -1,4 +1,4 @@
-"""Options that several commands share, each defined once; groups of them are dataclasses."""
+"""Options shared by several commands, each defined once; groups of options are dataclasses."""
 
 from __future__ import annotations
 
@@ -20,25 +20,28 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Source = Annotated[str, typer.Argument(metavar="FILE", help="The table: a file or a database URL.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
+WRITTEN = [name for name, each in FORMATS.built_in.items() if each.suffixes]
 TableFormat = Annotated[
     str,
     typer.Option(
         "--format",
         metavar="NAME",
-        help=f"Of the published table: {', '.join(name for name, each in FORMATS.built_in.items() if each.suffixes)}, "
-        "or one that another package adds (see sfumato formats).",
+        help=f"Format of the published table: {', '.join(WRITTEN)}, or one that another package adds "
+        "(see sfumato formats).",
     ),
 ]
-ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")]
+ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Escape cells that a spreadsheet would run as formulas.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Replace an older release.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace an existing release.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out the report, which takes most of the time.")]
-RecipeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")]
-Identifiers = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")]
+RecipeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe file; other options override it.")]
+Identifiers = Annotated[
+    list[str], typer.Option(metavar="A,B,...", help="Columns that identify a person; never published.")
+]
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
-Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")]
+Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
 
 
@@ -46,11 +49,17 @@ MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missi
 class Reading:
     """How to read the table."""
 
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="Which table of a database.")] = None
-    query: Annotated[str | None, typer.Option(metavar="SQL", help="In place of a table, a query.")] = None
-    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Which sheet of a workbook; else the first.")] = None
-    separator: Annotated[str | None, typer.Option(metavar="CHAR", help="Of a text file; else detected.")] = None
-    encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Of a text file; else detected.")] = None
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table to read from a database.")] = None
+    query: Annotated[str | None, typer.Option(metavar="SQL", help="A query to read instead of a table.")] = None
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The sheet of a workbook; by default the first.")
+    ] = None
+    separator: Annotated[
+        str | None, typer.Option(metavar="CHAR", help="The separator of a text file; by default detected.")
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The encoding of a text file; by default detected.")
+    ] = None
 
     def read(self, source: str) -> pa.Table:
         """Read a table."""
@@ -70,7 +79,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeOptions:
-    """What the attributes are and what is promised, by a recipe, by options, or by both."""
+    """The roles of the columns and the models to promise, taken from a recipe, from options or from both."""
 
     recipe: RecipeFile = None
     identifier: Identifiers = field(default_factory=list)
@@ -78,26 +87,26 @@ class RecipeOptions:
         list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know; generalized.")
     ] = field(default_factory=list)
     sensitive: Secret = field(default_factory=list)
-    insensitive: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that are published as they are.")
-    ] = field(default_factory=list)
+    insensitive: Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that are published unchanged.")] = (
+        field(default_factory=list)
+    )
     hierarchy: Annotated[
         list[str],
         typer.Option(
             metavar="COLUMN=HOW",
-            help="How a column is generalized: a CSV file (leaf;level1;...;*), intervals:5,10,20, "
+            help="How to generalize a column: a CSV file (leaf;level1;...;*), intervals:5,10,20, "
             "intervals:month,year, prefixes or prefixes:3,1. Repeatable.",
         ),
     ] = field(default_factory=list)
     missing: MissingPolicy = None
-    k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity.")] = None
+    k: Annotated[int | None, typer.Option("--k", metavar="N", help="Promise k-anonymity with this k.")] = None
     model: Annotated[
         list[str],
         typer.Option(
             metavar="NAME:KEY=VALUE,...",
-            help="Promise a model, as in distinct-l-diversity:l=3,sensitive=disease or k-anonymity:k=9,quasi=age+zip; "
-            "levels, categories and bounds of values are a CSV file, as in levels=levels.csv. Replaces the recipe's of "
-            "that name and attributes. Repeatable.",
+            help="Promise a privacy model, as in distinct-l-diversity:l=3,sensitive=disease or "
+            "k-anonymity:k=9,quasi=age+zip; levels, categories and bounds of values come from a CSV file, as in "
+            "levels=levels.csv. Replaces the recipe's model of the same name and attributes. Repeatable.",
         ),
     ] = field(default_factory=list)
 
@@ -109,7 +118,7 @@ class RecipeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What the columns are, where nothing is promised."""
+    """The roles of the columns, for commands that promise nothing."""
 
     recipe: RecipeFile = None
     quasi: Known = field(default_factory=list)
@@ -117,7 +126,7 @@ class Described:
     missing: MissingPolicy = None
 
     def schema(self) -> Schema:
-        """Return the schema that recipe and options say."""
+        """Return the schema given by the recipe and the options."""
         from sfumato.cli.asking import ask_promise
 
         schema, _ = ask_promise(RecipeOptions.of(self))
@@ -125,7 +134,7 @@ class Described:
 
 
 def examples(*lines: str) -> str:
-    """Write the examples that stand at the end of a help text, each on its own line."""
+    """Format the examples at the end of a help text, one per line."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -142,7 +151,7 @@ def family(says: str) -> typer.Typer:
 
 
 def spread(command: Command) -> Command:
-    """Let a command take groups of options: Typer sees their fields, the command sees the groups."""
+    """Let a command take groups of options: Typer sees the fields, the command sees the groups."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
     parameters = []

@@ -23,16 +23,16 @@ TEMPLATE = """\
 [party]
 name = "{name}"
 table = "table.csv"
-id = "person"                    # names persons alike at all parties; never published
+id = "person"                    # identifies people in the same way at all parties; never published
 attributes = ["age", "sex"]      # the columns to fuse
-key = "{name}.key"{pad}# stays here
+key = "{name}.key"{pad}# stays on this machine
 certificate = "{name}.crt"{pad}# a copy goes to every other party
-listen = "0.0.0.0:7701"          # parties that come later in the agreement connect to it
+listen = "0.0.0.0:7701"          # parties that come later in the agreement connect here
 out = "fused"
 
 [[peers]]                        # one for every other party
 name = "agency"
-certificate = "agency.crt"       # as the agency gave it to you
+certificate = "agency.crt"       # the one that the agency sent you
 address = "agency.example:7701"  # needed for parties that come earlier in the agreement
 
 [agreement]                      # the same at all parties
@@ -44,7 +44,7 @@ scoring = "sensitive"            # or "plain"
 quasi = ["age", "sex"]
 k = 20
 
-[hierarchies]                    # numbers need none; other columns become * at once without one
+[hierarchies]                    # not needed for numbers; other columns without one become * at once
 # job = "job.csv"
 # zip = "prefixes:3,1"
 
@@ -52,26 +52,30 @@ k = 20
 provider = 0.5
 
 [waiting]                        # seconds
-others = 600                     # until all parties are there
-silence = 60                     # without a sign of life of one of them
+others = 600                     # to wait for the other parties
+silence = 60                     # until a party that sends nothing counts as lost
 """
 LONGEST_NAME = 64
 
-File = Annotated[Path, typer.Argument(metavar="PARTY.toml", help="The file of this party.", show_default=False)]
-Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to write the release; else as the file says.")]
+File = Annotated[Path, typer.Argument(metavar="PARTY.toml", help="The party file.", show_default=False)]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Where to write the release; by default as in the file.")
+]
 
-app = family("Fuse a table with those of other owners, and show nobody the own one.")
+app = family("Fuse your table with those of other owners without showing yours.")
 
 
 @app.command(epilog=examples("sfumato party init hospital --name hospital"))
 def init(
     *,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to keep them.", show_default=False)],
-    name: Annotated[str, typer.Option(metavar="NAME", help="How the others call this party.", show_default=False)],
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="The name of this party in the agreement.", show_default=False)
+    ],
 ) -> None:
-    """Make a key, a certificate and a file to fill in for a party.
+    """Create a key, a certificate and a party file to fill in.
 
-    Nothing that exists is overwritten. The key stays on this machine; the certificate goes to the other parties.
+    Existing files are not overwritten. The key stays on this machine; the certificate goes to the other parties.
     """
     from sfumato.fusing.certificates import fingerprint, make_identity, read_certificate
 
@@ -80,34 +84,34 @@ def init(
         raise InvalidParameterError(f"--name must be at most {LONGEST_NAME} letters, digits, - and _.")
     path = folder / "party.toml"
     if path.exists():
-        raise WriteError(f"{path} exists; name another folder.")
+        raise WriteError(f"{path} already exists; choose another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WriteError(f"{folder} cannot be made: {error.strerror}.") from None
+        raise WriteError(f"{folder} cannot be created: {error.strerror}.") from None
     made = make_identity(name, folder)
     write_text(path, TEMPLATE.format(name=name, pad=" " * max(1, 22 - len(name))))
-    typer.echo(f"{path} is to be filled in.")
-    typer.echo(f"{made.key} proves who you are; keep it secret.")
-    typer.echo(f"{made.certificate} goes to the other parties. Its fingerprint, to be compared by telephone, is")
+    typer.echo(f"Fill in {path}.")
+    typer.echo(f"Keep {made.key} secret: it proves who you are.")
+    typer.echo(f"Send {made.certificate} to the other parties, and compare its fingerprint by telephone:")
     typer.echo(f"  {fingerprint(read_certificate(made.certificate, name))}")
 
 
 @app.command(epilog=examples("sfumato party serve hospital/party.toml"))
 def serve(*, file: File, out: Out = None, json: Json = False) -> None:
-    """Take part in a fusion, and wait until the other parties are there.
+    """Take part in a fusion, and wait for the other parties.
 
-    Parties may start in any order. Exit codes: 0 it is fused, 2 a bad request, or the fusion was ended; then nothing is
-    written, and it can be started again at all parties.
+    Parties may start in any order. Exit codes: 0 fused, 2 bad request, or the fusion was aborted; then nothing is
+    written, and all parties can start again.
     """
     _take_part(file, out, json=json, retry=True)
 
 
 @app.command(epilog=examples("sfumato party join agency/party.toml --out fused"))
 def join(*, file: File, out: Out = None, json: Json = False) -> None:
-    """Take part in a fusion whose earlier parties are there already.
+    """Take part in a fusion whose earlier parties are already waiting.
 
-    As `serve`, but a party that does not answer ends it at once.
+    Like `serve`, but a party that does not answer ends the fusion at once.
     """
     _take_part(file, out, json=json, retry=False)
 
@@ -122,7 +126,7 @@ def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None
     if out is None:
         raise InvalidParameterError(f"{file} names no out folder; add it to [party], or give --out.")
     if read.connections is None:
-        raise InvalidParameterError(f"{file} names no key; make one by `sfumato party init`, and add it to [party].")
+        raise InvalidParameterError(f"{file} names no key; create one with `sfumato party init` and add it to [party].")
     refuse_occupied(out, replace=False)
     with watching("Fusing") as (tell, note):
         fused = fuse_with_others(

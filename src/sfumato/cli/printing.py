@@ -1,4 +1,4 @@
-"""What commands print: aligned columns and verdicts, plain wherever the output is no terminal."""
+"""How commands print: aligned columns and colored verdicts, plain text if the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def printable(text: str) -> str:
-    """Replace characters that a terminal would obey.
+    """Replace control characters that a terminal would act on.
 
     >>> printable("age" + chr(27) + "[2J")
     'age?[2J'
@@ -25,7 +25,7 @@ def printable(text: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, indent: int = 0) -> str:
-    """Set rows of cells in columns, two spaces apart.
+    """Align the cells of rows in columns, two spaces apart.
 
     >>> print(aligned([["age", "quasi"], ["disease", "sensitive"]]))
     age      quasi
@@ -38,12 +38,12 @@ def aligned(rows: Sequence[Sequence[str]], *, indent: int = 0) -> str:
 
 
 def print_json(content: object) -> None:
-    """Print what a machine reads: JSON in ASCII, so that no encoding can spoil it."""
+    """Print JSON in ASCII, which survives every encoding."""
     typer.echo(json.dumps(content, indent=2))
 
 
 def verdict(text: str, *, good: bool) -> str:
-    """Color a verdict on a terminal whose user did not ask for none."""
+    """Color a verdict on a terminal, unless the user has set NO_COLOR."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     return typer.style(text, fg="green" if good else "red", bold=True)
@@ -51,7 +51,7 @@ def verdict(text: str, *, good: bool) -> str:
 
 @contextmanager
 def progress(title: str) -> Iterator[Progress]:
-    """Show a bar on the error stream while work lasts, if it is a terminal; give what to tell the share done."""
+    """Show a progress bar if the error stream is a terminal; yield the function that updates it."""
     if not sys.stderr.isatty():
         yield _silent
         return

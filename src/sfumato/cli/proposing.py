@@ -1,4 +1,4 @@
-"""A proposed recipe as TOML, with the reasons as comments above what they explain."""
+"""A proposed recipe as TOML, with the reasons as comments above the lines they explain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USUAL_L = 2
 
 
 def commented_recipe(source: str, found: Inspection) -> str:
-    """Write a recipe that can be carried out on the inspected table as it is, and edited."""
+    """Write a recipe that can be run on the inspected table as it stands, or edited first."""
     import tomli_w
 
     recipe = Recipe(schema=found.schema(), models=tuple(_models(found)), algorithm=Mondrian())
@@ -35,7 +35,7 @@ def commented_recipe(source: str, found: Inspection) -> str:
             f"Proposed by sfumato {__version__} for {source}: {found.rows:,} rows, {len(found.proposals):,} columns.",
             "Check every role, then run: sfumato anonymize FILE --recipe THIS --out DIR",
             "Roles: identifier (never published), quasi (others may know it; generalized),",
-            "sensitive (nobody may learn it), insensitive (published as it is).",
+            "sensitive (nobody should learn it), insensitive (published unchanged).",
         ),
         tomli_w.dumps(content),
     ]
@@ -63,7 +63,7 @@ def _first_sensitive(found: Inspection) -> Proposal | None:
 def _about(model: PrivacyModel, found: Inspection) -> list[str]:
     if isinstance(model, KAnonymity):
         few = [f"The table has only {found.rows} rows."] if found.rows < USUAL_K else []
-        return ["Nobody stands in a group of fewer than k.", *few]
+        return ["Every group has at least k records.", *few]
     return ["Every group has at least l different values of the sensitive attribute."]
 
 

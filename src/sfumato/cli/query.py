@@ -1,4 +1,4 @@
-"""`sfumato query`: ask a table with differential privacy and pay from a budget, or exactly and audited."""
+"""`sfumato query`: ask a table with differential privacy and a budget, or exactly with an audit."""
 
 from __future__ import annotations
 
@@ -29,24 +29,26 @@ EXAMPLES = examples(
 PAIR = 2
 EXACT = re.compile(r"\s*(?P<kind>count|sum|avg|max|min)\s+of\s+(?P<column>.+?)(?:\s+where\s+(?P<where>.+?))?\s*")
 
-StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="What init wrote.", show_default=False)]
+StoreFile = Annotated[
+    Path, typer.Argument(metavar="STORE", help="The settings file that init wrote.", show_default=False)
+]
 
 app = family("Ask a table with differential privacy and pay from a budget, or exactly and audited.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatedOptions:
-    """What is stated about the table, without looking at it."""
+    """What is stated about the table without looking at it."""
 
     bounds: Annotated[
-        list[str], typer.Option(metavar="COLUMN=LOW,HIGH", help="Between which numbers values lie. Repeatable.")
+        list[str], typer.Option(metavar="COLUMN=LOW,HIGH", help="The range of a column of numbers. Repeatable.")
     ] = field(default_factory=list)
     categories: Annotated[
-        list[str], typer.Option(metavar="COLUMN=A,B,...", help="Which texts a column can have. Repeatable.")
+        list[str], typer.Option(metavar="COLUMN=A,B,...", help="The values a column of text can have. Repeatable.")
     ] = field(default_factory=list)
-    person: Annotated[str | None, typer.Option(metavar="NAME", help="The column that tells persons apart.")] = None
+    person: Annotated[str | None, typer.Option(metavar="NAME", help="The column that identifies people.")] = None
     max_rows: Annotated[
-        int | None, typer.Option(metavar="N", help="How many rows of a person take part, with --person.")
+        int | None, typer.Option(metavar="N", help="The most rows to use per person, with --person.")
     ] = None
 
 
@@ -60,25 +62,25 @@ class StatedOptions:
 def init(
     *,
     file: Source,
-    store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings here.", show_default=False)],
-    total: Annotated[str, typer.Option(metavar="EPSILON", help="What all may spend together.", show_default=False)],
-    per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="What each may spend.")] = None,
+    store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings to this file.", show_default=False)],
+    total: Annotated[str, typer.Option(metavar="EPSILON", help="The budget of all analysts.", show_default=False)],
+    per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="The budget of each analyst.")] = None,
     stated: StatedOptions,
     reading: Reading,
 ) -> None:
-    """Begin to answer questions about a table: state what is known without looking at it, and grant a budget.
+    """Set up private queries on a table: state what is known without looking at it, and grant a budget.
 
-    Writes the settings, and beside them the budget's file (.sqlite). Keep both, and the table, away from analysts.
+    Writes the settings and, next to them, the budget file (.sqlite). Keep both and the table away from analysts.
     """
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.private_table import PrivateTable
     from sfumato.queries.private.store import Store, from_folder
 
-    refuse_existing(store, force=False)
+    refuse_existing(store, force=None)
     if store.suffix == ".sqlite":
         raise InvalidParameterError("--store names the settings, not the budget; name a .toml file.")
     budget = store.with_suffix(".sqlite")
-    refuse_existing(budget, force=False)
+    refuse_existing(budget, force=None)
     made = Store(
         source=from_folder(file, store.parent),
         accountant=budget.name,
@@ -109,23 +111,23 @@ def ask(
         str,
         typer.Argument(
             metavar="QUESTION",
-            help="count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A or table of A, B; and "
-            'perhaps "where age >= 60 and sex = F".',
+            help="count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A or table of A, B; "
+            'optionally with conditions, as in "where age >= 60 and sex = F".',
             show_default=False,
         ),
     ],
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="What to pay.", show_default=False)],
-    analyst: Annotated[str, typer.Option(metavar="NAME", help="Who asks.", show_default=False)],
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)],
+    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)],
     edges: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN=A,B,...", help="The edges of bins of numbers. Repeatable.")
+        list[str] | None, typer.Option(metavar="COLUMN=A,B,...", help="The edges of the bins of a column. Repeatable.")
     ] = None,
-    confidence: Annotated[float, typer.Option(metavar="SHARE", help="Of the interval.")] = 0.95,
+    confidence: Annotated[float, typer.Option(metavar="SHARE", help="The confidence of the interval.")] = 0.95,
     json: Json = False,
     reading: Reading,
 ) -> None:
-    """Ask one question. Its cost is spent before it is answered.
+    """Ask one question; its cost is spent before it is answered.
 
-    Exit codes: 0 answered, 1 the budget does not allow it, 2 a bad request.
+    Exit codes: 0 answered, 1 the budget does not allow it, 2 bad request.
     """
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.private_table import PrivateTable
@@ -160,25 +162,30 @@ def exact(
         str,
         typer.Argument(
             metavar="QUESTION",
-            help='count, sum, avg, max or min of A; and perhaps "where age >= 60 and sex = F".',
+            help='count, sum, avg, max or min of A; optionally with conditions, as in "where age >= 60 and sex = F".',
             show_default=False,
         ),
     ],
     history: Annotated[
-        Path, typer.Option(metavar="FILE", help="All questions so far; made if it is not there.", show_default=False)
+        Path,
+        typer.Option(metavar="FILE", help="The history of all questions; created if missing.", show_default=False),
     ],
     public: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that conditions may name.", show_default=False)
+        list[str], typer.Option(metavar="A,B,...", help="Columns that conditions may use.", show_default=False)
     ],
-    tolerance: Annotated[float | None, typer.Option(metavar="WIDTH", help="Deny narrower intervals, too.")] = None,
-    bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds, with --tolerance.")] = None,
-    user: Annotated[str, typer.Option(metavar="NAME", help="Who asks, for the history.")] = "",
+    tolerance: Annotated[
+        float | None, typer.Option(metavar="WIDTH", help="Also deny answers that narrow a value down this far.")
+    ] = None,
+    bounds: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds of all values, with --tolerance.")
+    ] = None,
+    user: Annotated[str, typer.Option(metavar="NAME", help="The name of the user, for the history.")] = "",
     json: Json = False,
     reading: Reading,
 ) -> None:
-    """Ask one question exactly, unless the answer with earlier ones would tell somebody's value.
+    """Ask one question exactly; it is denied if the answers so far would reveal somebody's value.
 
-    Give the same --tolerance and --bounds every time. Exit codes: 0 answered, 1 denied, 2 a bad request.
+    Give the same --tolerance and --bounds every time. Exit codes: 0 answered, 1 denied, 2 bad request.
     """
     from sfumato.cli.asking import listed
     from sfumato.queries.audited.auditor import Denied, QueryAuditor
@@ -207,7 +214,7 @@ def exact(
 
 @app.command(epilog=examples("sfumato query budget study.toml", "sfumato query budget study.toml --json"))
 def budget(*, store: StoreFile, json: Json = False) -> None:
-    """Return how much of the budget is spent, and by whom."""
+    """Show how much of the budget is spent, and by whom."""
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.store import Store
 
@@ -243,7 +250,7 @@ def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
             print_json({"columns": answer.columns, "cells": answer.cells, **counts, **facts})
             return
         typer.echo(aligned([[*answer.columns, "count", "from", "to"], *rows]))
-    typer.echo(f"{answer.mechanism} of scale {answer.scale:.6g}; epsilon {answer.epsilon} is spent")
+    typer.echo(f"{answer.mechanism} of scale {answer.scale:.6g}; epsilon {answer.epsilon} was spent")
 
 
 def _named(option: str, given: Sequence[str]) -> dict[str, list[str]]:
@@ -253,7 +260,7 @@ def _named(option: str, given: Sequence[str]) -> dict[str, list[str]]:
     for each in given:
         name, sign, texts = each.partition("=")
         if not sign or not name or not texts or name in found:
-            raise InvalidParameterError(f"{option} takes a column and its values once, as in age=0,120.")
+            raise InvalidParameterError(f"Write {option} once per column, as in age=0,120.")
         found[name] = listed(texts)
     return found
 
@@ -272,7 +279,7 @@ def _numbers(option: str, given: Sequence[str]) -> dict[str, list[float]]:
 
 @contextmanager
 def _forgotten_on_failure(path: Path) -> Iterator[None]:
-    """Remove a budget that was just made if what follows fails, so that a mistake can be mended."""
+    """Remove a newly created budget if the next step fails, so that a mistake can be corrected."""
     try:
         yield
     except BaseException:

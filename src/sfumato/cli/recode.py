@@ -1,4 +1,4 @@
-"""`sfumato recode`: publish later rows by the recoding of an earlier release."""
+"""`sfumato recode`: publish later rows with the recoding of an earlier release."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def recode(
     no_report: NoReport = False,
     json: Json = False,
 ) -> None:
-    """Publish later rows by the recoding of an earlier release.
+    """Publish later rows with the recoding of an earlier release.
 
-    The rows must be about other persons. Left out are rows with a value that the recoding does not know, and rows
-    in groups that break a model among the later rows alone: who has both tables can take the earlier rows away. What
-    is left is audited, and withheld if the audit fails.
+    The rows must be about other people. Rows are left out if they have a value that the recoding does not know, or
+    if their group breaks a model among the later rows alone: anyone who has both tables can subtract the earlier
+    rows. The rest is audited, and withheld if the audit fails.
     """
     from sfumato.release.later_rows import recode as publish
     from sfumato.release.recoding_rules import Recoding

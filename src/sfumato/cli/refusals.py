@@ -23,10 +23,10 @@ INTERRUPTED = 130
 
 
 class RefusingGroup(TyperGroup):
-    """Commands whose failures are told in one sentence each."""
+    """A group of commands that report each failure in one sentence."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options that stand before a command."""
+        """Parse the options before a command."""
         with one_sentence():
             return super().make_context(info_name, args, parent, **extra)
 
@@ -40,7 +40,7 @@ class RefusingGroup(TyperGroup):
 def one_sentence() -> Iterator[None]:
     """Turn failures into a sentence and an exit code.
 
-    An error that nobody foresaw is told by its type and place alone: its message may hold a cell value.
+    Of an unexpected error only the type and the place are printed, since its message may contain a cell value.
     """
     try:
         yield
@@ -53,17 +53,17 @@ def one_sentence() -> Iterator[None]:
     except SfumatoError as error:
         raise refuse(str(error), BAD_REQUEST) from None
     except KeyboardInterrupt:
-        raise refuse("Interrupted; nothing half-written remains.", INTERRUPTED) from None
+        raise refuse("Interrupted; no partial files were left behind.", INTERRUPTED) from None
     except MemoryError:
         raise refuse("There is not enough memory for this table.", BAD_REQUEST) from None
     except Exception as error:  # noqa: BLE001 - the last door: exit code 1 would say that a promise is broken
         typer.echo("".join(traceback.format_tb(error.__traceback__)), err=True, nl=False)
-        flaw = f"An unexpected {type(error).__name__} happened here; please report it as a flaw."
+        flaw = f"An unexpected {type(error).__name__} occurred here; please report it as a bug."
         raise refuse(flaw, FLAW) from None
 
 
 def refuse(sentence: str, exit_code: int) -> typer.Exit:
-    """Tell why on the error stream, in one line; give the exit to raise."""
+    """Print the reason on the error stream, in one line, and return the exit to raise."""
     sys.stdout.flush()
     typer.echo(f"sfumato: {' '.join(sentence.split())}", err=True)
     return typer.Exit(exit_code)

@@ -17,13 +17,12 @@ EXAMPLES = examples(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What anonymize wrote.", show_default=False)],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page here instead.")] = None,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that anonymize wrote.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page to this file instead.")] = None,
 ) -> None:
-    """Render the report of a release again, and say where it is.
+    """Render the report of a release again, and print its path.
 
-    The figures come from internal/report.json. The page stays inside the house, as everything in
-    internal/ does.
+    The figures come from internal/report.json. Keep the page private, like everything in internal/.
     """
     from sfumato.reporting.folders import read_facts
     from sfumato.reporting.html import render_report

@@ -1,4 +1,4 @@
-"""`sfumato reproduce`: do published experiments again."""
+"""`sfumato reproduce`: repeat published experiments."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ FOLDER = Path("sfumato-thesis")
 MAA_SLIE_FOLDER = Path("sfumato-maa-slie")
 FUSION_FOLDER = Path("sfumato-fusion")
 Rows = Annotated[
-    int | None, typer.Option(metavar="N", help="Records of each made-up census; else as many as in the thesis.")
+    int | None,
+    typer.Option(metavar="N", help="Records in each made-up census; by default as many as in the thesis."),
 ]
 
-app = family("Do published experiments again: draw their figures, tell which findings are seen.")
+app = family("Repeat published experiments: draw their figures and check their findings.")
 
 
 @app.command(
@@ -46,14 +47,18 @@ def thesis(
     rows: Rows = None,
     queries: Annotated[int, typer.Option(metavar="N", help="Random queries per release.")] = 1000,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives another census and other queries.")] = 0,
-    table: Annotated[str | None, typer.Option(metavar="FILE", help="A table of yours in place of a census.")] = None,
-    schema: Annotated[Path | None, typer.Option(metavar="RECIPE", help="A recipe with roles of its columns.")] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Your own table instead of a made-up census.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(metavar="RECIPE", help="A recipe with the roles of its columns.")
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures and numbers.")] = FOLDER,
 ) -> None:
-    """Do the experiments on bucketization again and draw all 37 figures.
+    """Repeat the experiments on bucketization and draw all 37 figures.
 
-    Every finding of the thesis is listed with whether it is seen here, and the numbers that say so. That one is
-    not seen is no failure: the exit code is 0. An older reproduction in the same folder is replaced.
+    Every finding of the thesis is listed with whether it was seen here, and the numbers that show it. A finding that
+    was not seen is not a failure: the exit code is 0. An older reproduction in the same folder is replaced.
     """
     from sfumato.coding.threads import worker_count
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
@@ -81,18 +86,20 @@ def thesis(
 )
 def maa_slie(
     *,
-    table: Annotated[str | None, typer.Option(metavar="FILE", help="Adult, in place of a made-up census.")] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The Adult table instead of a made-up census.")
+    ] = None,
     rows: Annotated[int, typer.Option(metavar="N", help="Records of each table.")] = 3000,
-    large_rows: Annotated[int, typer.Option(metavar="N", help="Records of larger tables; 0 for none.")] = 30_000,
-    repetitions: Annotated[int, typer.Option(metavar="N", help="Tables that are drawn; at most 3 large ones.")] = 10,
+    large_rows: Annotated[int, typer.Option(metavar="N", help="Records of each larger table; 0 for none.")] = 30_000,
+    repetitions: Annotated[int, typer.Option(metavar="N", help="How many tables to draw; at most 3 large ones.")] = 10,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other tables.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures and numbers.")] = MAA_SLIE_FOLDER,
 ) -> None:
-    """Do the experiments on MAA-SLIE again, and once more on larger tables.
+    """Repeat the experiments on MAA-SLIE, and again on larger tables.
 
-    Draws entropy privacy protection, information loss and running time beside those of GPKC. Every finding of the
-    paper is listed with whether it is seen here, and the numbers that say so. That one is not seen is no failure:
-    the exit code is 0. An older reproduction in the same folder is replaced.
+    Draws entropy privacy protection, information loss and running time next to those of GPKC. Every finding of the
+    paper is listed with whether it was seen here, and the numbers that show it. A finding that was not seen is not
+    a failure: the exit code is 0. An older reproduction in the same folder is replaced.
     """
     from sfumato.coding.threads import worker_count
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
@@ -114,11 +121,11 @@ def maa_slie(
 def _subject(table: str | None, schema: Path | None, rows: int | None) -> ThesisSubject | None:
     """Read the user's table, if one is given."""
     if (table is None) != (schema is None):
-        raise InvalidParameterError("--table and --schema need each other; give both, or none for a made-up census.")
+        raise InvalidParameterError("Give --table and --schema together, or neither for a made-up census.")
     if table is None or schema is None:
         return None
     if rows is not None:
-        raise InvalidParameterError("--rows is for a made-up census; leave it out with --table.")
+        raise InvalidParameterError("--rows is for a made-up census; drop it when you give --table.")
     from sfumato.recipe import Recipe
     from sfumato.reproducing.thesis_setting import given_subject
     from sfumato.table.read import read
@@ -134,7 +141,7 @@ def _print(found: Reproduction, out: Path) -> None:
 
 
 def _lines(finding: FigureFinding) -> Iterator[str]:
-    """Write a finding: figure and verdict in front, the claim, and below it why."""
+    """Format a finding: its figure and verdict, the claim, and below it the reason."""
     head = f"{finding.figure:<10}{'yes' if finding.seen else 'NO':<5}"
     first, *rest = textwrap.wrap(printable(finding.claim), WIDTH - len(head))
     yield verdict(head, good=finding.seen) + first
@@ -153,19 +160,19 @@ def _lines(finding: FigureFinding) -> Iterator[str]:
 def fusion(
     *,
     table: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Adult, in place of made-up hospital stays.")
+        str | None, typer.Option(metavar="FILE", help="The Adult table instead of made-up hospital stays.")
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(metavar="N", help="Records; 45,222 or all of the table if left out.")
+        int | None, typer.Option(metavar="N", help="How many records to use; by default 45,222, or all of the table.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed holds other records out.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed holds out other records.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures and numbers.")] = FUSION_FOLDER,
 ) -> None:
-    """Do the experiments on fusing the tables of two owners again.
+    """Repeat the experiments on fusing the tables of two owners.
 
     Draws time and classification accuracy over k, for two settings of the factors. Every finding of the paper is
-    listed with whether it is seen here, and the numbers that say so. That one is not seen is no failure: the exit
-    code is 0. An older reproduction in the same folder is replaced.
+    listed with whether it was seen here, and the numbers that show it. A finding that was not seen is not a failure:
+    the exit code is 0. An older reproduction in the same folder is replaced.
     """
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
     from sfumato.reproducing.fusion import reproduce_fusion

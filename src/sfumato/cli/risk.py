@@ -1,4 +1,4 @@
-"""`sfumato risk`: how easily the records of a table are matched with persons."""
+"""`sfumato risk`: how easily the records of a table can be matched with people."""
 
 from __future__ import annotations
 
@@ -32,21 +32,23 @@ AMBIGUOUS = 0.09
 
 @dataclass(frozen=True, kw_only=True)
 class Everybody:
-    """What is known of the population that the records are drawn from."""
+    """What is known about the population that the records come from."""
 
     population: Annotated[
         str | None, typer.Option(metavar="FILE", help="The table of the whole population, with the same columns.")
     ] = None
     population_table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which table, where the population is in a database.")
+        str | None, typer.Option(metavar="NAME", help="The table of the population, if it is in a database.")
     ] = None
     population_size: Annotated[
-        int | None, typer.Option(metavar="N", help="Or only how many persons the population has.")
+        int | None, typer.Option(metavar="N", help="Or only the number of people in the population.")
     ] = None
     weights: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Or for how many persons each record stands.")
+        str | None, typer.Option(metavar="COLUMN", help="Or how many people each record stands for.")
     ] = None
-    household: Annotated[str | None, typer.Option(metavar="COLUMN", help="Which records are of one household.")] = None
+    household: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that identifies households.")] = (
+        None
+    )
 
     def known(self) -> Any:
         """Return the population's table or its size."""
@@ -68,22 +70,22 @@ def risk(
         float | None,
         typer.Option(
             metavar="CHANCE",
-            help="Fail if a record's risk passes this chance. 0.09, taken literally, asks for groups of 12; "
-            "EMA and Health Canada mean 1/11: give --preset ema.",
+            help="Fail if a record's risk exceeds this probability. Taken literally, 0.09 requires groups of 12; EMA "
+            "and Health Canada mean 1/11: give --preset ema.",
         ),
     ] = None,
     preset: Annotated[
-        Literal["ema", "hipaa", "wp216"] | None, typer.Option(help="Fail if this rule finds something.")
+        Literal["ema", "hipaa", "wp216"] | None, typer.Option(help="Fail if this rule finds a problem.")
     ] = None,
     max_subset: Annotated[
-        int, typer.Option(metavar="N", help="How many columns to take together for special uniques and separation.")
+        int, typer.Option(metavar="N", help="How many columns to combine for special uniques and separation.")
     ] = 3,
     json: Json = False,
 ) -> None:
-    """Return how easily the records of a table, raw or published, are matched with persons.
+    """Measure how easily the records of a table, raw or published, can be matched with people.
 
-    Without a threshold or a preset nothing is judged, and records are counted whose risk is above 1/11. Exit codes:
-    0 nothing fails, 1 the threshold or the preset fails, 2 a bad request.
+    Without --threshold or --preset nothing is judged, and the records with a risk above 1/11 are counted. Exit codes:
+    0 nothing fails, 1 the threshold or the preset fails, 2 bad request.
     """
     schema = described.schema()
     found = _assess(reading.read(file), schema, everybody, threshold, max_subset)

@@ -32,12 +32,12 @@ class Mining:
 
     support: Annotated[
         str,
-        typer.Option(metavar="N", help="A number of transactions (20), or a share of them (0.05).", show_default=False),
+        typer.Option(metavar="N", help="A number of transactions (20) or a share of them (0.05).", show_default=False),
     ]
-    confidence: Annotated[float, typer.Option(metavar="SHARE", help="The least confidence of a rule.")] = 0.5
+    confidence: Annotated[float, typer.Option(metavar="SHARE", help="The minimum confidence of a rule.")] = 0.5
     columns: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="The columns of transaction and item, where the table has others, too."),
+        typer.Option(metavar="A,B", help="The transaction and item columns, if the table has more columns."),
     ] = None
 
     def least(self) -> float:
@@ -63,9 +63,9 @@ class Mining:
 @app.command(epilog=examples("sfumato rules mine baskets.csv --support 0.05 --confidence 0.6"))
 @spread
 def mine(*, file: Source, reading: Reading, mining: Mining, json: Json = False) -> None:
-    """Find the rules with a least support and confidence, and print them with both.
+    """Find the rules with a minimum support and confidence, and print them with both.
 
-    What is printed is what the data says: keep it inside the house.
+    The output shows what the data says: keep it private.
     """
     from sfumato.mining.patterns import mine_rules
 
@@ -99,7 +99,7 @@ class Sensitive:
         list[str], typer.Option(metavar='"A, B"', help="Or an item set that must not be frequent. Repeatable.")
     ] = field(default_factory=list)
     method: Annotated[
-        str, typer.Option(metavar="NAME", help="For rules 1.a, 1.b, 2.a or blocking; for both border or exact.")
+        str, typer.Option(metavar="NAME", help="1.a, 1.b, 2.a or blocking for rules; border or exact for both.")
     ] = "exact"
 
     def patterns(self) -> list[Rule | ItemSet]:
@@ -107,7 +107,7 @@ class Sensitive:
         from sfumato.mining.patterns import Rule, item_set
 
         if not self.rule and not self.items:
-            raise InvalidParameterError("Nothing is to be hidden; give --rule or --items.")
+            raise InvalidParameterError("There is nothing to hide; give --rule or --items.")
         return [*map(Rule.parse, self.rule), *map(item_set, self.items)]
 
 
@@ -127,11 +127,10 @@ def hide(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Change transactions so that sensitive rules or item sets are not found, and say what that costs.
+    """Change transactions so that sensitive rules or item sets are not found, and report what that costs.
 
-    The table is written in the form that it came in: transaction and item, or a boolean column per item; after
-    blocking always the latter, with empty cells where it is unknown. Exit codes: 0 all are hidden, 1 some are not, 2 a
-    bad request.
+    The table keeps its form: transaction and item, or one boolean column per item. After blocking it always has the
+    second form, with empty cells for unknown values. Exit codes: 0 all are hidden, 1 some are not, 2 bad request.
     """
     from sfumato.cli.refusals import DOES_NOT_HOLD
     from sfumato.mining.hiding import hide_patterns
@@ -146,7 +145,7 @@ def hide(
             patterns,
             support=mining.least(),
             confidence=mining.confidence,
-            method=sensitive.method,  # type: ignore[arg-type]  # a method that is none is refused there
+            method=sensitive.method,  # type: ignore[arg-type]  # an unknown method is refused there
         )
     made = hidden.transactions
     write(made.to_pairs() if made.names is not None and not hidden.blocked else made.to_frame(), out)

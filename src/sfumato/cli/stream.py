@@ -1,4 +1,4 @@
-"""`sfumato stream`: condense records that come in batches, and draw new ones from what is kept of them."""
+"""`sfumato stream`: condense records that arrive in batches, and draw new ones from the statistics."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ EXAMPLES = examples(
     "sfumato stream sample visits.state --rows 10000 --out synthetic.csv",
 )
 State = Annotated[
-    Path, typer.Argument(metavar="STATE", help="What is kept; as confidential as the records.", show_default=False)
+    Path, typer.Argument(metavar="STATE", help="The state file; as confidential as the records.", show_default=False)
 ]
 
-app = family("Condense records that come in batches, and draw new ones.")
+app = family("Condense records that arrive in batches, and draw new ones.")
 
 
 @app.command(
@@ -36,27 +36,27 @@ def update(
     state: State,
     file: Source,
     reading: Reading,
-    k: Annotated[int | None, typer.Option("--k", metavar="N", help="At the start: the least size of a group.")] = None,
+    k: Annotated[int | None, typer.Option("--k", metavar="N", help="At the start: the smallest group size.")] = None,
     columns: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="At the start: the columns to condense.")
     ] = None,
     categorical: Annotated[
-        str, typer.Option(metavar="A,B,...", help="At the start: those whose numbers are names of things.")
+        str, typer.Option(metavar="A,B,...", help="At the start: columns whose numbers are only labels.")
     ] = "",
-    most_groups: Annotated[int, typer.Option(metavar="N", help="At the start: how many groups there may be.")] = 1000,
+    most_groups: Annotated[int, typer.Option(metavar="N", help="At the start: the most groups to keep.")] = 1000,
 ) -> None:
-    """Let a batch of records join their groups; only statistics of groups are kept.
+    """Add a batch of records to the groups; only statistics of groups are kept.
 
-    The first batch needs --k and --columns, and makes the state. A batch that does not fit changes nothing.
+    The first batch needs --k and --columns, and creates the state. A batch that does not fit changes nothing.
     """
     from sfumato.cli.asking import listed
     from sfumato.condensing.stream import CondensationStream
 
     fresh = not state.exists()
     if fresh and (k is None or columns is None):
-        raise InvalidParameterError(f"{state} does not exist; give --k and --columns to begin it.")
+        raise InvalidParameterError(f"{state} does not exist; give --k and --columns to create it.")
     if not fresh and (k is not None or columns is not None):
-        raise InvalidParameterError(f"{state} has its settings already; drop --k and --columns.")
+        raise InvalidParameterError(f"{state} already has its settings; drop --k and --columns.")
     if k is not None and columns is not None:
         named, names = listed(columns), listed(categorical)
         stream = CondensationStream(k=k, columns=named, categorical=names, most_groups=most_groups)
@@ -78,7 +78,7 @@ def sample(
     out: Annotated[Path, typer.Option(metavar="FILE", help="CSV, Parquet or XLSX, by its suffix.", show_default=False)],
     force: Force = False,
 ) -> None:
-    """Draw new records from the groups; every group yields its share."""
+    """Draw new records from the groups, from each in proportion to its size."""
     from sfumato.condensing.stream import CondensationStream
     from sfumato.table.write import write
 

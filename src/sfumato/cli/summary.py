@@ -1,4 +1,4 @@
-"""What commands say about audits, measures and places."""
+"""How commands print audits, measures and folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:
-    """Say whether the promises hold, and what is reached of each."""
+    """Report whether the promises hold, and the level that each reaches."""
     said = "holds" if audit.holds else "DOES NOT HOLD"
     counted = f"{audit.records:,} records in {len(audit.sizes):,} groups"
     aside = f", {audit.set_aside:,} suppressed records set aside" if audit.set_aside else ""
@@ -31,14 +31,14 @@ def audit_lines(audit: Audit) -> Iterator[str]:
 
 
 def level_lines(audit: Audit) -> Iterator[str]:
-    """Say what the table reaches of every standard model."""
+    """Report the level of every standard model that the table reaches."""
     yield f"The largest k that this table keeps is {audit.level('k-anonymity')}."
     rows = [(each.model.name, ", ".join(each.model.attributes), _level(each)) for each in audit.levels]
     yield aligned([("model", "sensitive", "level"), *rows], indent=2)
 
 
 def exposure_lines(exposure: Exposure) -> Iterator[str]:
-    """Say how exposed records are, and which rows most."""
+    """Report how exposed records are, and which rows the most."""
     knows, numbered = {
         1: ("the quasi-identifiers of one person", "of the original"),
         2: ("the quasi-identifiers of everybody", "of this table"),
@@ -52,7 +52,7 @@ def exposure_lines(exposure: Exposure) -> Iterator[str]:
         for each in kinds
     ]
     yield aligned([head, *rows], indent=2)
-    yield f"Rows {numbered} that are exposed most, counted from 0"
+    yield f"Most exposed rows {numbered}, counted from 0"
     yield aligned([(each.what, ", ".join(map(str, each.riskiest()))) for each in kinds], indent=2)
 
 
@@ -81,7 +81,7 @@ def report_in(folder: Path) -> str | None:
 
 
 def _judged(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:
-    """Return the row of a promise, and under it those of its parts."""
+    """Return the row of a promise, followed by those of its parts."""
     yield (
         indent + repr(each.model),
         _level(each),
@@ -103,12 +103,12 @@ def _level(each: Verdict) -> str:
 def _truth_lines(audit: Audit) -> Iterator[str]:
     truth = audit.truth
     assert truth is not None  # noqa: S101 - asked for only where it is there
-    how = "by the row correspondence" if truth.with_correspondence else "by some correspondence of rows"
+    how = "by the known row correspondence" if truth.with_correspondence else "by a possible row correspondence"
     if truth.holds:
         yield f"{truth.sentence} ({how})."
     else:
         yield (
-            f"NOT TRUE ({how}): {truth.false_cells:,} cells do not cover their original, "
-            f"{truth.unmatched:,} records have none."
+            f"NOT TRUE ({how}): {truth.false_cells:,} cells do not cover their original value, "
+            f"{truth.unmatched:,} records have no original."
         )
     yield f"{truth.rows_in:,} rows in = {truth.rows_out:,} rows out + {truth.suppressed:,} suppressed."

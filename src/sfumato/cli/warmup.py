@@ -1,4 +1,4 @@
-"""`sfumato warmup`: compile what large tables need, before they come."""
+"""`sfumato warmup`: compile the loops for large tables ahead of time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ EXAMPLES = examples("sfumato warmup", "sfumato warmup --json")
 
 
 def warmup(*, json: Json = False) -> None:
-    """Compile the loops for large tables now, so that none waits.
+    """Compile the loops for large tables now, so that later runs start faster.
 
-    Later runs load them from a cache. Small tables need none of them. Run it after installing, for
+    Later runs load them from a cache. Small tables do not need them. Run it after installing, for
     example while building an image.
     """
     from sfumato.coding.warmup import warm_up

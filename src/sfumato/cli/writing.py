@@ -1,4 +1,4 @@
-"""Write text files that commands make, completely or not at all."""
+"""Write the text files that commands create, completely or not at all."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from sfumato.exceptions import WriteError
 
 
-def refuse_existing(path: Path | None, *, force: bool) -> None:
-    """Refuse to overwrite a file, unless by force."""
+def refuse_existing(path: Path | None, *, force: bool | None) -> None:
+    """Refuse to overwrite a file unless forced; commands that never overwrite pass None."""
     if path is not None and path.exists() and not force:
-        raise WriteError(f"{path} exists; name another file, or give --force.")
+        raise WriteError(f"{path} already exists; choose another file{'' if force is None else ' or give --force'}.")
 
 
 def write_text(path: Path, text: str) -> None:

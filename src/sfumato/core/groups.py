@@ -1,6 +1,6 @@
-"""The waist, part 2: sizes and value counts per group, all that models judge.
+"""The waist, part 2: group sizes and value counts per group, which is all that models judge.
 
-Counts can be added (the same groups counted in pieces) and groups can be merged (unions), so a model
+Counts can be added (the same groups counted in parts) and groups can be merged (unions), so a model
 that reads only `Groups` works wherever groups can be counted.
 """
 
@@ -41,7 +41,7 @@ class Histogram:
 
     @property
     def sizes(self) -> Counts:
-        """How much each group counts: its records, or a multiple where values are only expected there."""
+        """The weight of each group: its records, or a multiple if values are only expected there."""
         return self.reduce(np.add, self.counts) + self.missing
 
     @property
@@ -50,7 +50,7 @@ class Histogram:
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def reduce(self, function: np.ufunc, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
-        """Reduce one number per stored count to one number per group; 0 for a group without any."""
+        """Reduce one number per stored count to one number per group; 0 for an empty group."""
         filled = np.flatnonzero(np.diff(self.offsets))
         result = np.zeros(len(self.offsets) - 1, dtype=values.dtype)
         if filled.size:
@@ -66,9 +66,9 @@ class Histogram:
 
     @cached_property
     def folded(self) -> Histogram:
-        """The histogram in the worst case: each group's missing cells hold its most frequent value.
+        """The worst-case histogram: the missing cells of each group have its most frequent value.
 
-        Where nothing but missing cells is known of a group, they all hold one and the same value.
+        If a group has missing cells only, they all have the same value.
         """
         if not self.missing.any():
             return self
@@ -100,7 +100,7 @@ class Histogram:
         return _summed(rows.astype(np.intp), codes.astype(np.int32), counts, width, np.zeros(groups, dtype=np.int64))
 
     def apart(self) -> Histogram:
-        """Take the missing cells, which the last value stands for, out of the values."""
+        """Remove the missing cells, which the last value represents, from the values."""
         lost = self.codes == self.width - 1
         missing = self.missing + self.reduce(np.add, np.where(lost, self.counts, 0))
         offsets = self.offsets - np.append(0, np.cumsum(lost))[self.offsets]
@@ -119,7 +119,7 @@ class Histogram:
         return Histogram(offsets, self.codes[entries], self.counts[entries], self.width, self.missing[groups])
 
     def merged(self, labels: npt.NDArray[np.intp], groups: int) -> Histogram:
-        """Count unions of groups: old group g becomes part of new group `labels[g]`."""
+        """Count merged groups: old group g becomes part of new group `labels[g]`."""
         missing = np.bincount(labels, weights=self.missing, minlength=groups).astype(np.int64)
         return _summed(labels[self.rows], self.codes, self.counts, self.width, missing)
 
@@ -145,10 +145,10 @@ def _summed(
 class Groups:
     """Sizes of groups, histograms of sensitive attributes in them, and the table's own distribution.
 
-    `totals` is what the distribution inside a group is compared with: the sum over all groups unless
-    given. `domains` tell order and hierarchy of the values where they are known. `population` counts the persons
-    of the population that each group covers, where one is known, and `uncovered` those that no group covers;
-    `presence` is the highest chance of one of these persons to be in the table, over all groups that cover them.
+    `totals` is what the distribution inside a group is compared with: by default the sum over all groups.
+    `domains` give the order and hierarchy of the values where known. `population` counts the people of the
+    population that each group covers, if one is known, and `uncovered` those whom no group covers; `presence`
+    is the highest chance of one of these people to be in the table, over all groups that cover them.
     """
 
     sizes: Counts
@@ -172,7 +172,7 @@ class Groups:
         return len(self.sizes)
 
     def __add__(self, other: Groups) -> Groups:
-        """Add counts of the same groups that were counted in two pieces."""
+        """Add counts of the same groups that were counted in two parts."""
         return Groups(
             self.sizes + other.sizes,
             {name: h + other.histograms[name] for name, h in self.histograms.items()},
@@ -183,7 +183,7 @@ class Groups:
         )
 
     def merged(self, labels: npt.NDArray[np.intp]) -> Groups:
-        """Unite groups: old group g becomes part of new group `labels[g]`; the table's totals stay."""
+        """Merge groups: old group g becomes part of new group `labels[g]`; the totals of the table stay."""
         groups = int(labels.max()) + 1 if len(labels) else 0
         sizes = np.bincount(labels, weights=self.sizes, minlength=groups).astype(np.int64)
         histograms = {name: h.merged(labels, groups) for name, h in self.histograms.items()}
@@ -193,7 +193,7 @@ class Groups:
         return Groups(sizes, histograms, self.totals, self.domains, population, self.uncovered)
 
     def take(self, groups: npt.NDArray[np.intp]) -> Groups:
-        """Keep some groups, in the given order; the table's totals stay."""
+        """Keep some groups, in the given order; the totals of the table stay."""
         histograms = {name: h.take(groups) for name, h in self.histograms.items()}
         population = None if self.population is None else self.population[groups]
         presence = None if self.presence is None else self.presence[groups]
@@ -220,7 +220,9 @@ class Groups:
             counts = np.asarray(matrix, dtype=np.int64)
             lost = np.asarray((missing or {}).get(name, np.zeros(len(counts))), dtype=np.int64)
             if histograms and not np.array_equal(sizes, counts.sum(axis=1) + lost):
-                raise InvalidParameterError(f"Groups.from_counts: {name!r} has other group sizes than the first.")
+                raise InvalidParameterError(
+                    f"Groups.from_counts: {name!r} must have the same group sizes as the first."
+                )
             sizes = counts.sum(axis=1) + lost
             rows, codes = np.nonzero(counts)
             offsets = np.searchsorted(rows, np.arange(len(counts) + 1))

@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Is told the share of the work that is done, in [0, 1], and how it stands; may raise to stop the work."""
+    """A function called with the share of the work done, in [0, 1], and a note on its state; it may raise to stop."""
 
     def __call__(self, done: float, note: str = "") -> None:
-        """Show it."""
+        """Show the progress."""
 
 
 def silent(done: float, note: str = "") -> None:

@@ -1,7 +1,7 @@
 """The waist, part 1: what is published about every record.
 
 Algorithms end in a `Publication`; releases are written from it. Auditors never see it: they read the
-published table and come back to the same labels by parsing.
+published table and recover the same labels by parsing it.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class ValueSet:
 
     @property
     def text(self) -> str:
-        """The set in braces, its members quoted where they hold a comma, brace or quote."""
+        """The set in braces, its members quoted if they contain a comma, brace or quote."""
         return "{" + ", ".join(_quoted(member) for member in self.texts) + "}"
 
 
 @dataclass(frozen=True)
 class Center:
-    """A value that stands for a whole group and need not be any member's own."""
+    """A value that represents a whole group and need not be the value of any member."""
 
     value: object
 
@@ -108,15 +108,15 @@ class Recoded:
 
 @dataclass(frozen=True)
 class Proof:
-    """How good a search can say its result is.
+    """How good the result of a search is, as far as the search can prove.
 
     Parameters
     ----------
-    objective : the name of what was made small.
+    objective : the name of the quantity that was minimized.
     found : its value for the publication.
-    bound : a number that no allowed recoding is below.
-    checked : how many recodings were checked.
-    candidates : how many there are.
+    bound : a lower bound for all allowed recodings.
+    checked : the number of recodings checked.
+    candidates : the number of recodings in total.
     """
 
     objective: str
@@ -134,7 +134,7 @@ class Proof:
         checked = f"{self.checked:,} of {self.candidates:,} recodings checked"
         if self.optimal:
             return f"Proven best: {self.objective} {self.found:.6g}; {checked}."
-        return f"Best found: {self.objective} {self.found:.6g}; none is below {self.bound:.6g}; {checked}."
+        return f"Best found: {self.objective} {self.found:.6g}; lower bound {self.bound:.6g}; {checked}."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,14 +144,14 @@ class Publication:
     Parameters
     ----------
     group : the equivalence group of every original record; `NOT_PUBLISHED` for a suppressed record.
-    recoded : for every quasi-identifier the label of every group; those that are not listed are published as they are.
-    by_value : where every value is published in one way wherever it occurs, the label of every code of each
-        quasi-identifier, that of missing values last.
-    buckets : for every bucketized attribute the bucket of every record, whose values are published
-        without saying which record has which; `NOT_PUBLISHED` where a record's cell is not in a bucket.
-    together : attributes whose cells in buckets are permuted together, so that they stay joined; the attributes of one
-        tuple have the same buckets, and no attribute is in two. All tuples with equal buckets share their numbers.
-    proof : how close to the best the search came, where it can say so.
+    recoded : for every quasi-identifier, the label of every group; those not listed are published unchanged.
+    by_value : if every value is published in the same way wherever it occurs, the label of every code of each
+        quasi-identifier, with that of missing values last.
+    buckets : for every bucketized attribute, the bucket of every record; the values of a bucket are published
+    without saying which record has which. `NOT_PUBLISHED` if the cell of a record is not in a bucket.
+    together : attributes whose cells are permuted together in buckets, so that they stay joined; the attributes of a
+        tuple have the same buckets, and no attribute is in two. Tuples with equal buckets share their numbers.
+    proof : how close to the optimum the search came, if it can prove that.
     """
 
     group: npt.NDArray[np.int32]
@@ -163,7 +163,7 @@ class Publication:
 
     @cached_property
     def suppressed(self) -> int:
-        """How many records are not published."""
+        """The number of records that are not published."""
         return int(np.count_nonzero(self.group == NOT_PUBLISHED))
 
 

@@ -1,6 +1,6 @@
 """Hierarchies: how the values of an attribute can be generalized, level by level.
 
-A builder (`Intervals`, `Prefixes`, `OrderedGroups`, `Taxonomy`) holds what a user says; its `build` turns the
+A builder (`Intervals`, `Prefixes`, `OrderedGroups`, `Taxonomy`) holds the settings of a user; its `build` turns the
 values of a column into a `Hierarchy`, which holds one array of node numbers per level. `automatic`
 proposes a builder, `draw` shows a hierarchy.
 """

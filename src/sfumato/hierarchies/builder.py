@@ -1,4 +1,4 @@
-"""What every builder of hierarchies can do."""
+"""What every hierarchy builder can do."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Builder(Protocol):
     scale: ClassVar[str]
 
     def build(self, values: pa.Array) -> Hierarchy:
-        """Build the hierarchy over the distinct values of a column, none of them missing."""
+        """Build the hierarchy over the distinct, nonmissing values of a column."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, strings, lists and dictionaries."""
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, object]) -> Self:
-        """Rebuild what `to_dict` gave."""
+        """Rebuild a builder from the settings returned by `to_dict`."""
 
 
 def check_settings(kind: str, settings: Mapping[str, object], known: Collection[str]) -> None:

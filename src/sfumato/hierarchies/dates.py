@@ -24,14 +24,14 @@ UNITS = {
 
 
 def unit_numbers(moments: npt.NDArray[np.datetime64], unit: str) -> npt.NDArray[np.int64]:
-    """Return which day, month, quarter, year or decade each moment lies in, counted from 1970."""
+    """Return the day, month, quarter, year or decade of each datetime, counted from 1970."""
     counted_in, size = UNITS[unit]
     counted = moments.astype(f"datetime64[{counted_in}]").astype(np.int64)
     return np.asarray(counted // size, dtype=np.int64)
 
 
 def unit_labels(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
-    """Write calendar units as half-open intervals of dates.
+    """Format calendar units as half-open intervals of dates.
 
     >>> unit_labels(np.array([5]), "decade")
     ['[2020-01-01, 2030-01-01)']
@@ -41,12 +41,12 @@ def unit_labels(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
 
 
 def moment(point: str) -> np.datetime64:
-    """Place an ISO date or time on the axis of microseconds."""
+    """Convert an ISO date or time to microseconds."""
     return np.datetime64(dt.datetime.fromisoformat(point), "us")
 
 
 def iso(point: object) -> str | None:
-    """Write a date or time without time zone in one way, at midnight as a date; None if it is neither."""
+    """Normalize a date or time without time zone, as a date if at midnight; None if it is neither."""
     if isinstance(point, dt.date) and not isinstance(point, dt.datetime):
         return point.isoformat()
     if isinstance(point, str):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def draw(hierarchy: Hierarchy, *, max_children: int = 6) -> str:
     """Draw a hierarchy with the number of leaves in every node.
 
-    A node that only repeats the one below it is drawn once. Characters that a terminal would obey are
+    A node that only repeats the one below it is drawn once. Control characters are
     replaced by a question mark.
 
     Parameters

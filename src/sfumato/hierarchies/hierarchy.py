@@ -21,7 +21,7 @@ Nodes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
-    """Levels of generalization over leaves, in an order in which every node is a run of neighboring leaves.
+    """Levels of generalization over leaves, ordered so that every node covers a contiguous run of leaves.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Hierarchy:
     levels : `levels[h][leaf]` is the node above a leaf at level h. It never decreases from leaf to leaf;
         `levels[0]` numbers the leaves and the last level has one node, the root.
     labels : `labels[h][node]` is the published text of a node. The text of the root is `*`.
-        One text never stands for two different sets of leaves, on whatever levels.
+        A text never stands for two different sets of leaves, not even on different levels.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """How often a leaf can be generalized until it is the root."""
+        """The number of steps from a leaf to the root."""
         return len(self.levels) - 1
 
     def leaf_counts(self, level: int) -> npt.NDArray[np.int64]:
@@ -58,9 +58,9 @@ class Hierarchy:
         return np.bincount(self.levels[level], minlength=len(self.labels[level])).astype(np.int64)
 
     def lca(self, low: npt.NDArray[np.integer], high: npt.NDArray[np.integer]) -> tuple[Nodes, Nodes]:
-        """Find the lowest node above each pair of leaf codes, as its level and its number on that level.
+        """Find the lowest node above each pair of leaf codes, as its level and its index on that level.
 
-        Nodes are runs of leaves, so the lowest node above the least and the greatest code of a set
+        Nodes are runs of leaves, so the lowest node above the smallest and the largest code of a set
         is the lowest node above the whole set.
         """
         low, high = np.atleast_1d(low), np.atleast_1d(high)
@@ -74,7 +74,7 @@ class Hierarchy:
         return level, found
 
     def share(self, level: npt.NDArray[np.integer], node: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
-        """Return which share of all leaves lies under each of the given nodes."""
+        """Return the share of all leaves under each of the given nodes."""
         level, node = np.atleast_1d(level), np.atleast_1d(node)
         shares = np.empty(level.shape, dtype=np.float64)
         for number in range(len(self.levels)):
@@ -91,20 +91,20 @@ class Hierarchy:
         Parameters
         ----------
         leaves : the values that become leaves.
-        columns : per level, from the leaves' own texts upwards, one label per leaf. A root is added
-            when the last level has several nodes; a last level of one node is the root, renamed `*`.
-        ordered : keep the order of the leaves and refuse nodes that are no runs. Otherwise leaves are
-            put beside their relatives, nodes in the order in which they first appear.
+        columns : for every level, from the leaves' own texts upward, one label per leaf. A root is added
+            when the last level has several nodes; a last level of one node is the root and is renamed `*`.
+        ordered : keep the order of the leaves and refuse nodes that are not contiguous. Otherwise leaves are
+            sorted next to their siblings, nodes in the order in which they first appear.
 
         Raises
         ------
         HierarchyError
-            When leaves repeat, a level is no function of the one below, or a label is ambiguous or empty.
+            If leaves repeat, a level is not a function of the one below, or a label is ambiguous or empty.
         """
         levels = [_coded(column) for column in columns]
         if len(levels[0].labels) < len(leaves):
             repeated = len(leaves) - len(levels[0].labels)
-            raise HierarchyError(f"The hierarchy repeats {repeated} of its {len(leaves)} leaves; keep each leaf once.")
+            raise HierarchyError(f"The hierarchy repeats {repeated} of its {len(leaves)} leaves; list each leaf once.")
         levels = _rooted(levels)
         for height in range(1, len(levels)):
             _check_function(height, levels[height - 1], levels[height])
@@ -143,7 +143,7 @@ def _check_function(height: int, below: _Level, above: _Level) -> None:
     torn = np.unique(below.codes[parent[below.codes] != above.codes]).size
     if torn:
         raise HierarchyError(
-            f"Level {height} of the hierarchy is no function of level {height - 1}: {torn} of "
+            f"Level {height} of the hierarchy is not a function of level {height - 1}: {torn} of "
             f"{len(below.labels)} nodes have several parents; give each node one parent."
         )
 
@@ -153,8 +153,8 @@ def _as_runs(height: int, level: _Level) -> _Level:
     if starts.size > len(level.labels):
         torn = starts.size - len(level.labels)
         raise HierarchyError(
-            f"Level {height} of the hierarchy tears the order of its leaves {torn} times; "
-            "list the leaves of each group one after the other."
+            f"Level {height} of the hierarchy breaks the order of its leaves {torn} times; "
+            "list the leaves of each group next to each other."
         )
     nodes = np.zeros(level.codes.size, dtype=np.int32)
     nodes[starts[1:]] = 1

@@ -1,4 +1,4 @@
-"""Intervals: numbers and dates become ever wider ranges."""
+"""Intervals: numbers and dates become wider and wider ranges."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Numbers = npt.NDArray[np.int64]
 class Intervals:
     """Generalize numbers to `[20, 25)`, `[20, 30)`, ... and dates to `[2024-01-01, 2024-02-01)`, ....
 
-    An interval `[a, b)` holds a and not b. Decimals are taken as written: 0.3 lies in `[0.3, 0.4)`.
+    An interval `[a, b)` contains a but not b. Decimals are taken as written: 0.3 lies in `[0.3, 0.4)`.
 
     Parameters
     ----------
     widths : one per level, each a multiple of the one below; or, for dates and times, calendar units
-        from narrow to wide out of `"day"`, `"month"`, `"quarter"`, `"year"`, `"decade"`.
-    origin : where an interval begins; widths count from here in both directions. Numbers only.
-    cuts : in place of widths, the points at which the intervals of each level begin, and where the last
-        one ends: numbers, or ISO dates. Each level uses a choice of the points below, with the same ends.
-        The last interval `[a, b]` holds b. Values outside the ends are refused.
+        from narrow to wide among `"day"`, `"month"`, `"quarter"`, `"year"`, `"decade"`.
+    origin : a point where an interval begins, from which widths count in both directions. Numbers only.
+    cuts : instead of widths, the points at which the intervals of each level begin, and where the last
+        one ends: numbers, or ISO dates. Each level uses some of the points of the level below, and the same ends.
+        The last interval `[a, b]` contains b. Values outside the ends are refused.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Intervals:
     cuts: tuple[tuple[Point, ...], ...] | None
 
     def __init__(self, *widths: Point, origin: float = 0, cuts: Sequence[Sequence[Point | date]] | None = None) -> None:
-        require(bool(widths) != (cuts is not None), self, "widths", "given, or else cuts, and not both", widths)
+        require(bool(widths) != (cuts is not None), self, "widths", "given, or else cuts, but not both", widths)
         object.__setattr__(self, "widths", widths)
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "cuts", None if cuts is None else self._checked_cuts(cuts))
@@ -70,7 +70,7 @@ class Intervals:
         elif cuts is None:
             self._check_widths()
         plain = cuts is None and not self.of_dates
-        require(plain or origin == 0, self, "origin", "left out where widths are no numbers", origin)
+        require(plain or origin == 0, self, "origin", "left out unless widths are numbers", origin)
 
     def __repr__(self) -> str:
         parts = [repr(width) for width in self.widths]
@@ -82,12 +82,12 @@ class Intervals:
 
     @property
     def of_dates(self) -> bool:
-        """Whether the intervals are of dates, not of numbers."""
+        """Whether these are intervals of dates rather than numbers."""
         first = self.widths[0] if self.cuts is None else self.cuts[0][0]
         return isinstance(first, str)
 
     def build(self, values: pa.Array) -> Hierarchy:
-        """Build the hierarchy over the distinct values of a column, none of them missing."""
+        """Build the hierarchy over the distinct, nonmissing values of a column."""
         height = len(self.widths if self.cuts is None else self.cuts)
         if not len(values):
             return Hierarchy.from_levels([], [[]] * (height + 2), ordered=True)
@@ -103,7 +103,7 @@ class Intervals:
         return Hierarchy.from_levels(leaves, [texts(values), *columns, [ROOT] * len(leaves)], ordered=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, strings, lists and dictionaries."""
         if self.cuts is not None:
             return {"kind": self.kind, "cuts": [list(points) for points in self.cuts]}
         origin = {} if self.origin == 0 else {"origin": self.origin}
@@ -111,7 +111,7 @@ class Intervals:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, object]) -> Self:
-        """Rebuild what `to_dict` gave."""
+        """Rebuild the intervals from the settings returned by `to_dict`."""
         check_settings(cls.kind, settings, {"widths", "origin", "cuts"})
         widths, cuts = settings.get("widths", []), settings.get("cuts")
         require(isinstance(widths, list), cls.__name__, "widths", "a list", widths)
@@ -122,7 +122,7 @@ class Intervals:
         )
 
     def _check_units(self) -> None:
-        known = f"numbers, or calendar units out of {', '.join(UNITS)}"
+        known = f"numbers, or calendar units among {', '.join(UNITS)}"
         require(all(width in UNITS for width in self.widths), self, "widths", known, self.widths)
         ranks = [list(UNITS).index(str(width)) for width in self.widths]
         rising = all(below < above for below, above in pairwise(ranks))
@@ -153,7 +153,7 @@ class Intervals:
             set(above) <= set(below) and (above[0], above[-1]) == (below[0], below[-1])
             for below, above in pairwise(checked)
         )
-        require(nested, self, "cuts", "on every level a choice of the points below, with the same ends", cuts)
+        require(nested, self, "cuts", "on every level some of the points of the level below, with the same ends", cuts)
         return checked
 
     def _check_type(self, values: pa.Array) -> None:
@@ -163,7 +163,7 @@ class Intervals:
             found = "dates" if of_dates else "numbers" if of_numbers else "neither numbers nor dates"
             wanted = "dates" if self.of_dates else "numbers"
             hint = "; use units, as in Intervals('month', 'year')" if of_dates else ""
-            raise HierarchyError(f"Intervals of {wanted} need a column of {wanted}; this one holds {found}{hint}.")
+            raise HierarchyError(f"Intervals of {wanted} need a column of {wanted}; this one contains {found}{hint}.")
         if pa.types.is_floating(values.type):
             infinite = len(values) - pc.sum(pc.is_finite(values)).as_py()
             if infinite:
@@ -215,7 +215,7 @@ def _place(point: Point) -> float:
 
 
 def _positions(values: pa.Array, leaves: list[float], points: tuple[Point, ...]) -> tuple[list[int], int]:
-    """Return before how many leaves each interval starts, and before how many the last one has ended."""
+    """Return the number of leaves before the start of each interval, and before the end of the last one."""
     if isinstance(points[0], str):
         moments = values.to_numpy(zero_copy_only=False).astype("datetime64[us]")
         places = [moment(str(point)) for point in points]

@@ -1,4 +1,4 @@
-"""Nested groups of named leaves, as a tree or as rows: what taxonomies and ordered groups have in common."""
+"""Nested groups of named leaves, as a tree or as rows: the common base of taxonomies and ordered groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, init=False, repr=False)
 class NestedGroups:
-    """Leaves with the groups that they belong to, checked when made.
+    """Leaves with the groups that they belong to, checked on creation.
 
     `rows` holds, per leaf, its own text, its groups from narrow to wide, and the root.
     """
@@ -41,24 +41,24 @@ class NestedGroups:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Self:
-        """Take one row per leaf: the leaf, its groups from narrow to wide and, if you like, the root."""
+        """Build from one row per leaf: the leaf, its groups from narrow to wide and, optionally, the root."""
         made = cls.__new__(cls)
         _keep(made, [_row(f"{cls.__name__}.rows", row) for row in rows])
         return made
 
     def build(self, values: pa.Array) -> Hierarchy:
-        """Return the hierarchy, after making sure that every one of the values is a leaf."""
+        """Return the hierarchy, after checking that every value is a leaf."""
         leaves = pa.array(self.hierarchy.labels[0], pa.string())
         missed = len(values) - pc.sum(pc.is_in(texts(values), value_set=leaves), min_count=0).as_py()
         if missed:
             raise HierarchyError(
                 f"{type(self).__name__} misses {missed} of the {len(values)} values of the column; "
-                "add each of them as a leaf."
+                "add each missing value as a leaf."
             )
         return self.hierarchy
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, strings, lists and dictionaries."""
         tree = _tree([row[:-1] for row in self.rows])
         if _with_root(_rows(self.tree_setting, tree)) == list(self.rows):
             return {"kind": self.kind, self.tree_setting: tree}
@@ -66,7 +66,7 @@ class NestedGroups:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, object]) -> Self:
-        """Rebuild what `to_dict` gave."""
+        """Rebuild the groups from the settings returned by `to_dict`."""
         check_settings(cls.kind, settings, {cls.tree_setting, "rows"})
         if (cls.tree_setting in settings) == ("rows" in settings):
             raise RecipeError(f"A hierarchy of kind {cls.kind!r} needs either {cls.tree_setting!r} or 'rows'.")
@@ -85,7 +85,7 @@ def _keep(groups: NestedGroups, rows: list[Row]) -> None:
     uneven = sum(len(row) != len(rows[0]) or not row for row in rows)
     if uneven:
         raise HierarchyError(
-            f"{name} has {uneven} of {len(rows)} rows that are empty or not as long as the first; "
+            f"{name} has {uneven} of {len(rows)} rows that are empty or differ in length from the first; "
             "give every leaf a label on every level."
         )
     rows = _with_root(rows)
@@ -129,8 +129,7 @@ def _paths(setting: str, tree: object, above: Row = ()) -> Iterator[Row]:
 def _label(setting: str, given: object) -> str:
     if not isinstance(given, str | int | float | dt.date) or given != given:  # noqa: PLR0124 - NaN is no label
         raise InvalidParameterError(
-            f"{setting} must name leaves and groups by texts, numbers, dates or truth values; "
-            f"got {type(given).__name__}."
+            f"{setting} must name leaves and groups by strings, numbers, dates or booleans; got {type(given).__name__}."
         )
     return text(given)
 
@@ -141,9 +140,9 @@ def _with_root(rows: list[Row]) -> list[Row]:
 
 
 def _tree(rows: list[Row]) -> object:
-    """Nest rows without root.
+    """Nest rows without their root.
 
-    Writers of TOML put values before tables, so groups of both kinds, or leaves beside groups, make a list.
+    TOML writers put values before tables, so groups of both kinds, or leaves next to groups, become a list.
     """
     if len(rows[0]) == 1:
         return [row[0] for row in rows]

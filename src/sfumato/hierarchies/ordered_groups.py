@@ -1,4 +1,4 @@
-"""Ordered groups: values in an order of their own, with named groups of neighbors."""
+"""Ordered groups: values in a given order, with named groups of neighbors."""
 
 from __future__ import annotations
 

@@ -24,16 +24,16 @@ LONGEST_CODE = 64
 
 @dataclass(frozen=True, init=False, repr=False)
 class Prefixes:
-    """Keep ever fewer leading characters: `53715`, `5371*`, `537**`, ..., `*`.
+    """Keep fewer and fewer leading characters: `53715`, `5371*`, `537**`, ..., `*`.
 
-    Codes of different lengths are filled up with spaces on the right to the longest, so that all labels
-    of a level are equally long: beside `53715`, the code `537` becomes `537 *`, `537**`, `53***`.
-    Numbers are taken by their text.
+    Codes of different lengths are padded with spaces on the right to the longest, so that all labels of a
+    level have the same length: next to `53715`, the code `537` becomes `537 *`, `537**`, `53***`.
+    Numbers are read as text.
 
     Parameters
     ----------
-    lengths : how many characters each level keeps, decreasing. Without any, all lengths from one less than
-        the longest code down to 1. A level that keeps as much as the longest code has repeats the codes.
+    lengths : how many characters each level keeps, decreasing. By default all lengths from one less than
+        the longest code down to 1. A level that keeps as many characters as the longest code repeats the codes.
 
     Examples
     --------
@@ -55,20 +55,20 @@ class Prefixes:
             lengths,
         )
         falling = all(below > above for below, above in itertools.pairwise(lengths))
-        require(falling, self, "lengths", "decreasing, as each level keeps less than the one below", lengths)
+        require(falling, self, "lengths", "decreasing, since each level keeps less than the one below", lengths)
         object.__setattr__(self, "lengths", lengths)
 
     def __repr__(self) -> str:
         return f"Prefixes({', '.join(map(str, self.lengths))})"
 
     def build(self, values: pa.Array) -> Hierarchy:
-        """Build the hierarchy over the distinct values of a column, none of them missing."""
+        """Build the hierarchy over the distinct, nonmissing values of a column."""
         codes: list[str] = texts(values).to_pylist()
         longest = max(map(len, codes), default=0)
         if longest > LONGEST_CODE and not self.lengths:
             raise HierarchyError(
-                f"Prefixes needs codes of at most {LONGEST_CODE} characters, and the longest has {longest}; "
-                "say which lengths to keep, as in Prefixes(8, 4)."
+                f"Prefixes needs codes of at most {LONGEST_CODE} characters, but the longest has {longest}; "
+                "give the lengths to keep, as in Prefixes(8, 4)."
             )
         codes.sort(key=lambda code: (code.ljust(longest), code))
         lengths = self.lengths or range(longest - 1, 0, -1)
@@ -79,12 +79,12 @@ class Prefixes:
         return Hierarchy.from_levels(codes, [codes, *columns, [ROOT] * len(codes)], ordered=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain numbers, texts, lists and dictionaries."""
+        """Return the settings as plain numbers, strings, lists and dictionaries."""
         return {"kind": self.kind, "lengths": list(self.lengths)} if self.lengths else {"kind": self.kind}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, object]) -> Self:
-        """Rebuild what `to_dict` gave."""
+        """Rebuild the prefixes from the settings returned by `to_dict`."""
         check_settings(cls.kind, settings, {"lengths"})
         lengths = settings.get("lengths", [])
         require(isinstance(lengths, list), cls.__name__, "lengths", "a list", lengths)

@@ -1,4 +1,4 @@
-"""A hierarchy for columns that have none, chosen from type, range and looks of their values."""
+"""Propose a hierarchy for a column without one, from the type, range and format of its values."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ WIDEST_SPAN = Fraction(sys.float_info.max)
 
 
 def automatic(values: pa.Array) -> Builder:
-    """Propose a builder for the distinct values of a column, none of them missing.
+    """Propose a builder for the distinct, nonmissing values of a column.
 
-    Numbers get intervals of round widths, the narrowest at most 20 over the range; dates get the calendar
-    units that tell them apart; texts of equal length without punctuation, with no more letters than digits,
-    get prefixes; all else is one flat group under the root.
+    Numbers get intervals of round widths, at most 20 of the narrowest over the range; dates get the calendar
+    units that distinguish them; texts of equal length without punctuation, with no more letters than digits,
+    get prefixes; all others form one flat group under the root.
 
     >>> automatic(pa.array([17, 43, 90]))
     Intervals(5, 10, 20, 40)
@@ -66,7 +66,7 @@ def _widths(values: pa.Array) -> list[float]:
 
 
 def _round_up(least: Fraction) -> tuple[int, Fraction]:
-    """Find the smallest 1, 2 or 5 times a power of ten that reaches a number."""
+    """Find the smallest 1, 2 or 5 times a power of ten that is at least a number."""
     tens = math.floor(math.log10(least.numerator) - math.log10(least.denominator)) - 1
     powers = [Fraction(10) ** exponent for exponent in range(tens, tens + 4)]
     return next((digit, power) for power in powers for digit in STEPS if digit * power >= least)

@@ -48,15 +48,15 @@ def read_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> Bu
 
 
 def builder_from_dict(settings: Mapping[str, object]) -> Builder:
-    """Rebuild a builder from the settings that its `to_dict` gave.
+    """Rebuild a builder from the settings returned by its `to_dict`.
 
     >>> builder_from_dict({"kind": "intervals", "widths": [5, 10]})
     Intervals(5, 10)
     """
     kind = settings.get("kind")
     if not isinstance(kind, str) or kind not in BUILDERS:
-        hint = did_you_mean(str(kind), BUILDERS) or f"; it is one of {', '.join(BUILDERS)}."
-        raise RecipeError(f"A hierarchy cannot be of kind {kind!r}{hint}")
+        hint = did_you_mean(str(kind), BUILDERS) or f"; choose one of {', '.join(BUILDERS)}."
+        raise RecipeError(f"There is no hierarchy of kind {kind!r}{hint}")
     return BUILDERS[kind].from_dict(settings)
 
 

@@ -1,4 +1,4 @@
-"""Taxonomies: named groups of values in which only kinship counts, no order."""
+"""Taxonomies: named groups of values, without an order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class Taxonomy(NestedGroups):
     """Generalize a value to the named groups that it belongs to.
 
-    A group that holds all leaves is the root and is published as `*`, whatever its name. Leaves that no
-    value of the column uses stay: they belong to the domain, and losses count them.
+    A group of all leaves is the root and is published as `*`, whatever its name. Leaves that do not occur in
+    the column stay: they belong to the domain, and losses count them.
 
     Parameters
     ----------
-    tree : a mapping of group names to smaller groups or to lists of leaves. A list may hold leaves and
-        mappings side by side; leaves nearer to the root repeat themselves until all are equally deep.
+    tree : a mapping of group names to smaller groups or to lists of leaves. A list may contain leaves and
+        mappings side by side; leaves closer to the root are repeated until all have the same depth.
 
     Examples
     --------
@@ -51,15 +51,15 @@ class Taxonomy(NestedGroups):
         Parameters
         ----------
         path : the file. Blank lines are ignored; lines may end in CR LF, LF or CR.
-        separator : the one character between columns.
-        encoding : how the file is encoded; UTF-8, with or without a byte order mark, unless given.
+        separator : the character between columns.
+        encoding : the encoding of the file; by default UTF-8, with or without a byte order mark.
 
         Raises
         ------
         ReadError
-            When the file cannot be opened, decoded or split into cells.
+            If the file cannot be opened, decoded or split into cells.
         HierarchyError
-            When its lines are of different lengths or no hierarchy.
+            If its lines differ in length or do not form a hierarchy.
         """
         require(
             len(separator) == 1 and separator not in '"\r\n',
@@ -73,7 +73,7 @@ class Taxonomy(NestedGroups):
         for line, row in rows:
             if len(row) != len(rows[0][1]):
                 raise HierarchyError(
-                    f"Line {line} of {name} has {len(row)} columns, the first has {len(rows[0][1])}; "
+                    f"Line {line} of {name} has {len(row)} columns, but the first has {len(rows[0][1])}; "
                     "give every leaf a label on every level."
                 )
         if rows and len(rows[0][1]) == 1:
@@ -94,6 +94,6 @@ def _rows(path: Path, separator: str, encoding: str) -> list[tuple[int, list[str
     except LookupError:
         raise ReadError(f"Cannot read {path.name}: there is no encoding named {encoding!r}.") from None
     except UnicodeError:
-        raise ReadError(f"Cannot read {path.name} as {encoding}; say which encoding it has.") from None
+        raise ReadError(f"Cannot read {path.name} as {encoding}; give its encoding.") from None
     except csv.Error:
-        raise ReadError(f"Cannot read {path.name}: a quoted cell is broken or too long; mend its quotes.") from None
+        raise ReadError(f"Cannot read {path.name}: a quoted cell is broken or too long; fix its quotes.") from None

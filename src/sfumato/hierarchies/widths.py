@@ -17,17 +17,17 @@ FARTHEST = 2**62
 
 
 def exact(number: float) -> Fraction:
-    """Take a number for the decimal that it is written as."""
+    """Return a number as the exact decimal that it is written as."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
 
 
 def step_numbers(
     values: npt.NDArray[np.int64] | npt.NDArray[np.float64], origin: Fraction, width: Fraction
 ) -> npt.NDArray[np.int64]:
-    """Return which step each value lies in, where step i is `[origin + i * width, origin + (i + 1) * width)`.
+    """Return the step of each value, where step i is `[origin + i * width, origin + (i + 1) * width)`.
 
-    Whole numbers are divided as such. Otherwise floating-point division decides wherever its quotient is
-    farther from a whole number than its error can reach, and fractions decide the rest.
+    Whole numbers are divided exactly. Otherwise floating-point division decides wherever its quotient is
+    farther from a whole number than its error can reach, and fractions decide the others.
     """
     if not values.size:
         return np.zeros(0, dtype=np.int64)
@@ -44,7 +44,7 @@ def step_numbers(
     if uncounted:
         raise HierarchyError(
             f"The smallest width of Intervals is too small for {uncounted} of the {values.size} values; "
-            "choose a greater width."
+            "choose a larger width."
         )
     doubtful = np.flatnonzero(np.abs(quotient - np.rint(quotient)) <= error + 2 * np.spacing(np.abs(quotient)))
     numbers = np.floor(quotient).astype(np.int64)
@@ -53,7 +53,7 @@ def step_numbers(
 
 
 def step_labels(numbers: Iterable[int], origin: Fraction, width: Fraction) -> list[str]:
-    """Write steps as half-open intervals of exact decimals.
+    """Format steps as half-open intervals of exact decimals.
 
     >>> step_labels([-1, 2], Fraction(0), Fraction("0.1"))
     ['[-0.1, 0)', '[0.2, 0.3)']

@@ -1,7 +1,7 @@
 """Propose a description: roles and scales for the columns of a raw table, with reasons, and its risk.
 
-`inspect` looks at names, types and distinct values and at how far each column tells people apart. What it
-says holds column names, counts and shares, never a cell value.
+`inspect` looks at names, types and distinct values, and at how well each column distinguishes people. Its
+result contains column names, counts and shares, but no cell values.
 """
 
 from __future__ import annotations

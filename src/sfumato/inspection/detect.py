@@ -1,4 +1,4 @@
-"""Inspect a raw table: a role and a scale for every column, with reasons, and the risk as it is."""
+"""Inspect a raw table: a role and a scale for every column, with reasons, and the risk of the raw table."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """What one column seems to be; counts and shares only, apart from `order` and `hierarchy`.
+    """What one column appears to be; counts and shares only, apart from `order` and `hierarchy`.
 
     Parameters
     ----------
     name : the column's name.
-    kind : what its cells hold: text, whole numbers, real numbers, dates, moments or truth values.
+    kind : the type of its cells: text, whole numbers, real numbers, dates, datetimes or booleans.
     role : the proposed role.
     scale : the proposed scale.
-    reasons : why, one short sentence each.
-    distinct : how many different values occur, a missing one not counted.
-    missing : in how many records the value is missing.
-    distinction : classes of equal records, missing ones among them, divided by the number of records.
+    reasons : the reasons, one short sentence each.
+    distinct : the number of distinct values, not counting missing ones.
+    missing : the number of records without a value.
+    distinction : classes of equal records, including missing ones, divided by the number of records.
     separation : the share of pairs of records that differ in this column.
     order : on the ordinal scale, the values that occur from lowest to highest.
-    hierarchy : for a quasi-identifier, how it can be generalized, where its values tell.
+    hierarchy : for a quasi-identifier, how it can be generalized, if its values show that.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Proposal:
 
     @property
     def scale_is_implied(self) -> bool:
-        """Whether type, order or hierarchy already say the scale."""
+        """Whether the type, order or hierarchy already implies the scale."""
         if self.order is not None or self.hierarchy is not None:
             return True
         return self.scale is (Scale.NUMERIC if self.kind.ordered else Scale.NOMINAL)
@@ -63,13 +63,13 @@ class Proposal:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What a raw table seems to be.
+    """What a raw table appears to contain.
 
     Parameters
     ----------
-    rows : how many records it has.
+    rows : the number of records.
     proposals : one per column, in the table's order.
-    risk : how risky it is by the proposed quasi-identifiers.
+    risk : the risk of the table, given the proposed quasi-identifiers.
     """
 
     rows: int
@@ -100,7 +100,7 @@ def inspect(data: Frame) -> Inspection:
     Raises
     ------
     SchemaError
-        When the table has no rows or no columns.
+        If the table has no rows or no columns.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def inspect(data: Frame) -> Inspection:
     if not table.num_columns:
         raise SchemaError("The table has no columns; there is nothing to inspect.")
     if not table.num_rows:
-        raise SchemaError("The table has no rows; there is nobody to protect.")
+        raise SchemaError("The table has no rows; there is nothing to inspect.")
     with ThreadPoolExecutor(worker_count()) as pool:
         profiles = list(pool.map(profile, table.column_names, table.columns))
         proposals = tuple(pool.map(_propose, profiles))

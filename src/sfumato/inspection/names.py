@@ -1,4 +1,4 @@
-"""What the name of a column says about it, in English, German, French, Spanish and Chinese."""
+"""What the name of a column suggests, in English, German, French, Spanish and Chinese."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PREPOSITIONS = {"of", "at", "in", "for", "by", "per", "de", "du", "des", "del", 
 
 
 class Meaning(Enum):
-    """What a known word in a column name points to."""
+    """What a known word in a column name suggests."""
 
     IDENTIFIER = "identifier"
     LABEL = "label"
@@ -29,7 +29,7 @@ class Meaning(Enum):
 
 
 # Words of five letters or more, and all Chinese words, are found anywhere in a name; shorter words, and those
-# after an equals sign, only as words of their own. Accents, case and separators do not matter.
+# after an equals sign, only as separate words. Accents, case and separators do not matter.
 WORDS = {
     Meaning.IDENTIFIER: """
         firstname lastname surname fullname givenname familyname maidenname middlename forename birthname
@@ -117,14 +117,14 @@ WEAK = {Meaning.LABEL, Meaning.PERSON, Meaning.OUTCOME}
 
 
 class Hint(NamedTuple):
-    """A known word in a column name, and what it points to."""
+    """A known word in a column name, and what it suggests."""
 
     meaning: Meaning
     word: str
     alone: bool
-    """Whether the name is nothing but this word."""
+    """Whether the name consists of this word only."""
     label: bool
-    """Whether the name has a word for names or numbers of things, this one or another."""
+    """Whether the name contains a word for names or numbers of things, this one or another."""
 
 
 class _Match(NamedTuple):
@@ -135,10 +135,10 @@ class _Match(NamedTuple):
 
 
 def hint(name: str) -> Hint | None:
-    """Return what a column name points to.
+    """Return what a column name suggests.
 
-    A word for an identifier outweighs all others. Otherwise the last known word decides, because it is what
-    the others describe, unless a preposition turns this around.
+    A word for an identifier outweighs all others. Otherwise the last known word decides, because the others
+    describe it, unless a preposition turns this around.
 
     >>> hint("PatientID").meaning, hint("Geburtsdatum").meaning
     (<Meaning.IDENTIFIER: 'identifier'>, <Meaning.DEMOGRAPHIC: 'demographic'>)

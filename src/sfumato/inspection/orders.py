@@ -10,7 +10,7 @@ from functools import cache
 LEAST_VALUES = 3  # two values have no order that matters
 MOST_VALUES = 100
 
-# From low to high, places divided by commas, words for the same place by bars, orders by semicolons.
+# From low to high: commas separate ranks, bars words of the same rank, semicolons orders.
 KNOWN = """
 none|no, very low, low, medium|moderate|middle|average|normal, high, very high, extreme;
 none|absent, minimal, mild|light, moderate, severe|serious, critical|very severe, fatal;

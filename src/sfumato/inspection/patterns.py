@@ -1,4 +1,4 @@
-"""What the values of a column look like: addresses, numbers of persons, codes, dates written as text."""
+"""What the values of a column look like: addresses, personal numbers, codes, dates written as text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 MOST = 0.5
-SOME = 0.05  # for patterns that nothing else looks like
+SOME = 0.05  # for unmistakable patterns
 
 CHINESE_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
 def is_iban(text: str) -> bool:
-    """Check the two digits of an international bank account number (ISO 13616, modulo 97).
+    """Check the check digits of an international bank account number (ISO 13616, modulo 97).
 
     >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB83 WEST 1234 5698 7654 32")
     (True, False)
@@ -26,7 +26,7 @@ def is_iban(text: str) -> bool:
 
 
 def is_card(text: str) -> bool:
-    """Check the last digit of a payment card number (ISO/IEC 7812, Luhn).
+    """Check the check digit of a payment card number (ISO/IEC 7812, Luhn).
 
     >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
     (True, False)
@@ -37,7 +37,7 @@ def is_card(text: str) -> bool:
 
 
 def is_resident_number(text: str) -> bool:
-    """Check the last sign of a Chinese resident identity number (GB 11643, modulo 11).
+    """Check the check character of a Chinese resident identity number (GB 11643, modulo 11).
 
     >>> is_resident_number("11010519491231002X"), is_resident_number("110105194912310021")
     (True, False)
@@ -47,7 +47,7 @@ def is_resident_number(text: str) -> bool:
 
 
 def is_phone(text: str) -> bool:
-    """Return a telephone number (ITU-T E.164) from a date and from longer numbers, written with separators.
+    """Return whether a text with separators is a telephone number (ITU-T E.164), not a date or a longer number.
 
     >>> is_phone("030 1234567"), is_phone("31.12.2020")
     (True, False)
@@ -59,7 +59,7 @@ def is_phone(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
-    """A look that values can have, and from which share of matching values on a column has it."""
+    """A format of values, and the share of matching values from which a column has it."""
 
     looks_like: str
     regex: str
@@ -67,7 +67,7 @@ class Pattern:
     check: Callable[[str], bool] | None = None
 
     def share(self, texts: pa.Array) -> float:
-        """Return which share of some texts match."""
+        """Return the share of texts that match."""
         if not len(texts):
             return 0.0
         matching = texts.filter(pc.match_substring_regex(texts, self.regex))
@@ -123,7 +123,7 @@ DATES = Pattern(
 
 
 def personal_pattern(texts: pa.Array) -> tuple[Pattern, float] | None:
-    """Find the look that names persons or ways to reach them, with its share of the texts.
+    """Find the format that identifies people or ways to reach them, with its share of the texts.
 
     >>> texts = pa.array(["ann@example.org", "bob@example.org", "unknown", "none"])
     >>> found, share = personal_pattern(texts)

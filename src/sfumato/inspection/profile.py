@@ -1,4 +1,4 @@
-"""What a column looks like: its type, its distinct values and how far they tell records apart."""
+"""What a column looks like: its type, its distinct values and how well they distinguish records."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ import pyarrow.compute as pc
 
 from sfumato.table.values import distinct_texts
 
-SAMPLE = 2_000  # distinct values whose looks are examined
+SAMPLE = 2_000  # distinct values to examine
 
 
 class CellKind(StrEnum):
-    """What the cells of a column hold."""
+    """The type of the cells of a column."""
 
     TEXT = "text"
     WHOLE = "whole numbers"
     REAL = "real numbers"
     DATE = "dates"
-    MOMENT = "moments"
-    BOOLEAN = "truth values"
+    MOMENT = "datetimes"
+    BOOLEAN = "booleans"
 
     @property
     def ordered(self) -> bool:
-        """Whether such values have an order and distances of their own."""
+        """Whether such values have an order and distances."""
         return self in {CellKind.WHOLE, CellKind.REAL, CellKind.DATE, CellKind.MOMENT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
-    """One column as codes: the number of each record's value, or `len(values)` where it is missing."""
+    """One column as codes: the index of each record's value, or `len(values)` if it is missing."""
 
     name: str
     kind: CellKind
@@ -45,17 +45,17 @@ class Profile:
 
     @property
     def distinct(self) -> int:
-        """How many different values occur, a missing one not counted."""
+        """The number of distinct values, not counting missing ones."""
         return len(self.values)
 
     @property
     def missing(self) -> int:
-        """In how many records the value is missing."""
+        """The number of records without a value."""
         return int(self.counts[-1])
 
     @property
     def filled(self) -> int:
-        """In how many records there is a value."""
+        """The number of records with a value."""
         return self.rows - self.missing
 
     @property
@@ -65,7 +65,7 @@ class Profile:
 
     @property
     def classes(self) -> int:
-        """How many classes of equal records the column makes; missing equals missing."""
+        """The number of classes of equal records; missing equals missing."""
         return self.distinct + (self.missing > 0)
 
     @property
@@ -75,25 +75,25 @@ class Profile:
 
     @property
     def separation(self) -> float:
-        """The share of pairs of records that the column tells apart; 1 where there is no pair."""
+        """The share of pairs of records that the column distinguishes; 1 if there is no pair."""
         pairs = self.rows * (self.rows - 1)
         alike = int((self.counts * (self.counts - 1)).sum())
         return 1 - alike / pairs if pairs else 1.0
 
     @cached_property
     def sample(self) -> pa.Array:
-        """The texts of some distinct values, evenly spread over the order in which they first occur."""
+        """The texts of some distinct values, evenly spread in order of first occurrence."""
         places = np.unique(np.linspace(0, self.distinct - 1, min(self.distinct, SAMPLE)).astype(np.int64))
         return distinct_texts(self.values.take(pa.array(places)))
 
     @cached_property
     def typical_length(self) -> float:
-        """The average number of characters of the distinct values."""
+        """The average length of the distinct values, in characters."""
         return pc.mean(pc.utf8_length(self.sample)).as_py() or 0.0
 
 
 def profile(name: str, column: pa.ChunkedArray) -> Profile:
-    """Code one column of a canonical table that has rows.
+    """Code one column of a canonical table that is not empty.
 
     >>> found = profile("age", pa.chunked_array([[39, 50, None, 39]]))
     >>> found.distinct, found.missing, found.distinction

@@ -1,4 +1,4 @@
-"""How risky a table is as it is: groups of records that agree on all quasi-identifiers."""
+"""The risk of a raw table: groups of records that agree on all quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Counts = npt.NDArray[np.int64]
 class RawRisk:
     """The risk that a record of the raw table is found by its quasi-identifiers.
 
-    A missing value is taken for a value of its own. The prosecutor knows that a person is in the table: the
-    greatest chance to pick the person's record is `prosecutor_max`, the average one `prosecutor_average`.
+    A missing value counts as a value of its own. The prosecutor knows that a person is in the table: the
+    highest chance of picking the person's record is `prosecutor_max`, the average one `prosecutor_average`.
 
     Parameters
     ----------
-    records : how many records there are.
+    records : the number of records.
     quasi : the quasi-identifiers that were considered together.
-    groups : how many groups of records agree on all of them.
-    smallest_group : the least number of records in a group: the k that the raw table keeps.
+    groups : the number of groups of records that agree on all of them.
+    smallest_group : the smallest number of records in a group: the k of the raw table.
     average_group : the average number of records in a group.
-    unique_records : how many records agree with no other.
-    records_below : how many records are in groups of fewer than 2, 3, 5 and 10.
+    unique_records : the number of records that agree with no other record.
+    records_below : the number of records in groups of fewer than 2, 3, 5 and 10.
     prosecutor_max : one divided by the size of the smallest group.
     prosecutor_average : the number of groups divided by the number of records.
-    unique_without : how many unique records would remain if one quasi-identifier were left out.
+    unique_without : the number of unique records that would remain without each quasi-identifier.
     """
 
     records: int
@@ -50,7 +50,7 @@ class RawRisk:
 
 
 def measure_risk(profiles: Sequence[Profile], rows: int) -> RawRisk:
-    """Measure the risk of a table of some rows by all of its quasi-identifiers together."""
+    """Measure the risk of a table that is not empty, given all of its quasi-identifiers."""
     if profiles:
         grouped = group_columns([p.codes for p in profiles], [p.distinct + 1 for p in profiles])
         without = _unique_without(profiles, grouped)
@@ -75,8 +75,8 @@ def measure_risk(profiles: Sequence[Profile], rows: int) -> RawRisk:
 def _unique_without(profiles: Sequence[Profile], grouped: Grouped) -> list[int]:
     """Count the unique records that remain without each column.
 
-    Halves of the columns are grouped with what lies outside of them, so each column takes part in as many
-    groupings as the number of columns can be halved. One row of every group stands for all of it.
+    Halves of the columns are grouped with the columns outside of them, so each column takes part in as many
+    groupings as the number of columns can be halved. One row represents every group.
     """
     rows, sizes = first_rows(grouped), grouped.counts
     columns = [p.codes[rows] for p in profiles]
@@ -86,7 +86,7 @@ def _unique_without(profiles: Sequence[Profile], grouped: Grouped) -> list[int]:
     while pending:
         outside, groups, first, last = pending.pop()
         if groups == len(rows):
-            continue  # what lies outside tells all groups apart: nothing changes without any of these columns
+            continue  # the columns outside distinguish all groups: dropping any of these changes nothing
         if last - first == 1:
             totals = np.bincount(outside, weights=sizes)
             remaining[first] = int(np.count_nonzero(totals == 1))

@@ -22,7 +22,7 @@ MOST_CATEGORIES = 1_000
 
 
 class ProposedScale(NamedTuple):
-    """A scale with what belongs to it and the reasons for it."""
+    """A scale with its order or hierarchy, and the reasons for it."""
 
     scale: Scale
     order: tuple[str, ...] | None = None
@@ -31,7 +31,7 @@ class ProposedScale(NamedTuple):
 
 
 def propose_scale(profile: Profile, hint: Hint | None, role: Role) -> ProposedScale:
-    """Propose a scale; quasi-identifiers that have a useful automatic hierarchy get it.
+    """Propose a scale; quasi-identifiers with a useful automatic hierarchy get it.
 
     A flat taxonomy says no more than a nominal scale, so none is proposed.
     """
@@ -44,9 +44,9 @@ def propose_scale(profile: Profile, hint: Hint | None, role: Role) -> ProposedSc
         return ProposedScale(Scale.NOMINAL, reasons=("whole numbers stand for categories",))
     if profile.kind.ordered:
         hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
-        return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=(f"it holds {profile.kind}",))
+        return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=(f"it contains {profile.kind}",))
     if profile.kind is CellKind.BOOLEAN:
-        return ProposedScale(Scale.NOMINAL, reasons=(f"it holds {profile.kind}",))
+        return ProposedScale(Scale.NOMINAL, reasons=(f"it contains {profile.kind}",))
     return _text(profile, role)
 
 
@@ -58,7 +58,7 @@ def _text(profile: Profile, role: Role) -> ProposedScale:
     hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
     if isinstance(hierarchy, Prefixes):
         return ProposedScale(
-            Scale.CATEGORICAL, hierarchy=hierarchy, reasons=("all its values are codes of one length",)
+            Scale.CATEGORICAL, hierarchy=hierarchy, reasons=("all its values are codes of the same length",)
         )
     return ProposedScale(Scale.NOMINAL)
 
@@ -68,9 +68,9 @@ def _postcodes(profile: Profile) -> ProposedScale | None:
     if not pc.all(pc.match_substring_regex(codes, rf"^[0-9A-Za-z -]{{1,{LONGEST_POSTCODE}}}\z")).as_py():
         return None
     lengths = pc.min_max(pc.utf8_length(codes)).as_py()
-    reasons = ["postcodes that begin alike are near each other"]
+    reasons = ["postcodes with the same prefix are close to each other"]
     if profile.kind is CellKind.WHOLE and lengths["min"] < lengths["max"]:
-        reasons.append("some have fewer digits than others: read it as text if zeros got lost")
+        reasons.append("some have fewer digits than others: read it as text if leading zeros were lost")
     return ProposedScale(Scale.CATEGORICAL, hierarchy=Prefixes(), reasons=tuple(reasons))
 
 

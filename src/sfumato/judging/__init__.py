@@ -1,4 +1,4 @@
-"""Judge what leaves: audit, exposure, risk, measures and comparisons, all from the published table itself."""
+"""Judge what is published: audit, exposure, risk, measures and comparisons, all from the published table itself."""
 
 from lazy_loader import attach_stub
 

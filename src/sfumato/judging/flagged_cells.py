@@ -1,4 +1,4 @@
-"""The buckets of flagged cells, as they stand in a published table."""
+"""The buckets of flagged cells in a published table."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class FlaggedBuckets:
 class FlaggedCells:
     """What an original says about flagged cells.
 
-    `flags` tell for every published row whether its cell is flagged, where it is known whose row it is; `written`
-    are the attributes with flags, if they are known, and whether they hold text.
+    `flags` say for every published row whether its cell is flagged, if it is known which original row it is; `written`
+    are the attributes with flags, if they are known, and whether they contain text.
     """
 
     flags: Mapping[str, Mask] = field(default_factory=dict)
@@ -46,18 +46,18 @@ class FlaggedCells:
 
     @classmethod
     def of(cls, table: CodedTable, original: pa.Table, rows: Ints | None) -> FlaggedCells:
-        """Look the flags of published rows up in the original."""
+        """Look up the flags of published rows in the original."""
         written = {name: pa.types.is_string(original[name].type) for name in table.flags}
         flags = {} if rows is None else {name: mask[rows] for name, mask in table.flags.items()}
         return cls(flags, written)
 
     def buckets(self, shown: pa.Table, name: str, schema: Schema) -> FlaggedBuckets:
-        """Count the buckets of an attribute; a flagged cell that is published outside any is a bucket of its own."""
+        """Count the buckets of an attribute; a flagged cell published outside any bucket is a bucket of its own."""
         labels = bucket_numbers(shown, name)
         if labels is None:
             raise SchemaError(
-                f"The published table lacks column {BUCKET_PREFIX + name!r}, so the flagged cells of {name!r} cannot "
-                "be judged; give the table with its buckets, or a schema without flags."
+                f"The published table has no column {BUCKET_PREFIX + name!r}, so the flagged cells of {name!r} cannot "
+                "be judged; give the table with its buckets or a schema without flags."
             )
         open_cells = self._open_cells(shown[name], name) & (labels == NOT_PUBLISHED)
         labels[open_cells] = int(labels.max(initial=-1)) + 1 + np.arange(np.count_nonzero(open_cells))
@@ -75,7 +75,7 @@ class FlaggedCells:
         return np.asarray(self.flags[name] & ~np.asarray(stars))
 
     def column(self, cells: pa.ChunkedArray, name: str, schema: Schema) -> CodedColumn:
-        """Code the cells in buckets; numbers and dates that stand among generalized cells are texts there."""
+        """Code the cells in buckets; numbers and dates among generalized cells are text."""
         if pa.types.is_string(cells.type) and not self._is_text(name, schema):
             distinct, codes = coded(cells)
             cells = typed(distinct, codes, missing=())

@@ -1,4 +1,4 @@
-"""What one learns from slices who knows a person's quasi-identifiers: all buckets that may hold the person."""
+"""What an adversary who knows quasi-identifiers learns from slices: all buckets that may contain the person."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def sliced_chances(
     r"""Compute what is learned about every person from a sliced table; None if the table is not sliced.
 
     A bucket $B$ matches a person $t$ by $f(t, B)$, the product over all slices of the share of $t$'s part in $B$. It
-    holds $t$ with probability $f(t, B) / \sum_B f(t, B)$, and then each sensitive value that stands beside $t$'s linked
-    quasi-identifiers there with its share. Every record beside $t$'s linked quasi-identifiers in a matching bucket may
-    be $t$'s.
+    contains $t$ with probability $f(t, B) / \sum_B f(t, B)$, and then each sensitive value next to $t$'s linked
+    quasi-identifiers with its share there. Every record next to $t$'s linked quasi-identifiers in a matching bucket
+    may be $t$'s.
 
-    A table is sliced if quasi-identifiers stand in buckets, which are the same for all of these and for all records,
-    and all others are published as they are. Other tables have no such products: their groups are boxes.
+    A table is sliced if quasi-identifiers are in buckets, which are the same for all of these and for all records,
+    and all others are published unchanged. Other tables have no such products: their groups are boxes.
     """
     slices = _slices(table, shown, schema)
     if slices is None or (schema.missing is Missing.MATCHES_ALL and _has_missing(table, original)):
@@ -113,7 +113,7 @@ def _has_missing(table: PublishedTable, original: CodedTable) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What records show in one slice, and what is sought there: equal numbers are equal cells."""
+    """The cells of records in one slice, and the cells searched for there: equal numbers are equal cells."""
 
     shown: Ints
     wanted: Ints
@@ -132,7 +132,7 @@ def _part(names: Sequence[str], shown: pa.Table, domains: Mapping[str, Domain], 
 
 
 def _encoded(column: pa.ChunkedArray, domain: Domain) -> Ints:
-    """Code cells; those that the domain lacks have a code after all others."""
+    """Code cells; those outside the domain have a code after all others."""
     distinct, codes = coded_values(column)
     place = pc.index_in(distinct_texts(distinct), value_set=pa.array(domain.texts, pa.string()))
     look_up = np.append(place.fill_null(domain.missing + 1).to_numpy(zero_copy_only=False), domain.missing)
@@ -140,7 +140,7 @@ def _encoded(column: pa.ChunkedArray, domain: Domain) -> Ints:
 
 
 class _Frequencies:
-    """How frequent every part is in every bucket, as sparse matrices: an index from parts to buckets."""
+    """The frequency of every part in every bucket, as sparse matrices: an index from parts to buckets."""
 
     def __init__(self, parts: Sequence[_Part], bucket: Ints) -> None:
         from scipy.sparse import csr_array
@@ -155,11 +155,11 @@ class _Frequencies:
             self._matrices.append(counted)
 
     def linked(self, chunk: slice) -> Any:
-        """Count for some persons the records of every bucket that show the last part as they do."""
+        """Count, for some people, the records of every bucket whose last part equals theirs."""
         return self._matrices[-1][self._wanted[-1][chunk]].multiply(self.sizes)
 
     def chunks(self) -> Iterator[tuple[slice, Any]]:
-        """Yield persons, and how they match the buckets, a bounded number of cells at a time."""
+        """Yield people and how they match the buckets, a bounded number of cells at a time."""
         lengths = sum(
             np.diff(matrix.indptr)[wanted] for matrix, wanted in zip(self._matrices, self._wanted, strict=True)
         )
@@ -180,9 +180,9 @@ class _Frequencies:
 
 @dataclass(frozen=True, eq=False)
 class _Sought:
-    """The shares of one sensitive attribute's values beside every linked part in every bucket.
+    """The shares of one sensitive attribute's values next to every linked part in every bucket.
 
-    Row `row[i]` of `shares` is that of person i's linked part and value; a row of `unknown` is that of a part, for
+    Row `row[i]` of `shares` belongs to person i's linked part and value; a row of `unknown` belongs to a part, for
     cells that may be any value.
     """
 
@@ -192,7 +192,7 @@ class _Sought:
 
     @classmethod
     def of(cls, histogram: Histogram, bucket: Ints, linked: Ints, wanted: Ints, value: Ints) -> _Sought:
-        """Lay the histogram out; `bucket` and `linked` are those of its groups, `wanted` and `value` of persons."""
+        """Index the histogram; `bucket` and `linked` are those of its groups, `wanted` and `value` those of people."""
         from scipy.sparse import csr_array
 
         width, buckets = histogram.width, int(bucket.max()) + 1

@@ -1,4 +1,4 @@
-"""(alpha,k)-anonymity: every group holds at least k records, and no sensitive value more than alpha of them."""
+"""(alpha,k)-anonymity: every group has at least k records, and no sensitive value more than a share alpha of them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class AlphaKAnonymity(Conjunction):
     it is in the table; see `BetaLikeness`.
 
     Missing values that may be anything (policy matches-all) are all taken to be one protected value. A protected
-    value that the table lacks is no error, so check the spelling.
+    value that is not in the table is not an error, so check the spelling.
 
     Parameters
     ----------
     alpha : the largest share of a protected value, a number above 0 and at most 1.
-    k : the least number of records in a group.
+    k : the smallest number of records in a group.
     sensitive : the name of the sensitive attribute.
-    values : the texts of the protected values, or one of them; all values if not given.
+    values : the texts of the protected values, or a single text; by default all values.
 
     References
     ----------
@@ -76,7 +76,9 @@ class AlphaKAnonymity(Conjunction):
         if self.values is not None:
             values = (self.values,) if isinstance(self.values, str) else self.values
             if not (isinstance(values, list | tuple) and values and all(isinstance(value, str) for value in values)):
-                raise InvalidParameterError("AlphaKAnonymity.values must be a list of at least one value's text.")
+                raise InvalidParameterError(
+                    "AlphaKAnonymity.values must be a list with the text of at least one value."
+                )
             object.__setattr__(self, "values", tuple(values))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a privacy model is."""
+"""What every privacy model provides."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Levels = npt.NDArray[np.float64]
 
 
 class PrivacyModel(ABC):
-    """A promise about groups of records: a level that every group must reach, or must not pass.
+    """A promise about groups of records: a level that every group must reach, or must not exceed.
 
-    Class facts, each proven by the conformance suite:
+    Class attributes, each checked by the conformance suite:
 
-    - `bound`: `"min"` if the level must reach the limit, `"max"` if it must not pass it;
+    - `bound`: `"min"` if the level must reach the limit, `"max"` if it must not exceed it;
     - `strict`: whether a level equal to the limit breaks the promise;
-    - `monotone`: the union of good groups is good;
-    - `extendable`: a good group stays good whatever records join it;
+    - `monotone`: merging valid groups gives a valid group;
+    - `extendable`: a valid group stays valid whatever records join it;
     - `compares_with_table`: groups are compared with the whole published table;
     - `numeric`: the sensitive attribute must be numeric;
-    - `stricter`: for every number among the parameters, whether a larger or a smaller one asks for more;
+    - `stricter`: for every numeric parameter, whether a larger or a smaller value demands more;
     - `words`: what reports say about the model.
     """
 
@@ -45,7 +45,7 @@ class PrivacyModel(ABC):
     @property
     @abstractmethod
     def limit(self) -> float:
-        """The level that is asked for."""
+        """The level that is required."""
 
     @abstractmethod
     def level(self, groups: Groups) -> Levels:
@@ -59,22 +59,22 @@ class PrivacyModel(ABC):
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The quasi-identifiers that the groups are formed on; all of the schema's if empty."""
+        """The quasi-identifiers that define the groups; all of the schema's if empty."""
         return ()
 
     @property
     def named_values(self) -> tuple[str, ...]:
-        """The sensitive values that the model protects by name; a search refuses those that nobody has."""
+        """The sensitive values that the model protects by name; a search refuses those that do not occur."""
         return ()
 
     @property
     def needs_population(self) -> bool:
-        """Whether the model compares with a table of the population that the records are drawn from."""
+        """Whether the model compares with a table of the population that the records come from."""
         return False
 
     @property
     def smallest_group(self) -> int:
-        """A size below which no group can be good."""
+        """A size below which no group can be valid."""
         return 1
 
     def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
@@ -85,11 +85,11 @@ class PrivacyModel(ABC):
         return level < self.limit if self.strict else level <= self.limit
 
     def margin(self, level: Levels) -> Levels:
-        """Return how far levels are on the safe side of the limit; negative where the promise is broken."""
+        """Return how far levels are on the safe side of the limit; negative if the promise is broken."""
         return level - self.limit if self.bound == "min" else self.limit - level
 
     def worst(self, level: Levels) -> float:
-        """Find the worst level among groups; the best there is where no group exists."""
+        """Find the worst level among groups; the best possible level if there is no group."""
         if not len(level):
             return np.inf if self.bound == "min" else 0.0
         return float(level.min() if self.bound == "min" else level.max())
@@ -98,6 +98,6 @@ class PrivacyModel(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
 
     def parameters(self) -> dict[str, object]:
-        """List the parameters that the model was made with, without those that were not given."""
+        """Return the parameters of the model, without those that were not given."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
         return {name: value for name, value in named.items() if value is not None}

@@ -25,22 +25,22 @@ class BetaLikeness(PrivacyModel):
     $$\frac{q - p}{p} \le \beta ,$$
 
     so a rare value stays rare: an adversary who finds a person's group cannot become more than $1 + \beta$ times
-    as sure of it. If `enhanced`, the gain must also be at most $-\ln p$, which keeps frequent values from reaching
-    certainty; the gain of such a value then counts $\beta / (-\ln p)$ times. The level is the largest gain.
+    as sure of it. If `enhanced`, the gain must also be at most $-\ln p$, which keeps frequent values from becoming
+    certain; the gain of such a value then counts $\beta / (-\ln p)$ times. The level is the largest gain.
 
-    The gain is convex, so a union of groups has at most the largest gain of its parts: the model is monotone
-    while the table's distribution stays. It is not extendable. It does not stop an adversary from learning that a
-    value has become *less* likely; see `DeltaDisclosure`.
+    The gain is convex, so merged groups have at most the largest gain of their parts: the model is monotone
+    as long as the table's distribution stays the same. It is not extendable. It does not stop an adversary from
+    learning that a value has become *less* likely; see `DeltaDisclosure`.
 
-    Missing values that may be anything (policy matches-all) are all taken to be the one value for which that is
-    worst, of the group or the rarest of the table, whose distribution is that of its known values. What is within
-    rounding of $-\ln p$ is refused.
+    Missing values that may be anything (policy matches-all) are all assumed to be the worst possible value, of the
+    group or the rarest of the table; the table's distribution is that of its known values. A gain within rounding
+    of $-\ln p$ is refused.
 
     Parameters
     ----------
     beta : the largest gain, a number above 0.
     sensitive : the name of the sensitive attribute.
-    enhanced : whether to bound the gain of frequent values by $-\ln p$, too.
+    enhanced : whether to also bound the gain of frequent values by $-\ln p$.
 
     References
     ----------
@@ -92,7 +92,9 @@ class BetaLikeness(PrivacyModel):
         gains = relative_gains(counts.counts + counts.missing[rows], sizes[rows], totals[counts.codes], table)
         level = counts.reduce(np.maximum, np.maximum(gains, 0) / shares[counts.codes])
         lost = np.flatnonzero(counts.missing)
-        rarest = np.where(totals > 0, totals, table + 1).argmin()  # what gains most, also in shares of its bound
+        rarest = np.where(
+            totals > 0, totals, table + 1
+        ).argmin()  # the value that gains most, also relative to its bound
         unseen = relative_gains(counts.missing[lost], sizes[lost], np.full(len(lost), totals[rarest]), table)
         level[lost] = np.maximum(level[lost], unseen / shares[rarest])
         return level

@@ -1,4 +1,4 @@
-"""Confidence bounding: no sensitive value holds more of a group than its own bound allows."""
+"""Confidence bounding: no sensitive value has a larger share of a group than its own bound allows."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ ROUNDING = 1e-9  # 1/49 is a little less than a 49th
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ConfidenceBounding(PrivacyModel):
-    r"""Bound the share of each sensitive value in every group by a number of its own [1]_.
+    r"""Bound the share of each sensitive value in every group, by one number or one per value [1]_.
 
     An adversary who knows a person's group then concludes that the person has value $s$ with a confidence of
     at most $h(s)$. With one number for all values the level is the largest share and the limit that number, as
     in `FrequencyLDiversity` with its inverse. With a number per value the level is the largest of the shares,
     each divided by its bound, and the limit is 1; values without a bound are not protected.
 
-    Shares in a union of groups are at most the largest of its parts, so the model is monotone. It is not
+    Shares in merged groups are at most the largest of their parts, so the model is monotone. It is not
     extendable: records of one value can join. It does not stop an adversary from learning that a value has
     become more likely than it is in the table; see `BetaLikeness`.
 
-    Missing values that may be anything (policy matches-all) are all taken to be the one value for which that is
-    worst. A value that the table lacks is no error, so check the spelling of values.
+    Missing values that may be anything (policy matches-all) are all assumed to be the worst possible value. A
+    bound for a value that is not in the table is not an error, so check the spelling of values.
 
     Parameters
     ----------
@@ -82,21 +82,21 @@ class ConfidenceBounding(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The largest share; 1 where every value has its own."""
+        """The largest share; 1 if every value has its own bound."""
         return 1 if isinstance(self.bounds, Mapping) else self.bounds
 
     @property
     def named_values(self) -> tuple[str, ...]:
-        """The values that have a bound of their own."""
+        """The values with a bound of their own."""
         return tuple(self.bounds) if isinstance(self.bounds, Mapping) else ()
 
     @property
     def smallest_group(self) -> int:
-        """A value that occurs holds at least one record."""
+        """A value that occurs has at least one record."""
         return 1 if isinstance(self.bounds, Mapping) else math.ceil(1 / self.bounds - ROUNDING)
 
     def level(self, groups: Groups) -> Levels:
-        """Compute the largest share, or the largest quotient of a share and its bound, of every group."""
+        """Compute the largest share, or the largest ratio of a share to its bound, of every group."""
         counts = groups.histograms[self.sensitive]
         rows, sizes = counts.rows, np.maximum(counts.sizes, 1)
         shares = (counts.counts + counts.missing[rows]) / sizes[rows]

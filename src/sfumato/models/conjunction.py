@@ -1,4 +1,4 @@
-"""A model that is several simpler models at once."""
+"""A model that combines several simpler models."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ JUST_BELOW = np.nextafter(1.0, 0.0)
 
 
 class Conjunction(PrivacyModel):
-    """A promise that holds where all its parts hold.
+    """A promise that holds if all its parts hold.
 
-    The level of a group is the least of its parts' levels, each divided by what the part asks for: level over
-    limit where the part is bounded below, limit over level where it is bounded above (infinite for level 0).
-    So 1 is asked for, and a level of 0.5 means that some part reaches half of its limit or passes it twofold.
+    The level of a group is the smallest of its parts' levels, each relative to the limit of the part: level over
+    limit if the part is bounded below, limit over level if it is bounded above (infinite for level 0). So the
+    limit is 1, and a level of 0.5 means that some part reaches half of its limit or exceeds it twofold.
     """
 
     bound = "min"
@@ -26,11 +26,11 @@ class Conjunction(PrivacyModel):
     @property
     @abstractmethod
     def parts(self) -> tuple[PrivacyModel, ...]:
-        """The models that must hold together."""
+        """The models that must all hold."""
 
     @property
     def limit(self) -> float:
-        """Every part reaches what it asks for."""
+        """Every part reaches its limit."""
         return 1
 
     @property
@@ -45,16 +45,16 @@ class Conjunction(PrivacyModel):
 
     @property
     def named_values(self) -> tuple[str, ...]:
-        """The values that any part names."""
+        """The values that any part protects by name."""
         return tuple(dict.fromkeys(value for part in self.parts for value in part.named_values))
 
     @property
     def smallest_group(self) -> int:
-        """The largest of the parts' sizes."""
+        """The largest of the minimum sizes of the parts."""
         return max(part.smallest_group for part in self.parts)
 
     def level(self, groups: Groups) -> Levels:
-        """Compute the least level over the parts, as shares of their limits."""
+        """Compute the smallest level over the parts, relative to their limits."""
         return np.asarray(np.minimum.reduce([_share(part, groups) for part in self.parts]))
 
     def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
@@ -63,7 +63,7 @@ class Conjunction(PrivacyModel):
 
 
 def _share(part: PrivacyModel, groups: Groups) -> Levels:
-    """Divide the level by the limit, or the limit by the level: at least 1 exactly where the part is kept."""
+    """Divide the level by the limit, or the limit by the level: at least 1 if and only if the part holds."""
     level = part.level(groups)
     limit = np.full_like(level, part.limit)
     good, bad = (level, limit) if part.bound == "min" else (limit, level)

@@ -19,7 +19,7 @@ DOUBT = 1e-14
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaDisclosure(PrivacyModel):
-    r"""Require the logarithm of how a value's share changes from table to group to stay below delta [1]_.
+    r"""Bound the logarithm of the ratio between a value's share in a group and in the table by delta [1]_.
 
     With $q$ the share of a value in a group and $p$ its share in the table, every value of the table must satisfy
 
@@ -27,21 +27,20 @@ class DeltaDisclosure(PrivacyModel):
 
     so an adversary who finds a person's group gains less than $\delta$ bits about each value, for or against it. A
     value that is absent from a group breaks the promise, because the adversary can rule it out. The shares that
-    keep the promise are an interval, so the model is monotone while the table's distribution stays. It is not
-    extendable.
+    keep the promise form an interval, so the model is monotone as long as the table's distribution stays the same.
+    It is not extendable.
 
-    With `present_only`, values absent from a group are not looked at, as ARX does. This is weaker, and **not
-    monotone**: a value that is absent from one group may be too rare in a union.
+    With `present_only`, values absent from a group are ignored, as in ARX. This is weaker, and **not monotone**: a
+    value that is absent from one group may be too rare in a merged one.
 
-    Missing values that may be anything (policy matches-all) are taken to be present where that is worst and
-    absent where that is worst; the table's distribution is that of its known values. A level within rounding of
-    $\delta$ is refused.
+    Missing values that may be anything (policy matches-all) are assumed to be present or absent, whichever is
+    worse; the table's distribution is that of its known values. A level within rounding of $\delta$ is refused.
 
     Parameters
     ----------
-    delta : what the logarithm must stay below, a number above 0.
+    delta : the bound that the logarithm must stay below, a number above 0.
     sensitive : the name of the sensitive attribute.
-    present_only : whether values that are absent from a group are left out.
+    present_only : whether values that are absent from a group are ignored.
 
     References
     ----------
@@ -85,16 +84,16 @@ class DeltaDisclosure(PrivacyModel):
 
     @property
     def monotone(self) -> bool:  # type: ignore[override]  # only one of the two readings is
-        """Whether unions of good groups are good: not if absent values are left out."""
+        """Whether merging valid groups gives a valid group: not if absent values are ignored."""
         return not self.present_only
 
     @property
     def limit(self) -> float:
-        """What the logarithm must stay below."""
+        """The bound that the logarithm must stay below."""
         return self.delta
 
     def level(self, groups: Groups) -> Levels:
-        """Compute the largest logarithm of every group, with either sign."""
+        """Compute the largest absolute logarithm of every group."""
         counts, totals = groups.histograms[self.sensitive], groups.totals[self.sensitive]
         rows, table = counts.rows, int(totals.sum())
         sizes, expected = counts.sizes[rows], totals[counts.codes]
@@ -111,7 +110,7 @@ class DeltaDisclosure(PrivacyModel):
 
 
 def _unseen(counts: Histogram, totals: Counts) -> Levels:
-    """Bound the logarithm of a value that one missing cell or all of them hold, in groups with missing cells."""
+    """Bound the logarithm of a value that one or all missing cells may have, in groups with missing cells."""
     table, lost, sizes = int(totals.sum()), counts.missing > 0, counts.sizes
     rarest, commonest = totals.min(initial=table, where=totals > 0), totals.max(initial=0)
     one = _bits(np.ones_like(sizes), np.maximum(sizes, 1), np.full_like(sizes, commonest), table)

@@ -1,4 +1,4 @@
-"""delta-presence: nobody can be told to be in the table, or not to be."""
+"""delta-presence: nobody can be sure that a person is in the table, or is not."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from sfumato.validation import is_number, require
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaPresence(Conjunction):
-    r"""Require that nobody of the population is in the table with a chance outside two bounds [1]_.
+    r"""Require that the chance of being in the table lies within two bounds for everybody in the population [1]_.
 
-    A group of $f$ records that covers $F$ persons of the population tells each of them to be in the table with
-    $f / F$, which must lie in $[\delta_{min}, \delta_{max}]$; where groups overlap, a person's highest chance is
-    the sum over all groups that cover them. Persons whom no group covers are surely not in it,
-    which breaks any positive $\delta_{min}$. The union of two good groups is good, as its ratio lies between theirs.
-    It needs a population table that contains every record, and says nothing about sensitive values.
+    In a group of $f$ records that covers $F$ people of the population, each of them is in the table with
+    probability $f / F$, which must lie in $[\delta_{min}, \delta_{max}]$; if groups overlap, a person's highest
+    probability is the sum over all groups that cover them. People whom no group covers are certainly not in the
+    table, which breaks any positive $\delta_{min}$. Merging two valid groups gives a valid group, as its ratio lies
+    between theirs. The model needs a population table that contains every record, and says nothing about sensitive
+    values.
 
     Parameters
     ----------
-    delta_min, delta_max : the least and highest probability of presence, 0 <= delta_min <= delta_max <= 1.
+    delta_min, delta_max : the lowest and highest probability of presence, 0 <= delta_min <= delta_max <= 1.
 
     References
     ----------
@@ -65,7 +66,7 @@ class DeltaPresence(Conjunction):
 
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:
-        """No presence below the least probability, none above the highest."""
+        """No presence below the lowest probability, none above the highest."""
         return LeastPresence(least=self.delta_min), HighestPresence(highest=self.delta_max)
 
 
@@ -86,16 +87,16 @@ class LeastPresence(PrivacyModel):
 
     @property
     def needs_population(self) -> bool:
-        """Always: presence is presence among the population."""
+        """Always: presence refers to the population."""
         return True
 
     @property
     def limit(self) -> float:
-        """The least probability of presence."""
+        """The lowest probability of presence."""
         return self.least
 
     def level(self, groups: Groups) -> Levels:
-        """Divide records by persons; certain absence of anybody is everybody's level."""
+        """Divide records by people; certain absence of anybody counts for all groups."""
         return np.zeros(len(groups)) if groups.uncovered else presence(groups)
 
 
@@ -116,7 +117,7 @@ class HighestPresence(PrivacyModel):
 
     @property
     def needs_population(self) -> bool:
-        """Always: presence is presence among the population."""
+        """Always: presence refers to the population."""
         return True
 
     @property
@@ -125,12 +126,12 @@ class HighestPresence(PrivacyModel):
         return self.highest
 
     def level(self, groups: Groups) -> Levels:
-        """Divide records by persons, summed over all groups that cover a person where that is known."""
+        """Divide records by people, summed over all groups that cover a person, if known."""
         return presence(groups) if groups.presence is None else groups.presence
 
 
 def presence(groups: Groups) -> Levels:
-    """Divide the records of every group by the persons whom it covers."""
+    """Divide the records of every group by the people it covers."""
     if groups.population is None:
-        raise SchemaError("DeltaPresence needs a population: give the audit a population table.")
+        raise SchemaError("DeltaPresence needs a population; give the audit a population table.")
     return groups.sizes / np.maximum(groups.population, 1)

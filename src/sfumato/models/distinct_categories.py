@@ -1,4 +1,4 @@
-"""Distinct categories: every group shows values of at least l categories. A part of other models."""
+"""Distinct categories: every group has values of at least l categories. A part of other models."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sfumato.models.words import ModelWords
 class DistinctCategories(PrivacyModel):
     r"""Require sensitive values of at least $\ell$ categories in every group [1]_.
 
-    A missing value belongs to no category: it adds none where one is known, whatever the policy.
+    A missing value belongs to no category: it adds none to a group with a known one, whatever the policy.
 
     Parameters
     ----------
-    l : the least number of categories in a group.
+    l : the smallest number of categories in a group.
     sensitive : the name of the sensitive attribute.
     categories : the category of every value that occurs.
 
@@ -49,7 +49,7 @@ class DistinctCategories(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The least number of categories."""
+        """The smallest number of categories."""
         return self.l
 
     @property

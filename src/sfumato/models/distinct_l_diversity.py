@@ -1,4 +1,4 @@
-"""Distinct l-diversity: every group shows at least l different sensitive values."""
+"""Distinct l-diversity: every group has at least l different sensitive values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sfumato.validation import is_whole, require
 class DistinctLDiversity(PrivacyModel):
     r"""Require at least $\ell$ different sensitive values in every group [1]_.
 
-    An adversary who knows a person's group can then not be sure of the person's value, nor rule out all but
-    $\ell - 1$ values. Values only join when groups are merged or grow, so the model is monotone and
+    An adversary who knows a person's group can then neither be sure of the person's value nor rule out all but
+    $\ell - 1$ values. Groups only gain values when they are merged or grow, so the model is monotone and
     extendable. It does not stop an adversary from being nearly sure: of 100 records, 99 may share
     one value; see `FrequencyLDiversity`.
 
-    A missing value that may be anything (policy matches-all) adds no value to a group where one is known.
+    A missing value that may be anything (policy matches-all) adds no value to a group with a known one.
 
     Parameters
     ----------
-    l : the least number of different values in a group, a whole number of at least 1.
+    l : the smallest number of different values in a group, a whole number of at least 1.
     sensitive : the name of the sensitive attribute.
 
     References
@@ -64,7 +64,7 @@ class DistinctLDiversity(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The least number of different values."""
+        """The smallest number of different values."""
         return self.l
 
     @property

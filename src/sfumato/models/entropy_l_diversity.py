@@ -31,17 +31,17 @@ class EntropyLDiversity(PrivacyModel):
 
     $$\exp\Bigl(-\sum_s p(s) \ln p(s)\Bigr) \ge \ell .$$
 
-    Entropy is concave, so a union of groups has at least the smallest entropy of its parts: the model is
+    Entropy is concave, so merged groups have at least the smallest entropy of their parts: the model is
     monotone. It is not extendable. It is stricter than `DistinctLDiversity` of the same $\ell$, but the most
-    frequent value may hold more than $1/\ell$ of a group; see `FrequencyLDiversity`.
+    frequent value may account for more than $1/\ell$ of a group; see `FrequencyLDiversity`.
 
-    A level within $10^{-9}$ of $\ell$ is compared with it in whole numbers, $n^n$ with $\ell^n \prod_s
-    n(s)^{n(s)}$ for $n$ records, or in 60 digits where these are too long; a doubt below $10^{-40}$ refuses.
-    Missing values that may be anything (policy matches-all) are all taken to be the most frequent value.
+    A level within $10^{-9}$ of $\ell$ is compared in whole numbers, $n^n$ with $\ell^n \prod_s n(s)^{n(s)}$ for $n$
+    records, or with 60 digits if these are too long; a difference below $10^{-40}$ counts as a violation. Missing
+    values that may be anything (policy matches-all) are all assumed to be the most frequent value.
 
     Parameters
     ----------
-    l : the least effective number of values, a number of at least 1.
+    l : the smallest effective number of values, a number of at least 1.
     sensitive : the name of the sensitive attribute.
 
     References
@@ -78,7 +78,7 @@ class EntropyLDiversity(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The least effective number of values."""
+        """The smallest effective number of values."""
         return self.l
 
     @property
@@ -104,7 +104,7 @@ class EntropyLDiversity(PrivacyModel):
 
 @lru_cache(maxsize=1024)
 def _reaches(counts: tuple[int, ...], limit: Fraction) -> bool:
-    """Return whether the effective number of values, which is close to the limit, reaches it."""
+    """Return whether an effective number of values close to the limit reaches it."""
     size, often = sum(counts), Counter(counts)
     if size * (size * limit.denominator).bit_length() <= MOST_BITS:
         product = math.prod(pow(count, count * times) for count, times in often.items())

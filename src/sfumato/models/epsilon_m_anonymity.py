@@ -15,30 +15,30 @@ from sfumato.models.known_values import numbers_of
 from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, is_whole, require
 
-SLACK = 4  # steps between neighboring floats by which a difference may be rounded
+SLACK = 4  # neighboring floats by which a difference may be off
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpsilonMAnonymity(PrivacyModel):
-    r"""Allow at most one in $m$ records of a group to have a number close to any number of the group [1]_.
+    r"""Require that at most one in $m$ records of a group has a number close to any number of the group [1]_.
 
     Close to $x$ is every number within $\varepsilon$ of it, or within $\varepsilon |x|$ if `relative`. An adversary
     who knows a person's group then places the person's number in such an interval with a chance of at most $1/m$.
     The level of a group is its size divided by the largest number of records that are close to one of its
-    numbers (with itself); it must be at least $m$.
+    numbers, counting that record itself; it must be at least $m$.
 
     The model is **not monotone**: a number of one group can be close to several numbers of another that are not
-    close to each other. So the algorithms that need unions of good groups to be good refuse it. It is not
-    extendable either.
+    close to each other. So algorithms that need merged valid groups to be valid refuse it. It is not extendable
+    either.
 
     Numbers whose distance is within rounding of $\varepsilon$ count as close. Missing values that may be anything
-    (policy matches-all) are all taken to be the value of the domain that has most numbers of the group close to
-    it; a missing value of its own is close to other missing ones only.
+    (policy matches-all) are all assumed to be the value of the domain that is close to most numbers of the group; a
+    missing value that is a value of its own is close only to other missing ones.
 
     Parameters
     ----------
-    epsilon : how far apart close numbers are at most, a number of at least 0: in the unit of the attribute (days
-        for dates, microseconds for moments), or as a share of the number if `relative`.
+    epsilon : the largest distance of close numbers, at least 0: in the unit of the attribute (days
+        for dates, microseconds for datetimes), or as a share of the number if `relative`.
     m : the inverse of the largest share of close records, a whole number of at least 1.
     sensitive : the name of the sensitive attribute, which must be numeric.
     relative : whether epsilon is a share of the number it is compared with.
@@ -90,7 +90,7 @@ class EpsilonMAnonymity(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The least inverse of the largest share."""
+        """The smallest inverse of the largest share."""
         return self.m
 
     @property
@@ -99,7 +99,7 @@ class EpsilonMAnonymity(PrivacyModel):
         return self.m
 
     def level(self, groups: Groups) -> Levels:
-        """Divide the size of every group by the number of records in its most crowded place."""
+        """Divide the size of every group by the largest number of records that are close together."""
         counts = groups.histograms[self.sensitive]
         low, high = self._close_codes(groups)
         running, rows = np.append(0, np.cumsum(counts.counts)), counts.rows.astype(np.int64) * counts.width
@@ -123,7 +123,7 @@ class EpsilonMAnonymity(PrivacyModel):
         numbers = numbers_of(self, groups, self.sensitive)
         if self.relative and pa.types.is_temporal(groups.domains[self.sensitive].values.type):
             raise SchemaError(
-                f"Column {self.sensitive!r} holds dates, which have no relative distance; set relative to false."
+                f"Column {self.sensitive!r} contains dates, which have no relative distance; set relative to false."
             )
         reach = self.epsilon * np.abs(numbers) if self.relative else np.full_like(numbers, self.epsilon)
         reach += SLACK * np.spacing(np.abs(numbers) + reach)

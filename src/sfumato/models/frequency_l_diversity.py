@@ -1,4 +1,4 @@
-"""Frequency l-diversity: no sensitive value holds more than 1/l of a group."""
+"""Frequency l-diversity: no sensitive value accounts for more than 1/l of a group."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from sfumato.validation import is_number, require
 
 @dataclass(frozen=True, kw_only=True)
 class FrequencyLDiversity(PrivacyModel):
-    r"""Require that in every group no sensitive value holds more than $1/\ell$ of the records [1]_, [2]_.
+    r"""Require that no sensitive value accounts for more than $1/\ell$ of the records of any group [1]_, [2]_.
 
     An adversary who knows a person's group then guesses the person's value with a chance of at most $1/\ell$.
     With $n(s)$ records of value $s$ among the $n$ records of a group, every group must satisfy
 
     $$n / \max_s n(s) \ge \ell .$$
 
-    The largest share in a union of groups is at most the largest in its parts, so the model is monotone. It
+    The largest share in merged groups is at most the largest in their parts, so the model is monotone. It
     is not extendable: records of one value can join. It does not stop an adversary from learning that a value
     has become more likely than it is in the table; see `TCloseness`.
 
-    Missing values that may be anything (policy matches-all) are all taken to be the most frequent value.
+    Missing values that may be anything (policy matches-all) are all assumed to be the most frequent value.
 
     Parameters
     ----------
@@ -68,15 +68,15 @@ class FrequencyLDiversity(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The least inverse of the largest share."""
+        """The smallest inverse of the largest share."""
         return self.l
 
     @property
     def smallest_group(self) -> int:
-        """A value that occurs holds at least one record."""
+        """A value that occurs has at least one record."""
         return math.ceil(self.l)
 
     def level(self, groups: Groups) -> Levels:
-        """Divide the size of every group by its largest count; whole numbers, so one correct rounding."""
+        """Divide the size of every group by its largest count, with one correct rounding."""
         counts = groups.histograms[self.sensitive].folded
         return counts.sizes / np.maximum(counts.reduce(np.maximum, counts.counts), 1)

@@ -1,4 +1,4 @@
-"""(H,p,k)-anonymity: every group holds at least k records, p sensitive values and H sensitivity levels."""
+"""(H,p,k)-anonymity: every group has at least k records, p sensitive values and H sensitivity levels."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from sfumato.validation import is_whole, require
 class HPKAnonymity(Conjunction):
     r"""Require at least $k$ records, $p$ sensitive values and $H$ levels of sensitivity in every group [1]_.
 
-    Every value has a level, such as high, medium and low, so that no group shows that all its members have
-    something serious. With $H = 1$ it is `PSensitiveKAnonymity`, with $p = H = 1$ `KAnonymity`. Records, values
-    and levels only join when groups are merged or grow, so the model is monotone and extendable. It does not
-    stop one level from being nearly everybody's; see `AlphaKAnonymity`.
+    Every value has a level, such as high, medium and low, so that no group reveals that all its members have
+    something serious. With $H = 1$ it is `PSensitiveKAnonymity`, with $p = H = 1$ `KAnonymity`. Groups only gain
+    records, values and levels when they are merged or grow, so the model is monotone and extendable. It does not
+    stop one level from dominating a group; see `AlphaKAnonymity`.
 
-    A missing value has no level: it adds none where one is known, whatever the policy.
+    A missing value has no level: it adds none to a group with a known one, whatever the policy.
 
     Parameters
     ----------
-    h : the least number of different levels in a group, a whole number from 1 to p.
-    p : the least number of different values in a group, a whole number from 1 to k.
-    k : the least number of records in a group.
+    h : the smallest number of different levels in a group, a whole number from 1 to p.
+    p : the smallest number of different values in a group, a whole number from 1 to k.
+    k : the smallest number of records in a group.
     sensitive : the name of the sensitive attribute.
-    levels : the level of every value that occurs, a text or a whole number, by the value's text.
+    levels : the level of every value that occurs, a string or a whole number, by the text of the value.
 
     References
     ----------
@@ -79,7 +79,7 @@ class HPKAnonymity(Conjunction):
         require(is_whole(self.p) and 1 <= self.p <= self.k, self, "p", up_to_k, self.p)
         require(is_whole(self.h) and 1 <= self.h <= self.p, self, "h", up_to_p, self.h)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        kinds = "levels, which are texts or whole numbers"
+        kinds = "levels, which are strings or whole numbers"
         require_mapping(self, "levels", self.levels, kinds, lambda e: isinstance(e, str) or is_whole(e))
         object.__setattr__(self, "levels", dict(self.levels))
 

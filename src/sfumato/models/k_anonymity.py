@@ -1,4 +1,4 @@
-"""k-anonymity: nobody stands in a group of fewer than k."""
+"""k-anonymity: every group has at least k records."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from sfumato.validation import is_whole, require
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KAnonymity(PrivacyModel):
-    r"""Require every group of records with equal quasi-identifiers to hold at least $k$ records [1]_.
+    r"""Require every group of records with equal quasi-identifiers to have at least $k$ records [1]_.
 
     An adversary who knows a person's quasi-identifiers then finds at least $k$ records that may be theirs.
     Groups only grow when they are merged, so the model is monotone and extendable. It says nothing about
-    sensitive values: a group whose members share one disease gives it away; see `DistinctLDiversity`.
+    sensitive values: a group whose members share one disease reveals it; see `DistinctLDiversity`.
 
     Parameters
     ----------
-    k : the least number of records in a group, a whole number of at least 1.
-    quasi : the quasi-identifiers that an adversary knows together, if not all: several models with different
+    k : the smallest number of records in a group, a whole number of at least 1.
+    quasi : the quasi-identifiers that an adversary knows together, by default all: several models with different
         sets can be promised at once, each with its own k.
 
     References
@@ -66,21 +66,21 @@ class KAnonymity(PrivacyModel):
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The quasi-identifiers that groups are formed on; all if empty."""
+        """The quasi-identifiers that define the groups; all if empty."""
         return tuple(self.quasi)
 
     def parameters(self) -> dict[str, object]:
-        """List the parameters that the model was made with; without a set of its own it has k only."""
+        """Return the parameters of the model; without quasi-identifiers of its own, only k."""
         return {"k": self.k, **({"quasi": list(self.quasi)} if self.quasi else {})}
 
     @property
     def limit(self) -> float:
-        """The least size of a group."""
+        """The smallest size of a group."""
         return self.k
 
     @property
     def smallest_group(self) -> int:
-        """No group below k can be good."""
+        """No group below k can be valid."""
         return self.k
 
     def level(self, groups: Groups) -> Levels:

@@ -1,4 +1,4 @@
-"""k-map: every group stands for at least k persons of the population."""
+"""k-map: every group represents at least k people of the population."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from sfumato.validation import is_number, is_whole, require
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KMap(PrivacyModel):
-    r"""Require every group to cover at least $k$ persons of the population that the records are drawn from [1]_.
+    r"""Require every group to cover at least $k$ people of the population that the records come from [1]_.
 
-    It is for samples: an adversary who does not know who was sampled must choose among all persons whose
-    quasi-identifiers a group covers. With a population table these are counted. Without one, and with the sampled
-    share of the population given, they are estimated: a group of $f$ records is good if $f \ge k$, or if so many
-    records would be unlikely (probability `alpha`, Poisson) in a sample of fewer than $k$ persons. A group covers no
-    fewer persons when it grows, so the model is monotone and extendable. It does not protect those who are known to
+    It is for samples: an adversary who does not know who was sampled must choose among all people whose
+    quasi-identifiers a group covers. With a population table these are counted. Without one, given the sampled
+    share of the population, they are estimated: a group of $f$ records is valid if $f \ge k$, or if so many
+    records would be unlikely (probability `alpha`, Poisson) in a sample of fewer than $k$ people. A group covers no
+    fewer people when it grows, so the model is monotone and extendable. It does not protect those who are known to
     be in the sample; see `KAnonymity`.
 
     Parameters
     ----------
-    k : the least number of persons, a whole number of at least 1.
-    fraction : the sampled share of the population, in (0, 1], where no population table is given to the audit.
+    k : the smallest number of people, a whole number of at least 1.
+    fraction : the sampled share of the population, in (0, 1], if the audit is given no population table.
     alpha : the probability of error of the estimate, in (0, 1).
 
     References
@@ -73,7 +73,7 @@ class KMap(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The least number of persons."""
+        """The smallest number of people."""
         return self.k
 
     @property
@@ -82,18 +82,18 @@ class KMap(PrivacyModel):
         return self.fraction is None
 
     def level(self, groups: Groups) -> Levels:
-        """Count the persons whom every group covers, or estimate the fewest that its size makes likely."""
+        """Count the people that every group covers, or estimate the fewest that its size makes likely."""
         if groups.population is not None:
             return groups.population.astype(np.float64)
         if self.fraction is None:
-            raise SchemaError("KMap needs a population: give the audit a population table, or the model a fraction.")
+            raise SchemaError("KMap needs a population; give the audit a population table, or the model a fraction.")
         from scipy.special import gammainccinv
 
-        # f records are unlikely for every mean m with P(Poisson(m) >= f) < alpha, and P(Poisson(m) < f) = Q(f, m)
+        # f records are unlikely for every mean m with P(Poisson(m) >= f) < alpha, where P(Poisson(m) < f) = Q(f, m)
         fewest = gammainccinv(np.maximum(groups.sizes, 1), 1 - self.alpha) / self.fraction
         return np.where(groups.sizes > 0, np.maximum(fewest, groups.sizes), 0.0)
 
     def parameters(self) -> dict[str, object]:
-        """List the parameters that the model was made with, without those left open."""
+        """Return the parameters of the model, without those that were not given."""
         estimate = {} if self.fraction is None else {"fraction": self.fraction, "alpha": self.alpha}
         return {"k": self.k, **estimate}

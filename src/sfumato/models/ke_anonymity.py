@@ -1,4 +1,4 @@
-"""(k,e)-anonymity: every group shows at least k different numbers, and these lie at least e apart."""
+"""(k,e)-anonymity: every group has at least k different numbers, which range over at least e."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class LeastRange(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The least range."""
+        """The smallest range."""
         return self.e
 
     def level(self, groups: Groups) -> Levels:
-        """Subtract the least from the largest number of every group; decimals are exact."""
+        """Subtract the smallest from the largest number of every group; decimals are exact."""
         numbers, histogram = numbers_of(self, groups, self.sensitive), groups.histograms[self.sensitive]
         known = histogram if histogram.width == len(numbers) else histogram.apart()
         filled = np.flatnonzero(np.diff(known.offsets))
@@ -55,20 +55,20 @@ class LeastRange(PrivacyModel):
 
 @dataclass(frozen=True, kw_only=True)
 class KEAnonymity(Conjunction):
-    r"""Require at least $k$ different numbers in every group, the largest at least $e$ above the least [1]_.
+    r"""Require at least $k$ different numbers in every group, the largest at least $e$ above the smallest [1]_.
 
     An adversary who knows a person's group then learns neither the number nor an interval narrower than $e$ that
-    must hold it. Values only join when groups are merged or grow, so the model is monotone and extendable. It
-    does not stop most numbers of a group from lying close together; see `EpsilonMAnonymity`.
+    must contain it. Groups only gain values when they are merged or grow, so the model is monotone and extendable.
+    It does not stop most numbers of a group from lying close together; see `EpsilonMAnonymity`.
 
-    Some texts ask for $k$ records instead of $k$ different numbers; this is the stricter, original reading. A
-    missing value adds nothing to the range; one that is a value of its own is one of the $k$.
+    Some authors require $k$ records instead of $k$ different numbers; this is the stricter, original definition. A
+    missing value adds nothing to the range; one that is a value of its own counts toward the $k$.
 
     Parameters
     ----------
-    k : the least number of different values in a group, a whole number of at least 1.
-    e : the least range, a number of at least 0 in the unit of the attribute (days for dates, microseconds for
-        moments).
+    k : the smallest number of different values in a group, a whole number of at least 1.
+    e : the smallest range, a number of at least 0 in the unit of the attribute (days for dates, microseconds for
+        datetimes).
     sensitive : the name of the sensitive attribute, which must be numeric.
 
     References

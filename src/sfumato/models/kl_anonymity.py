@@ -17,19 +17,19 @@ from sfumato.validation import is_number, is_whole, require
 class KLAnonymity(Conjunction):
     r"""Require that nobody's record is found with more than $1/k$, and no sensitive value with more than $1/l$ [1]_.
 
-    An adversary who knows a person's quasi-identifiers finds a group of at least $k$ records. Where values are
-    published in buckets, unlinked from the records, she expects value $s$ of a record of group $G$ with
+    An adversary who knows a person's quasi-identifiers finds a group of at least $k$ records. If values are
+    published in buckets, unlinked from the records, she expects value $s$ for a record of group $G$ with probability
 
     $$p(s \mid G) = \sum_B \frac{|G \cap B|}{|G|} \cdot \frac{n_B(s)}{|B|},$$
 
-    which must be at most $1/l$; without buckets it is the value's share in the group. Both parts are monotone.
-    It does not stop one who knows which value a bucket's other members have.
+    which must be at most $1/l$; without buckets it is the share of the value in the group. Both parts are monotone.
+    It does not stop an adversary who knows the values of the other members of a bucket.
 
     Parameters
     ----------
-    k : the least number of records in a group, a whole number of at least 1.
+    k : the smallest number of records in a group, a whole number of at least 1.
     l : one over the highest probability of a value, a number of at least 1.
-    sensitive : name of the sensitive attribute.
+    sensitive : the name of the sensitive attribute.
 
     References
     ----------
@@ -69,7 +69,7 @@ class KLAnonymity(Conjunction):
 
     @property
     def smallest_group(self) -> int:
-        """No group below k can be good; one below l can, where buckets hold more values than the group has records."""
+        """No group below k can be valid; one below l can, if buckets have more values than the group has records."""
         return self.k
 
     @property

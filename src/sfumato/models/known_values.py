@@ -1,4 +1,4 @@
-"""What models ask about the values of an attribute: which they are, what they belong to, where they lie."""
+"""What models need to know about the values of an attribute: which they are, their categories, their numbers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sfumato.schema.scales import Scale
 def require_mapping(
     owner: PrivacyModel, parameter: str, value: object, entries: str, fits: Callable[[object], bool]
 ) -> None:
-    """Refuse what is no mapping from texts to fitting entries; say what it must be, not what it holds."""
+    """Refuse anything but a mapping from texts to suitable entries; say what it must be, not what it contains."""
     if not (isinstance(value, Mapping) and value and all(isinstance(v, str) and fits(e) for v, e in value.items())):
         raise InvalidParameterError(
-            f"{type(owner).__name__}.{parameter} must be a mapping from texts of values to {entries}."
+            f"{type(owner).__name__}.{parameter} must be a mapping from values, as text, to {entries}."
         )
 
 
@@ -28,14 +28,14 @@ def domain_of(owner: PrivacyModel, groups: Groups, name: str) -> Domain:
     """Return the values of an attribute."""
     domain = groups.domains.get(name)
     if domain is None:
-        raise SchemaError(f"{type(owner).__name__} must know the values of column {name!r}; count it with its domain.")
+        raise SchemaError(f"{type(owner).__name__} needs the values of column {name!r}; count it with its domain.")
     return domain
 
 
 def categories_of(
     owner: PrivacyModel, groups: Groups, name: str, categories: Mapping[str, str | int]
 ) -> npt.NDArray[np.int64]:
-    """Give every value the number of its category; a missing value has the number after the last one."""
+    """Return the category number of every value; a missing value has the number after the last one."""
     domain, histogram = domain_of(owner, groups, name), groups.histograms[name]
     numbers = {category: number for number, category in enumerate(dict.fromkeys(categories.values()))}
     unknown, missing = -1, len(numbers)
@@ -47,18 +47,18 @@ def categories_of(
     uncovered = int((occurs & (nodes == unknown)).sum())
     if uncovered:
         raise SchemaError(
-            f"Column {name!r} has {uncovered} distinct values for which the model names no category or level; "
+            f"Column {name!r} has {uncovered} distinct values to which the model assigns no category or level; "
             "add them to its mapping."
         )
     return np.where(nodes == unknown, missing, nodes)
 
 
 def numbers_of(owner: PrivacyModel, groups: Groups, name: str) -> Levels:
-    """Return the numbers that the values of an attribute are, ascending; dates are in days, moments in microseconds."""
+    """Return the values of an attribute as ascending numbers; dates in days, datetimes in microseconds."""
     domain = domain_of(owner, groups, name)
     if domain.scale is not Scale.NUMERIC:
         raise SchemaError(
-            f"Column {name!r} is {domain.scale} and {type(owner).__name__} needs numbers; "
-            "make it numeric, or choose another model."
+            f"Column {name!r} is {domain.scale}, but {type(owner).__name__} needs numbers; "
+            "make it numeric or choose another model."
         )
     return domain.positions

@@ -1,4 +1,4 @@
-"""(n,t)-closeness: a small group is distributed nearly as some large set of records around it."""
+"""(n,t)-closeness: a small group is distributed like some large set of records around it."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from sfumato.validation import is_whole, require
 class NTCloseness(PrivacyModel):
     r"""Require every group to be within $t$ of a set of at least $n$ records that contains it [1]_.
 
-    What an adversary may learn about $n$ or more people at once is no breach; what a smaller group tells beyond
+    What an adversary may learn about $n$ or more people at once is not a breach; what a smaller group reveals beyond
     that is. The original definition looks for a *natural superset* of every group, reached by widening the ranges
-    of its quasi-identifiers. Groups are judged here by their counts alone, which tell two such sets: the group
-    itself, if it has at least $n$ records (its level is 0), and the whole table, if that has at least $n$ (the
-    level is the distance of `TCloseness`; without $n$ records it is infinite). Other supersets are not looked
-    for, so a group that is refused here may keep the original definition; one that is accepted does keep it.
+    of its quasi-identifiers. Here groups are judged by their counts alone, which give two such sets: the group
+    itself, if it has at least $n$ records (its level is 0), and the whole table, if it has at least $n$ (the
+    level is the distance of `TCloseness`; without $n$ records it is infinite). Other supersets are not
+    considered, so a group that fails here may satisfy the original definition; one that passes does satisfy it.
 
-    Groups of $n$ records stay good whatever joins them, and unions of smaller good groups are as close to the
-    table as these: the model is monotone while the table's distribution stays. It is not extendable, because a
-    small group can be spoiled. It says nothing about who is in the table.
+    Groups of $n$ records stay valid whatever joins them, and merged smaller groups are as close to the table as
+    their parts: the model is monotone as long as the table's distribution stays the same. It is not extendable,
+    because records can spoil a small group. It says nothing about who is in the table.
 
     Missing values are treated as in `TCloseness`.
 
     Parameters
     ----------
-    n : the number of records about whom something may be learned, a whole number of at least 1.
+    n : the number of records about which something may be learned, a whole number of at least 1.
     t : the largest distance, a number from 0 to 1; for `"kl"` and `"matrix"` any number of at least 0.
     sensitive : the name of the sensitive attribute.
     distance : as in `TCloseness`.

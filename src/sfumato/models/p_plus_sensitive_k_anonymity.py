@@ -1,4 +1,4 @@
-"""p+-sensitive k-anonymity: every group holds at least k records and values of p different categories."""
+"""p+-sensitive k-anonymity: every group has at least k records and values of p different categories."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from sfumato.validation import is_whole, require
 class PPlusSensitiveKAnonymity(Conjunction):
     r"""Require at least $k$ records and sensitive values of $p$ different categories in every group [1]_.
 
-    A group of three cancers has three values and still tells that everybody in it has cancer; with cancers in
-    one category it counts as one. Records and categories only join when groups are merged or grow, so the
-    model is monotone and extendable. It does not stop one category from being nearly everybody's; see
+    A group with three kinds of cancer has three values and still reveals that everybody in it has cancer; with
+    cancers in one category it counts as one. Groups only gain records and categories when they are merged or grow,
+    so the model is monotone and extendable. It does not stop one category from dominating a group; see
     `AlphaKAnonymity`.
 
-    A missing value belongs to no category: it adds none where one is known, whatever the policy.
+    A missing value belongs to no category: it adds none to a group with a known one, whatever the policy.
 
     Parameters
     ----------
-    p : the least number of different categories in a group, a whole number from 1 to k.
-    k : the least number of records in a group.
+    p : the smallest number of different categories in a group, a whole number from 1 to k.
+    k : the smallest number of records in a group.
     sensitive : the name of the sensitive attribute.
-    categories : the category of every value that occurs, by the value's text.
+    categories : the category of every value that occurs, by the text of the value.
 
     References
     ----------

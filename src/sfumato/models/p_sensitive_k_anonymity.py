@@ -1,4 +1,4 @@
-"""p-sensitive k-anonymity: every group holds at least k records and p different sensitive values."""
+"""p-sensitive k-anonymity: every group has at least k records and p different sensitive values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sfumato.validation import is_whole, require
 class PSensitiveKAnonymity(Conjunction):
     r"""Require at least $k$ records and $p$ different sensitive values in every group [1]_.
 
-    It is `KAnonymity` and `DistinctLDiversity` at once. Records and values only join when groups are merged or
-    grow, so the model is monotone and extendable. It does not stop values from being alike in meaning (see
-    `PPlusSensitiveKAnonymity`) nor very unequal in number (see `AlphaKAnonymity`).
+    It combines `KAnonymity` and `DistinctLDiversity`. Groups only gain records and values when they are merged or
+    grow, so the model is monotone and extendable. It does not stop values from being similar in meaning (see
+    `PPlusSensitiveKAnonymity`) or very unequal in number (see `AlphaKAnonymity`).
 
-    A missing value that may be anything (policy matches-all) adds no value to a group where one is known.
+    A missing value that may be anything (policy matches-all) adds no value to a group with a known one.
 
     Parameters
     ----------
-    p : the least number of different values in a group, a whole number from 1 to k.
-    k : the least number of records in a group.
+    p : the smallest number of different values in a group, a whole number from 1 to k.
+    k : the smallest number of records in a group.
     sensitive : the name of the sensitive attribute.
 
     References

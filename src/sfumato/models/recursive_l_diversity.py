@@ -1,4 +1,4 @@
-"""Recursive (c,l)-diversity: frequent values of a group are not too frequent, rare ones not too rare."""
+"""Recursive (c,l)-diversity: the most frequent value of a group is not too frequent, the rare ones not too rare."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from sfumato.validation import is_number, is_whole, require
 
 @dataclass(frozen=True, kw_only=True)
 class RecursiveLDiversity(PrivacyModel):
-    r"""Require the top count of every group to stay below $c$ times the sum from the $\ell$-th count on [1]_.
+    r"""Require the top count of every group to be less than $c$ times the sum from the $\ell$-th count on [1]_.
 
     With the counts of a group's $m$ sensitive values in descending order $r_1 \ge \dots \ge r_m$,
 
     $$r_1 < c \, (r_\ell + r_{\ell+1} + \dots + r_m) ,$$
 
     so an adversary who rules out one value still faces a recursively $(c, \ell - 1)$-diverse group. The level
-    is the quotient of $r_1$ and the sum, infinite if the group has fewer than $\ell$ values. The sums of top
-    counts in a union are at most those of its parts together, so the model is monotone. It is not
-    extendable. It does not stop an adversary from learning that a value has become more likely than it is in
-    the table; see `TCloseness`.
+    is the ratio of $r_1$ to the sum, infinite if the group has fewer than $\ell$ values. The sums of top counts
+    in merged groups are at most those of their parts together, so the model is monotone. It is not extendable. It
+    does not stop an adversary from learning that a value has become more likely than it is in the table; see
+    `TCloseness`.
 
-    Missing values that may be anything (policy matches-all) are all taken to be the most frequent value.
+    Missing values that may be anything (policy matches-all) are all assumed to be the most frequent value.
 
     Parameters
     ----------
-    c : what the quotient must stay below, a number above 0.
+    c : the bound that the ratio must stay below, a number above 0.
     l : where the sum starts, a whole number of at least 1.
     sensitive : the name of the sensitive attribute.
 
@@ -72,12 +72,12 @@ class RecursiveLDiversity(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """What the quotient must stay below."""
+        """The bound that the ratio must stay below."""
         return self.c
 
     @property
     def smallest_group(self) -> int:
-        """A good group has at least l values."""
+        """A valid group has at least l values."""
         return self.l
 
     def level(self, groups: Groups) -> Levels:
@@ -92,7 +92,7 @@ class RecursiveLDiversity(PrivacyModel):
 
 
 def _descending(histogram: Histogram) -> tuple[Counts, Counts]:
-    """Sort the counts of every group in descending order; give them and the place of each in its group."""
+    """Sort the counts of every group in descending order; return them and the rank of each in its group."""
     rows, span = histogram.rows, int(histogram.counts.max(initial=0)) + 1
     keys = np.sort(rows * span + (span - 1 - histogram.counts))
     return span - 1 - keys % span, np.arange(len(rows)) - histogram.offsets[rows]

@@ -1,4 +1,4 @@
-"""Several requirements at once: which of them the others imply."""
+"""Several requirements at once, and which of them the others imply."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sfumato.models.k_anonymity import KAnonymity
 
 
 def without_implied(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
-    """Leave out every k-anonymity that another one implies: on fewer quasi-identifiers, with no larger k.
+    """Drop every k-anonymity that another one implies: on fewer quasi-identifiers, with a k that is no larger.
 
     Groups on fewer quasi-identifiers are unions of groups on more, so they are at least as large.
 

@@ -1,4 +1,4 @@
-"""t-closeness: the sensitive values of every group are distributed nearly as in the whole table."""
+"""t-closeness: the sensitive values of every group are distributed like those of the whole table."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from sfumato.validation import require
 class TCloseness(PrivacyModel):
     r"""Require the distribution of sensitive values in every group to be within $t$ of the table's [1]_.
 
-    An adversary who finds a person's group then learns little more than the table tells about everybody.
-    The level is the earth mover's distance: the least mass times distance by which the table's
-    distribution becomes the group's. Two values are apart
+    An adversary who finds a person's group then learns little more than the table reveals about everybody.
+    The level is the earth mover's distance: the smallest work, mass times distance, that turns the table's
+    distribution into the group's. The distance of two values is
 
     - `"equal"`: 1. `"variational"` is another name for it: with all values equally far apart the earth mover's
       distance is the total variation distance $\frac12 \sum_v |q_v - p_v|$;
-    - `"ordered"`: the difference of their ranks among all $m$ values of the domain, over $m - 1$;
-    - `"hierarchical"`: the height of their lowest common ancestor over the height of the hierarchy;
-    - `"matrix"`: what `costs` says. Every distinct distribution is a linear program then, so large tables take
-      minutes to hours; where another distance says the same, choose that.
+    - `"ordered"`: the difference of their ranks among all $m$ values of the domain, divided by $m - 1$;
+    - `"hierarchical"`: the height of their lowest common ancestor, divided by the height of the hierarchy;
+    - `"matrix"`: the entry in `costs`. Every distinct distribution is then a linear program, so large tables take
+    minutes to hours; if another distance gives the same result, choose that one.
 
-    `"kl"` is no earth mover's distance but the Kullback-Leibler divergence $\sum_v q_v \ln(q_v / p_v)$ of the
+    `"kl"` is not an earth mover's distance but the Kullback-Leibler divergence $\sum_v q_v \ln(q_v / p_v)$ of the
     group's shares $q$ from the table's $p$, in nats. It has no largest value.
 
-    All of them are convex, so a union of groups has at most the largest distance of its parts: the model is
-    monotone while the table's distribution stays. It is not extendable. It says nothing about who is in the
-    table, and a small $t$ leaves little to learn about how quasi-identifiers and sensitive values relate.
+    All of them are convex, so merged groups have at most the largest distance of their parts: the model is
+    monotone as long as the table's distribution stays the same. It is not extendable. It says nothing about who is
+    in the table, and a small $t$ hides most of the relation between quasi-identifiers and sensitive values.
 
     A missing value that is a value of its own is at distance 1 from all others (in a hierarchy, right under
-    the root; beside a matrix, as far as any two values are); for `"ordered"` the level is then an upper bound,
+    the root; with a matrix, as far as any two values are); for `"ordered"` the level is then an upper bound,
     $(1 - q) D + |q - p|$ but at most 1, with $q$ and $p$ the shares of missing values in group and table and $D$
     the distance between the known ones. Missing values that may be anything (policy matches-all) count as moved
     from end to end: the level is $(1 - q) D + q$ (with a matrix, $q$ times its largest entry), and the table's
-    distribution is that of its known values. For `"kl"` they are all taken to be the one value for which that
-    is worst. Divergences are rounded upwards, and so are levels by a matrix in groups with such cells.
+    distribution is that of its known values. For `"kl"` they are all assumed to be the worst possible value.
+    Divergences are rounded up, and so are levels with a matrix in groups with such cells.
 
     Parameters
     ----------
@@ -97,5 +97,5 @@ class TCloseness(PrivacyModel):
         return self.t
 
     def level(self, groups: Groups) -> Levels:
-        """Compute the distance of every group from the table; a true fraction is rounded once."""
+        """Compute the distance of every group from the table, rounded once."""
         return distances_to_table(self, groups, self.sensitive, self.distance, self.costs)

@@ -1,4 +1,4 @@
-"""(X,Y)-anonymity and (X,Y)-privacy: every X is linked to many different Y, and to none too surely."""
+"""(X,Y)-anonymity and (X,Y)-privacy: every X is linked to many different Y, and to none too confidently."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from sfumato.validation import is_number, is_whole, require
 class XYAnonymity(Conjunction):
     r"""Require every combination of the attributes X to be linked to at least $k$ different values of Y [1]_.
 
-    It is for tables with several records per person: with the person's number as Y, groups hold $k$ persons and
-    not just $k$ records. With a highest confidence $h$ it is (X,Y)-privacy: no value of Y holds more than a share
-    $h$ of the records of any X. The count of different values is extendable, the share is not.
+    It is for tables with several records per person: with the person's number as Y, groups have $k$ people and
+    not just $k$ records. With a highest confidence $h$ it is (X,Y)-privacy: no value of Y accounts for more than
+    a share $h$ of the records of any X. The number of different values is extendable, the share is not.
 
     Parameters
     ----------
-    k : the least number of different values of y, a whole number of at least 1.
-    y : name of the attribute Y; its role must be sensitive.
-    x : the quasi-identifiers X; all if empty.
+    k : the smallest number of different values of y, a whole number of at least 1.
+    y : the name of the attribute Y; its role must be sensitive.
+    x : the quasi-identifiers X; by default all.
     h : the highest share of a value of y, in (0, 1], if bounded.
 
     References
@@ -74,21 +74,21 @@ class XYAnonymity(Conjunction):
 
     @property
     def extendable(self) -> bool:  # type: ignore[override]  # only one of the two parts is
-        """Whether a good group stays good whatever joins it: unless shares are bounded."""
+        """Whether a valid group stays valid whatever joins it: unless shares are bounded."""
         return self.h is None
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The attributes X that groups are formed on."""
+        """The attributes X that define the groups."""
         return tuple(self.x)
 
     @property
     def parts(self) -> tuple[PrivacyModel, ...]:
-        """Different values of Y and, if asked for, no share above h."""
+        """Different values of Y and, if bounded, no share above h."""
         different = DistinctLDiversity(l=self.k, sensitive=self.y)
         return (different,) if self.h is None else (different, ConfidenceBounding(bounds=self.h, sensitive=self.y))
 
     def parameters(self) -> dict[str, object]:
-        """List the parameters that the model was made with, without those left open."""
+        """Return the parameters of the model, without those that were not given."""
         optional = {"x": list(self.x)} if self.x else {}
         return {"k": self.k, "y": self.y, **optional, **({} if self.h is None else {"h": self.h})}

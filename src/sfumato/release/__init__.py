@@ -1,4 +1,4 @@
-"""Make a release: search, apply, audit, record; write it, explore others, recode later rows."""
+"""Make a release: search, apply, audit, record; write it, explore alternatives, recode later rows."""
 
 from lazy_loader import attach_stub
 

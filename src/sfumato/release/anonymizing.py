@@ -47,18 +47,18 @@ def anonymize(
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table; it is not touched.
-    schema : what every attribute is.
+    data : a pandas, Polars or Arrow table; it is not changed.
+    schema : the role of every attribute.
     models : what is promised.
-    algorithm : how to search; `Mondrian()` unless given.
-    max_suppressed : the share of records that may be left out, in [0, 1].
-    seed : repeats a run of an algorithm that draws random numbers; drawn from the operating system unless given.
-    progress : is told the share of the search that is done.
+    algorithm : how to search; by default `Mondrian()`.
+    max_suppressed : the share of records that may be suppressed, in [0, 1].
+    seed : makes a run of a randomized algorithm repeatable; by default drawn from the operating system.
+    progress : is called with the share of the search that is done.
 
     Raises
     ------
     InfeasibleError
-        No release can keep the models, or not without suppressing more.
+        If no release can keep the models, or not without suppressing more.
     """
     recipe = Recipe(
         schema=schema,
@@ -71,7 +71,7 @@ def anonymize(
 
 
 def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
-    """Carry out a recipe on a table."""
+    """Run a recipe on a table."""
     table, kind = to_arrow(data)
     schema, models = recipe.schema, recipe.models
     left_out = schema.check_columns(table.column_names)
@@ -94,7 +94,7 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
-            "please report this as a flaw."
+            "please report this as a bug."
         )
     return Release(
         evidence=evidence,
@@ -133,11 +133,11 @@ def _search(algorithm: Algorithm, task: Task) -> Publication:
     publication = algorithm.search(task)
     name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
     if publication.suppressed == rows:
-        raise InfeasibleError(f"{name} would suppress all records; ask for less.")
+        raise InfeasibleError(f"{name} would suppress all records; promise less.")
     if publication.suppressed > most:
         raise InfeasibleError(
-            f"{name} would suppress {publication.suppressed:,} records and only {most:,} "
-            f"may be; allow max_suppressed={_rounded_up(publication.suppressed, rows)} or ask for less."
+            f"{name} would suppress {publication.suppressed:,} records, more than the {most:,} "
+            f"allowed; set max_suppressed={_rounded_up(publication.suppressed, rows)} or promise less."
         )
     return publication
 

@@ -15,7 +15,7 @@ from sfumato.table.values import texts
 
 
 def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
-    """Order rows by all that a search may see or a release may show, so that their given order says nothing."""
+    """Order rows by everything a search may see or a release may show, so that their given order has no effect."""
     names = (*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values())
     return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
 
@@ -23,10 +23,10 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
 def apply(
     publication: Publication, table: pa.Table, schema: Schema, rng: np.random.Generator
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Make the published table, and for each of its rows the number of the original row.
+    """Build the published table, and for each of its rows the number of the original row.
 
-    Values in buckets are permuted inside each bucket, and buckets are numbered anew, both uniformly at random. What is
-    permuted together has one column of bucket numbers, after the last of its attributes.
+    Values in buckets are permuted within each bucket, and buckets are renumbered, both uniformly at random. Attributes
+    permuted together share one column of bucket numbers, after the last of them.
     """
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
@@ -56,7 +56,7 @@ def apply(
 
 
 class _Shuffles:
-    """The shuffles of bucketized attributes, drawn when they are first asked for."""
+    """The shuffles of bucketized attributes, drawn on demand."""
 
     def __init__(self, publication: Publication, kept: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
         self._publication, self._kept, self._rng = publication, kept, rng
@@ -81,7 +81,7 @@ class _Shuffles:
 
 
 def decoded(table: pa.Table) -> pa.Table:
-    """Write dictionary columns out as plain values."""
+    """Convert dictionary columns to plain values."""
     for at, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             table = table.set_column(at, field.name, table[field.name].cast(field.type.value_type))

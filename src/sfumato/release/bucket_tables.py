@@ -1,4 +1,4 @@
-"""A bucketized release as a pair of tables, and back: who is in which bucket, and which values each bucket holds."""
+"""A bucketized release as a pair of tables, and back: who is in which bucket, and which values are in each bucket."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ Ints = npt.NDArray[np.int64]
 
 
 def split_tables(published: Release | Frame, schema: Schema | None = None) -> tuple[SameKind, dict[str, SameKind]]:
-    """Part a bucketized table into records with bucket numbers (QIT) and values per bucket (SAT).
+    """Split a bucketized table into records with bucket numbers (QIT) and values per bucket (SAT).
 
-    Both are sorted by nothing but what they show.
+    Both tables are sorted by what they show and nothing else.
 
     Parameters
     ----------
     published : a release, or its published table (pandas, Polars or Arrow).
-    schema : the roles; those of the release unless given.
+    schema : the roles; by default those of the release.
 
     Returns
     -------
     tuple
-        The table of records: everything but the values in buckets. And for every attribute in buckets a table
+        The table of records: everything but the values in buckets. And, for every attribute in buckets, a table
         of bucket, value and count, e.g. with the columns `_bucket_disease`, `disease` and `_count_disease`.
-        Attributes that were permuted together share one, named `age+sex`. All are of the caller's dataframe kind.
+        Attributes that were permuted together share one table, named `age+sex`. All are of the caller's dataframe kind.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def split_tables(published: Release | Frame, schema: Schema | None = None) -> tu
         if bucket is not None:
             slices.setdefault(bucket, []).append(name)
     if not slices:
-        raise SchemaError(f"The table has no column {BUCKET_PREFIX!r}..., so nothing in it is in buckets.")
+        raise SchemaError(f"The table has no column {BUCKET_PREFIX!r}..., so it is not bucketized.")
     values = {
         bucket.removeprefix(BUCKET_PREFIX): kind.restore(_counted(table, bucket, names))
         for bucket, names in slices.items()
@@ -76,14 +76,14 @@ def split_tables(published: Release | Frame, schema: Schema | None = None) -> tu
 
 
 def join_tables(records: Frame, values: Mapping[str, Frame]) -> SameKind:
-    """Put a table of records and the values of their buckets together again, as one table.
+    """Join a table of records and the values of their buckets into one table again.
 
-    The values of every bucket are dealt to its records uniformly at random, by the operating system's randomness.
+    The values of every bucket are dealt to its records uniformly at random, using the operating system's randomness.
 
     Parameters
     ----------
     records : the table of records with bucket numbers.
-    values : for every attribute in buckets the table of bucket, value and count.
+    values : for every attribute in buckets, the table of bucket, value and count.
     """
     table, kind = to_arrow(records)
     rng = generator(draw_seed())
@@ -101,7 +101,7 @@ def _counted(table: pa.Table, bucket: str, names: list[str]) -> pa.Table:
 
 
 def _unlinked(table: pa.Table, name: str, bucket: pa.ChunkedArray) -> pa.Table:
-    """Take the values in buckets out of a table of records; cells in no bucket stay."""
+    """Remove the values in buckets from a table of records; cells in no bucket stay."""
     if not bucket.null_count:
         return table.drop_columns([name])
     shown = pc.if_else(pc.is_valid(bucket), pa.scalar(None, table[name].type), table[name])
@@ -115,7 +115,7 @@ def _linked(table: pa.Table, name: str, given: pa.Table, rng: np.random.Generato
     for column, there in ((bucket, table), (bucket, given), *((each, given) for each in names), (count, given)):
         if column not in there.column_names:
             what = "records" if there is table else f"values of {name!r}"
-            raise SchemaError(f"The table of {what} lacks column {column!r}; give tables as split_tables makes them.")
+            raise SchemaError(f"The table of {what} has no column {column!r}; give the tables of split_tables.")
     places, lots = _numbered(table[bucket], given[bucket])
     source = _dealt(name, places, lots, given[count], rng)
     for each in names:
@@ -124,7 +124,7 @@ def _linked(table: pa.Table, name: str, given: pa.Table, rng: np.random.Generato
 
 
 def _filled(table: pa.Table, name: str, dealt: pa.ChunkedArray, source: Ints, bucket: str) -> pa.Table:
-    """Put what is dealt into a column, or add it before that of its buckets; records in no bucket keep their cells."""
+    """Fill dealt values into a column, or add it before that of its buckets; records in no bucket keep their cells."""
     cells = dealt.take(pa.array(source, mask=source < 0))
     if name not in table.column_names:
         return table.add_column(table.column_names.index(bucket), name, cells)
@@ -135,16 +135,16 @@ def _filled(table: pa.Table, name: str, dealt: pa.ChunkedArray, source: Ints, bu
 
 
 def _numbered(records: pa.ChunkedArray, lots: pa.ChunkedArray) -> tuple[Ints, Ints]:
-    """Return the buckets of both tables the same numbers; -1 where a record is in no bucket."""
+    """Return bucket numbers that agree in both tables; -1 if a record is in no bucket."""
     both = pa.concat_arrays([texts(records), texts(lots)])
     numbers = coded(both)[1].fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers[: len(records)], numbers[len(records) :]
 
 
 def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, rng: np.random.Generator) -> Ints:
-    """Draw for every record a row of the table of values; -1 for one in no bucket."""
+    """Draw a row of the table of values for every record; -1 for a record in no bucket."""
     if not pa.types.is_int64(counts.type) or counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
-        raise SchemaError(f"Column {COUNT_PREFIX + name!r} must hold whole numbers of at least 1.")
+        raise SchemaError(f"Column {COUNT_PREFIX + name!r} must contain whole numbers of at least 1.")
     often = counts.to_numpy()
     buckets = int(max(places.max(initial=-1), lots.max(initial=-1))) + 1
     if (lots < 0).any():
@@ -152,7 +152,7 @@ def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, rng: np
     held = np.bincount(lots, weights=often, minlength=buckets)
     wrong = int(np.count_nonzero(held != np.bincount(places[places >= 0], minlength=buckets)))
     if wrong:
-        raise SchemaError(f"{wrong:,} buckets of {name!r} hold more or fewer values than records; mend the tables.")
+        raise SchemaError(f"{wrong:,} buckets of {name!r} have more or fewer values than records; correct the tables.")
     drawn = rng.permutation(np.flatnonzero(places >= 0))
     drawn = drawn[np.argsort(places[drawn], kind="stable")]
     order = np.argsort(lots, kind="stable")

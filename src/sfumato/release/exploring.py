@@ -34,7 +34,7 @@ from sfumato.table.atomic import atomic_path
 from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
-DECIDED = 20_000  # nodes up to which every one is decided
+DECIDED = 20_000  # the most nodes that are all decided
 StatusText: TypeAlias = Literal["anonymous", "not anonymous", "bounded"]
 STATUS_TEXTS: Mapping[Status, StatusText] = {
     Status.NOT_ANONYMOUS: "not anonymous",
@@ -45,16 +45,16 @@ STATUS_TEXTS: Mapping[Status, StatusText] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LatticeNode:
-    """One full-domain recoding: a level for every quasi-identifier, and what is known of it.
+    """One full-domain recoding: a level for every quasi-identifier, and what is known about it.
 
     Parameters
     ----------
-    levels : how often every quasi-identifier is generalized; 0 publishes its values.
-    status : `"anonymous"` if it is a solution, `"not anonymous"` if it is none, `"bounded"` if it was not
-        checked because it cannot lose less than the best.
+    levels : the level of every quasi-identifier; 0 publishes its values.
+    status : `"anonymous"` if it is a solution, `"not anonymous"` if not, `"bounded"` if it was not checked
+        because it cannot lose less than the best.
     loss : what it loses, if it was judged.
-    bound : a number that its loss is not below.
-    suppressed : how many records it leaves out, if it was judged.
+    bound : a lower bound for its loss.
+    suppressed : the number of records it suppresses, if it was judged.
     """
 
     levels: Mapping[str, int] = field(hash=False)
@@ -73,7 +73,7 @@ class LatticeNode:
 class Solutions:
     """Nodes of a lattice of full-domain recodings, and what a search found out about each.
 
-    `explored` holds the nodes as arrays, `recipe` what was asked for, `rows` the number of records.
+    `explored` holds the nodes as arrays, `recipe` the request, `rows` the number of records.
     """
 
     explored: Exploration
@@ -87,18 +87,18 @@ class Solutions:
 
     @property
     def best(self) -> LatticeNode | None:
-        """The solution that loses least, among those whose loss is known; None if there is none."""
+        """The solution with the smallest known loss; None if there is none."""
         return None if self.explored.best is None else self._node(self.explored.best)
 
     @property
     def minimal(self) -> list[LatticeNode]:
-        """The solutions below which there is no other solution, those that lose least first."""
+        """The minimal solutions, below which there is no other solution, by increasing loss."""
         nodes = [self._node(row) for row in np.flatnonzero(self.explored.is_minimal).tolist()]
         return sorted(nodes, key=lambda node: (node.bound if node.loss is None else node.loss, *node.levels.values()))
 
     @property
     def proven(self) -> bool:
-        """Whether no solution of the whole lattice loses less than the best that was found."""
+        """Whether no solution in the whole lattice loses less than the best one found."""
         return self.explored.proof.found < inf and self.explored.proof.optimal
 
     def counts(self) -> dict[str, int]:
@@ -107,7 +107,7 @@ class Solutions:
         return {text: int(np.count_nonzero(status == number)) for number, text in STATUS_TEXTS.items()}
 
     def table(self) -> pa.Table:
-        """List all nodes: the level of every quasi-identifier, status, loss, bound, suppressed records, height."""
+        """Return all nodes: the level of every quasi-identifier, status, loss, bound, suppressed records, height."""
         explored = self.explored
         lost, judged = np.isnan(explored.loss), explored.suppressed >= 0
         facts = {
@@ -138,9 +138,9 @@ class Solutions:
         Parameters
         ----------
         status : `"anonymous"`, `"not anonymous"` or `"bounded"`.
-        max_loss : the most that a node may lose; nodes of unknown loss are dropped.
-        max_suppressed : the share of records that a node may leave out; nodes that were not judged are dropped.
-        levels : the levels that some quasi-identifiers must have, exactly.
+        max_loss : the largest loss of a node; nodes with an unknown loss are dropped.
+        max_suppressed : the share of records that a node may suppress; nodes that were not judged are dropped.
+        levels : exact levels of some quasi-identifiers.
         """
         explored, kept = self.explored, np.ones(len(self), dtype=np.bool_)
         if status is not None:
@@ -160,24 +160,24 @@ class Solutions:
         return replace(self, explored=_part(explored, np.flatnonzero(kept)))
 
     def release(self, node: LatticeNode | Mapping[str, int], *, progress: Progress = silent) -> Release:
-        """Publish the table by any node, with the models and the suppression limit that were explored.
+        """Publish the table with any node, under the models and the suppression limit that were explored.
 
         Parameters
         ----------
         node : a node, such as `best`, or the level of every quasi-identifier.
-        progress : is told the share of the work that is done.
+        progress : is called with the share of the work that is done.
 
         Raises
         ------
         InfeasibleError
-            The node is no solution.
+            If the node is not a solution.
         """
         levels = node.levels if isinstance(node, LatticeNode) else node
         require(isinstance(levels, Mapping), "release", "node", "a node, or a mapping from names to levels", node)
         levels = self._checked(levels)
         lacking = [name for name in self.explored.names if name not in levels]
         if lacking:
-            raise InvalidParameterError(f"release: say the level of {', '.join(map(repr, lacking))}, too.")
+            raise InvalidParameterError(f"release: give the level of {', '.join(map(repr, lacking))} as well.")
         return anonymize(
             self.data,
             self.recipe.schema,
@@ -189,11 +189,11 @@ class Solutions:
         )
 
     def draw(self, path: str | PathLike[str] | None = None) -> str:
-        """Draw the nodes as a picture (SVG): few as a diagram with its frontier, many as loss over height.
+        """Draw the nodes as a picture (SVG): a few as a diagram with its frontier, many as loss over height.
 
         Parameters
         ----------
-        path : a file to write the picture to, if any; an existing one is replaced.
+        path : a file to write the picture to, if any; an existing file is replaced.
         """
         from sfumato.reporting.lattice_pictures import lattice_picture
 
@@ -226,12 +226,12 @@ class Solutions:
         )
 
     def _checked(self, levels: Mapping[str, int]) -> Mapping[str, int]:
-        """Refuse levels of attributes that there are not, and levels that these do not have."""
+        """Refuse levels of unknown attributes, and levels that an attribute does not have."""
         explored = self.explored
         for name, level in levels.items():
             if name not in explored.names:
-                hint = did_you_mean(str(name), explored.names) or f"; there are {', '.join(explored.names)}."
-                raise InvalidParameterError(f"levels name {name!r}, which is no quasi-identifier{hint}")
+                hint = did_you_mean(str(name), explored.names) or f"; choose one of {', '.join(explored.names)}."
+                raise InvalidParameterError(f"levels name {name!r}, which is not a quasi-identifier{hint}")
             top = explored.heights[explored.names.index(name)]
             good = is_whole(level) and 0 <= level <= top
             require(good, "levels", name, f"a whole number from 0 to {top}", level)
@@ -262,19 +262,19 @@ def explore(
     max_suppressed: float = 0.0,
     progress: Progress = silent,
 ) -> Solutions:
-    """Find out which full-domain recodings of a table keep every model, and what they lose.
+    """Find the full-domain recodings of a table that keep every model, and what they lose.
 
-    Lattices of at most 20,000 nodes are decided completely. In larger ones, nodes that cannot be the best are left
+    Lattices of at most 20,000 nodes are decided completely. In larger ones, nodes that cannot be the best stay
     unchecked.
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table; it is not touched.
-    schema : what every attribute is.
+    data : a pandas, Polars or Arrow table; it is not changed.
+    schema : the role of every attribute.
     models : what is promised.
-    algorithm : a search over full-domain recodings; `Optimal()` unless given.
-    max_suppressed : the share of records that may be left out, in [0, 1].
-    progress : is told the share of the search that is done.
+    algorithm : a search over full-domain recodings; by default `Optimal()`.
+    max_suppressed : the share of records that may be suppressed, in [0, 1].
+    progress : is called with the share of the search that is done.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def explore(
     )
     table, kind = to_arrow(data)
     if not schema.quasi:
-        raise SchemaError("Schema names no quasi-identifier, so there is no lattice; give at least one.")
+        raise SchemaError("The schema has no quasi-identifier, so there is no lattice; give at least one.")
     schema.check_columns(table.column_names)
     task = task_of(recipe, table, progress)
     size = Lattice(tuple(Ladder.of(column.domain) for column in task.table.quasi)).size
@@ -331,7 +331,7 @@ def _part(explored: Exploration, rows: npt.NDArray[np.intp]) -> Exploration:
 
 
 def _free(fact: str, names: Sequence[str]) -> str:
-    """Find a name for a column that no quasi-identifier has.
+    """Return a column name that no quasi-identifier has.
 
     >>> _free("loss", ["age"]), _free("loss", ["loss"])
     ('loss', 'loss_of_node')

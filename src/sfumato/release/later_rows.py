@@ -1,4 +1,4 @@
-"""Rows that come after a release: recoded by its rules, and published only if they keep the promise by themselves."""
+"""Rows that come after a release: recoded by its rules, and published only if they keep the promise on their own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RecodedRows(Release):
-    """Later rows, published by the rules of an earlier release.
+    """Later rows, published with the rules of an earlier release.
 
     `given` are all rows that were brought, `known_rows` the numbers of those all of whose quasi-identifiers the
     recoding knows. The evidence is about the known ones: what was left out of these stood in groups that would have
@@ -75,12 +75,12 @@ class RecodedRows(Release):
 
     @property
     def unknown(self) -> int:
-        """How many rows were left out because the recoding does not know one of their values."""
+        """The number of rows left out because the recoding does not know one of their values."""
         return int(self.original.num_rows - self.known.num_rows)
 
     @property
     def broken(self) -> int:
-        """How many rows were left out because their groups would have broken a model."""
+        """The number of rows left out because their groups would have broken a model."""
         return int(self.known.num_rows - self.published.num_rows)
 
     def _handover(self) -> Handover:
@@ -92,21 +92,21 @@ class RecodedRows(Release):
 
 
 def recode(data: Frame, recoding: Recoding) -> RecodedRows:
-    """Publish later rows by the recoding of an earlier release, and leave out what would break its promise.
+    """Publish later rows with the recoding of an earlier release, and leave out what would break its promise.
 
     Rows with a value that the recoding does not know are left out. So are rows in groups that break a model among
-    the later rows alone: whoever has both tables can take the earlier rows away, so later rows must keep the promise by
-    themselves. The rows must be about other persons than those of the earlier release.
+    the later rows alone: anyone who has both tables can subtract the earlier rows, so later rows must keep the promise
+    on their own. The rows must be about other people than those of the earlier release.
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table with the same columns; it is not touched.
+    data : a pandas, Polars or Arrow table with the same columns; it is not changed.
     recoding : the rules of an earlier release.
 
     Raises
     ------
     InfeasibleError
-        No row is left.
+        If no row is left.
     """
     require(isinstance(recoding, Recoding), "recode", "recoding", "an sf.release.Recoding", recoding)
     table, kind = to_arrow(data)
@@ -117,7 +117,7 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
     known_rows = np.flatnonzero(np.logical_and.reduce([column.known for column in columns.values()]))
     if not len(known_rows):
         raise InfeasibleError(
-            f"The recoding does not know a value in each of these {table.num_rows:,} rows; make a release of their own."
+            f"The recoding does not know a value in each of these {table.num_rows:,} rows; make a separate release."
         )
     known = _typed(table.take(pa.array(known_rows)), recoding)
     columns = {name: RecodedColumn(column.texts, column.numbers[known_rows]) for name, column in columns.items()}
@@ -141,7 +141,7 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
 def _publish(
     recoding: Recoding, known: pa.Table, columns: Mapping[str, RecodedColumn], schema: Schema
 ) -> tuple[Evidence, Audit]:
-    """Leave out rows in groups that break a model until none does; return what is left, and its audit."""
+    """Leave out rows in groups that break a model until none does; return the rest, and its audit."""
     labels = {
         name: Recoded([label_of(text, exact=recoding.columns[name].exact) for text in column.texts], column.numbers)
         for name, column in columns.items()
@@ -156,18 +156,18 @@ def _publish(
         if not broken:
             if not audit.holds:
                 raise BrokenPromiseError(
-                    "The recoded rows fail their audit, so they are withheld; please report this as a flaw."
+                    "The recoded rows fail their audit, so they are withheld; please report this as a bug."
                 )
             return evidence, audit
         group[rows[np.concatenate(broken)]] = NOT_PUBLISHED
     raise InfeasibleError(
-        f"All of the {known.num_rows:,} rows that the recoding knows are in groups that break a model; "
+        f"All {known.num_rows:,} rows that the recoding knows are in groups that break a model; "
         "collect more rows and recode them together."
     )
 
 
 def _typed(table: pa.Table, recoding: Recoding) -> pa.Table:
-    """Give columns the type that they had in the original, where another one was read."""
+    """Convert columns to the type that they had in the original, if another one was read."""
     for name, rules in recoding.columns.items():
         if not rules.starred and family(table[name].type) != family(rules.type):
             typed = texts(table[name]).cast(rules.type)
@@ -176,7 +176,7 @@ def _typed(table: pa.Table, recoding: Recoding) -> pa.Table:
 
 
 def _readable(recoding: Recoding, known: pa.Table, columns: Mapping[str, RecodedColumn]) -> Schema:
-    """Replace hierarchies that other values would build otherwise by what the recoding says."""
+    """Replace hierarchies that other values would change by what the recoding says."""
     schema = recoding.recipe.schema
     trees: dict[str, Builder] = {}
     for name, rules in recoding.columns.items():
@@ -191,7 +191,7 @@ def _readable(recoding: Recoding, known: pa.Table, columns: Mapping[str, Recoded
 
 
 def _tree(name: str, known: pa.Table, column: RecodedColumn) -> dict[str, Builder]:
-    """Build a tree of the values of a column and what they are published as."""
+    """Build a tree from the values of a column and their published texts."""
     values = texts(known[name])
     pairs = pa.table({"value": values, "label": column.numbers}).group_by(["value", "label"]).aggregate([])
     rows = [
@@ -203,7 +203,7 @@ def _tree(name: str, known: pa.Table, column: RecodedColumn) -> dict[str, Builde
 
 
 def _without(schema: Schema, name: str) -> Schema:
-    """Forget what is said about the values of an attribute."""
+    """Drop what a schema says about the values of an attribute."""
 
     def others(given: Mapping[str, Any]) -> dict[str, Any]:
         return {other: value for other, value in given.items() if other != name}

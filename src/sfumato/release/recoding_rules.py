@@ -1,4 +1,4 @@
-"""The recoding: what every value of every quasi-identifier is published as, kept for rows that come later."""
+"""The recoding: the published text of every value of every quasi-identifier, kept for later rows."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from sfumato.table.toml import parse_toml, read_toml
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import did_you_mean
 
-NOTE = "# This recoding lists values of the original table. It must not leave the house.\n\n"
+NOTE = "# This recoding lists values of the original table. Keep it private.\n\n"
 TYPES = {
     str(type_): type_ for type_ in (pa.string(), pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("us"))
 }
-REMEDY = "take one that Sfumato wrote"
+REMEDY = "use one that Sfumato wrote"
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ColumnRules:
-    """What the values of one quasi-identifier are published as.
+    """How the values of one quasi-identifier are published.
 
     Parameters
     ----------
     type : the type of the original column.
-    published : the published text of every value, by the value's text; none if everything is published as `*`.
+    published : the published text of every value, by the text of the value; empty if everything is published as `*`.
     missing : the published text of a missing value; None if it is published as missing.
     """
 
@@ -52,12 +52,12 @@ class ColumnRules:
 
     @property
     def starred(self) -> bool:
-        """Whether everything is published as `*`, so that any value is known."""
+        """Whether everything is published as `*`, so that every value is known."""
         return not self.published and self.missing == SUPPRESSED_TEXT
 
     @property
     def exact(self) -> bool:
-        """Whether all values are published as they are."""
+        """Whether all values are published unchanged."""
         return self.missing is None and all(value == text for value, text in self.published.items())
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class ColumnRules:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecodedColumn:
-    """A column as it would be published: distinct texts (None for missing), and the number of each row's text."""
+    """A column as it would be published: distinct texts (None for missing), and the index of each row's text."""
 
     texts: Sequence[str | None]
     numbers: npt.NDArray[np.int32]
@@ -83,12 +83,12 @@ class RecodedColumn:
 class Recoding:
     """A global recoding: every value of a quasi-identifier is published in one way, wherever it occurs.
 
-    It lists the values of the original table, so it must not leave the house.
+    It lists the values of the original table, so keep it private.
 
     Parameters
     ----------
-    recipe : what the recoding was found by: attributes, models, algorithm.
-    columns : what the values of every quasi-identifier are published as.
+    recipe : the recipe that found the recoding: attributes, models, algorithm.
+    columns : how the values of every quasi-identifier are published.
     """
 
     recipe: Recipe
@@ -98,14 +98,14 @@ class Recoding:
     def of(
         cls, by_value: Mapping[str, Recoded], domains: Iterable[Domain], original: pa.Table, recipe: Recipe
     ) -> Recoding:
-        """Take the recoding of a publication.
+        """Extract the recoding of a publication.
 
         Parameters
         ----------
-        by_value : for every quasi-identifier the label of every code, that of missing values last.
-        domains : what the codes of every quasi-identifier stand for.
+        by_value : for every quasi-identifier, the label of every code, with that of missing values last.
+        domains : the domain of every quasi-identifier, which gives the meaning of its codes.
         original : the table that was published.
-        recipe : what was carried out.
+        recipe : the recipe that was run.
         """
         if not by_value or set(by_value) != set(recipe.schema.quasi):
             raise InvalidParameterError(
@@ -119,18 +119,18 @@ class Recoding:
         )
 
     def table(self, name: str) -> pa.Table:
-        """List every value of a quasi-identifier, missing last, and the text that it is published as."""
+        """Return every value of a quasi-identifier, missing last, with its published text."""
         if name not in self.columns:
-            hint = did_you_mean(name, self.columns) or f"; it knows {', '.join(self.columns)}."
+            hint = did_you_mean(name, self.columns) or f"; it has rules for {', '.join(self.columns)}."
             raise InvalidParameterError(f"The recoding has no rules for {name!r}{hint}")
         rules = self.columns[name]
         values, published = [*rules.published, None], [*rules.published.values(), rules.missing]
         return pa.table({"value": pa.array(values, pa.string()), "published": pa.array(published, pa.string())})
 
     def recode(self, name: str, column: pa.ChunkedArray) -> RecodedColumn:
-        """Look up what the cells of a column are published as.
+        """Look up how the cells of a column are published.
 
-        A value that the original did not have is known if everything is published as `*`, or if it lies in one of the
+        A value that was not in the original is known if everything is published as `*`, or if it lies in one of the
         published intervals or has one of the published prefixes.
         """
         rules = self.columns[name]
@@ -156,7 +156,7 @@ class Recoding:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Recoding:
-        """Rebuild what `to_dict` gave."""
+        """Rebuild a recoding from the values returned by `to_dict`."""
         columns, recipe = content.get("recoding"), content.get("recipe")
         if not isinstance(columns, Mapping) or not isinstance(recipe, Mapping):
             raise RecipeError(f"A recoding needs the sections [recoding] and [recipe]; {REMEDY}.")
@@ -177,7 +177,7 @@ class Recoding:
         return cls.from_dict(parse_toml(text, "recoding", remedy=REMEDY))
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the recoding to a TOML file; an existing one is replaced. Keep it inside."""
+        """Write the recoding to a TOML file; an existing file is replaced. Keep it private."""
         with atomic_path(Path(path)) as temporary:
             temporary.write_text(self.to_toml(), encoding="utf-8", newline="\n")
 
@@ -190,7 +190,7 @@ class Recoding:
         return f"Recoding({', '.join(f'{name}: {rules!r}' for name, rules in self.columns.items())})"
 
     def _covered(self, name: str, values: pa.Array, places: Sequence[int]) -> dict[int, str]:
-        """Find the published interval or prefix that covers each of some values, by their places."""
+        """Find the published interval or prefix that covers each of some values, by their index."""
         rules, schema = self.columns[name], self.recipe.schema
         domain = _axis_of(name, values, rules.type, schema)
         if domain is None or not len(values):
@@ -220,7 +220,7 @@ def _rules(recoded: Recoded, domain: Domain, type_: pa.DataType) -> ColumnRules:
 
 
 def _axis_of(name: str, values: pa.Array, type_: pa.DataType, schema: Schema) -> Domain | None:
-    """Return the domain of values in which published intervals or prefixes can be looked up, if there is one."""
+    """Return a domain in which published intervals or prefixes can be looked up, if there is one."""
     builder = schema.hierarchies.get(name)
     if isinstance(builder, Prefixes):
         return Domain(name, Scale.NOMINAL, distinct_texts(values))
@@ -231,7 +231,7 @@ def _axis_of(name: str, values: pa.Array, type_: pa.DataType, schema: Schema) ->
 
 
 def family(type_: pa.DataType) -> str:
-    """Return which canonical types hold values of one kind."""
+    """Return the canonical types that have values of the same kind."""
     if pa.types.is_integer(type_) or pa.types.is_floating(type_):
         return "numbers"
     return "dates" if pa.types.is_date(type_) or pa.types.is_timestamp(type_) else str(type_)
@@ -242,7 +242,7 @@ def _is_wide(label: Label) -> bool:
 
 
 def _written(rules: ColumnRules) -> dict[str, Any]:
-    """List values by the text that they are published as; those that are published as they are, apart."""
+    """Return values by their published text, apart from those published unchanged."""
     exact = [value for value, text in rules.published.items() if value == text]
     groups: dict[str, list[str]] = {}
     for value, text in rules.published.items():
@@ -259,21 +259,21 @@ def _written(rules: ColumnRules) -> dict[str, Any]:
 def _read_rules(name: str, entry: object) -> ColumnRules:
     known = {"type", "missing", "exact", "published"}
     if not isinstance(entry, Mapping) or not set(entry) <= known or entry.get("type") not in TYPES:
-        raise RecipeError(f"[recoding.{name}] must have a type, and of missing, exact and published what there is.")
+        raise RecipeError(f"[recoding.{name}] must have a type and, where they apply, missing, exact and published.")
     missing, exact, groups = entry.get("missing"), entry.get("exact", []), entry.get("published", {})
     lists: list[Any] = [exact, *groups.values()] if isinstance(groups, Mapping) else [None]
     texts = all(isinstance(each, list) and all(isinstance(value, str) for value in each) for each in lists)
     if not texts or not isinstance(missing, str | None):
-        raise RecipeError(f"[recoding.{name}] must list values as texts, and what they are published as.")
+        raise RecipeError(f"[recoding.{name}] must list values as text, with their published texts.")
     published = {value: value for value in exact}
     published.update((value, text) for text, values in groups.items() for value in values)
     if len(published) < sum(map(len, lists)):
-        raise RecipeError(f"[recoding.{name}] lists some values twice; keep each of them once.")
+        raise RecipeError(f"[recoding.{name}] lists some values twice; list each value once.")
     return ColumnRules(type=TYPES[entry["type"]], published=published, missing=missing)
 
 
 def label_of(text: str | None, *, exact: bool) -> Label:
-    """Make a label of a published text."""
+    """Convert a published text to a label."""
     if text is None:
         return MissingCell()
     if text == SUPPRESSED_TEXT:

@@ -33,9 +33,8 @@ class Release:
     """A table that keeps its promise, with the proof and the recipe.
 
     `evidence` holds the published table, the original and the original row of every published row. `left_out` are the
-    columns that have no role and are not published. `proof` says how close to the best the search came, where it can
-    say so; `recoding` holds the rules by which later rows can be published alike, where every value is published in
-    one way.
+    columns that have no role and are not published. `proof` says how close to optimal the search came, if it can say
+    so; `recoding` holds the rules for publishing later rows in the same way, if every value is published in one way.
     """
 
     evidence: Evidence
@@ -64,16 +63,16 @@ class Release:
 
     @cached_property
     def frame(self) -> SameKind:
-        """The published table, of the caller's dataframe kind; suppressed records are left out, order says nothing."""
+        """The published table, of the caller's dataframe kind, without suppressed records, in a meaningless order."""
         return self.kind.restore(decoded(self.published))
 
     @property
     def suppressed(self) -> int:
-        """How many records were left out."""
+        """The number of suppressed records."""
         return int(self.original.num_rows - self.published.num_rows)
 
     def aligned(self) -> SameKind:
-        """Return one row per original row, in the original order; suppressed records show `*` and nothing else."""
+        """Return one row per original row, in the original order; suppressed records show only `*`."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
         place[self.correspondence] = np.arange(len(self.correspondence))
         rows = decoded(self.published).take(pa.array(place, mask=place < 0))
@@ -94,16 +93,16 @@ class Release:
         report: bool = True,
         progress: Progress = silent,
     ) -> None:
-        """Write `public/`, which is safe to share, and `internal/`, which must be kept private.
+        """Write `public/`, which is safe to share, and `internal/`, which must stay private.
 
         The table is read back from its file and judged again before anything is put in place.
 
         Parameters
         ----------
-        folder : is made; refused if it holds anything, unless `replace`.
+        folder : the folder to create; refused if it is not empty, unless `replace`.
         table_format : `"csv"`, `"parquet"` or `"xlsx"`.
-        replace : whether an older release there may be replaced.
-        excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
+        replace : whether an existing release there may be replaced.
+        excel_safe : whether cells that a spreadsheet would run as formulas are written after an apostrophe.
         report : whether to write the internal report, which takes most of the time.
         progress : is told the share of the writing that is done.
 

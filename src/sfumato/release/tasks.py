@@ -1,4 +1,4 @@
-"""From a recipe and a table to the task of a search; what is impossible is refused before."""
+"""From a recipe and a table to the task of a search; impossible requests are refused first."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from sfumato.schema.roles import Role
 
 
 def task_of(recipe: Recipe, table: pa.Table, progress: Progress) -> Task:
-    """Code a table and say what a recipe asks for; refuse what the algorithm cannot serve or nothing can keep."""
+    """Code a table and build the task of a recipe; refuse what the algorithm does not support or nothing can keep."""
     schema = recipe.schema
     if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
-        raise SchemaError("Schema leaves nothing to publish; give columns the role quasi, sensitive or insensitive.")
+        raise SchemaError("There is nothing to publish; give columns the role quasi, sensitive or insensitive.")
     check_models(recipe.models, schema)
     coded = code(table, schema, _guides(recipe))
     task = Task(
@@ -58,7 +58,7 @@ def _guides(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _refuse_unknown_values(task: Task) -> None:
-    """Refuse models that protect values by names that no record has: a misspelled name would protect nobody."""
+    """Refuse models that protect values by name if no record has them: a misspelled name would protect nobody."""
     protected = {column.name: column for column in task.table.sensitive}
     protected |= {name: flagged_cells(task.table, name) for name in task.table.flags}
     for model in task.models:
@@ -67,12 +67,12 @@ def _refuse_unknown_values(task: Task) -> None:
         if unknown:
             columns = ", ".join(repr(name) for name in model.attributes)
             raise SchemaError(
-                f"{type(model).__name__} names {unknown} values that column {columns} does not have; correct them."
+                f"{type(model).__name__} names {unknown} values that are not in column {columns}; correct them."
             )
 
 
 def _refuse_impossible(task: Task) -> None:
-    """Refuse models that no group of records keeps, or none of all records where nothing may be suppressed."""
+    """Refuse models that no group can keep, or not even all records together if nothing may be suppressed."""
     rows = task.table.rows
     everybody = _whole(rows, task.table.sensitive, task.missing)
     for model in task.models:
@@ -97,10 +97,10 @@ def _whole(rows: int, columns: Sequence[CodedColumn], missing: Missing) -> Group
 
 
 def _refuse_unflagged(model: PrivacyModel, flagged: Sequence[CodedColumn]) -> None:
-    """Refuse models that protect flagged cells where no cell is flagged."""
+    """Refuse models that protect flagged cells if no cell is flagged."""
     for column in flagged:
         if not len(column.codes):
             raise SchemaError(
-                f"{type(model).__name__} protects the flagged cells of {column.name!r}, and no cell is flagged there; "
-                "flag some, or drop the model."
+                f"{type(model).__name__} protects the flagged cells of {column.name!r}, but no cell is flagged there; "
+                "flag some cells or drop the model."
             )

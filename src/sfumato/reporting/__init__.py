@@ -1,4 +1,4 @@
-"""Report: the folders that go out and stay in, with the pages that explain them."""
+"""Report: the public and internal folders, with the pages that explain them."""
 
 from lazy_loader import attach_stub
 

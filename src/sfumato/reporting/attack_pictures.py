@@ -1,4 +1,4 @@
-"""Pictures of attacks: rates with their intervals, beside guessing and the control."""
+"""Pictures of attacks: success rates with their intervals, next to guessing and the control."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ SEED = 0  # the same release gives the same report
 
 
 def attack_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
-    """Attack both tables as one would who knows the quasi-identifiers of everybody in the original: the worst case.
+    """Attack both tables as an adversary who knows everybody's quasi-identifiers in the original: the worst case.
 
     Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, and tables
     without quasi-identifiers.

@@ -46,11 +46,11 @@ class Bins:
         return np.clip(np.searchsorted(self.edges, positions, "right") - 1, 0, len(self) - 1)
 
     def count(self, positions: Numbers, weights: npt.NDArray[np.number]) -> Numbers:
-        """Add the weights of points up in every bin."""
+        """Sum the weights of points in every bin."""
         return np.bincount(self.place(positions), weights=weights, minlength=len(self)).astype(np.float64)
 
     def spread(self, low: Numbers, high: Numbers, weights: npt.NDArray[np.number]) -> Numbers:
-        """Spread weights evenly over spans from `low` to `high` on the axis, and add them up in every bin."""
+        """Spread weights evenly over spans from `low` to `high` on the axis, and sum them in every bin."""
         points = ~(high > low)
         mass = self.count(low[points], weights[points])
         low, high, weights = low[~points], high[~points], weights[~points]
@@ -65,9 +65,9 @@ class Bins:
 
 
 def bins_for(values: pa.Array, counts: npt.NDArray[np.number]) -> Bins | None:
-    """Choose bins for a column of these distinct values; None for texts, and for numbers that no axis holds.
+    """Choose bins for a column with these distinct values; None for texts, and for numbers that fit no axis.
 
-    Where a few numbers lie far out, the bins are chosen for the others and the outermost ones are left open.
+    If a few numbers lie far out, the bins are chosen for the others and the outermost bins are left open.
     """
     type_ = values.type
     numbers = pa.types.is_integer(type_) or pa.types.is_floating(type_)
@@ -87,7 +87,7 @@ def bins_for(values: pa.Array, counts: npt.NDArray[np.number]) -> Bins | None:
 
 
 def _bulk(places: Numbers, counts: npt.NDArray[np.number]) -> tuple[float, float]:
-    """Find where most numbers lie: their whole range, or without the far ends if these make most of it."""
+    """Find where most numbers lie: their whole range, or without the far ends if these take up most of it."""
     order = np.argsort(places, kind="stable")
     below = np.cumsum(counts[order])
     ends = np.searchsorted(below, [FAR_SHARE * below[-1], (1 - FAR_SHARE) * below[-1]])
@@ -126,7 +126,7 @@ def _real(low: float, high: float) -> Bins:
 
 
 def _number(number: float) -> str:
-    """Write a number; large ones in groups of three digits, but not what may be a year."""
+    """Format a number; large ones in groups of three digits, except possible years."""
     if isinstance(number, int):
         return f"{number:,}" if abs(number) >= LARGE else str(number)
     return f"{number:,.12g}" if abs(number) >= LARGE else f"{number:.12g}"

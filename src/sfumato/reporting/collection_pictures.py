@@ -1,4 +1,4 @@
-"""Pictures of what was collected: a reconstructed distribution, and estimated frequencies with their intervals."""
+"""Pictures of collected data: a reconstructed distribution, and estimated frequencies with their intervals."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def draw_reconstruction(
     truth: npt.ArrayLike | None = None,
     bands: tuple[Numbers, Numbers] | None = None,
 ) -> str:
-    """Draw the density of one attribute as an SVG text: what was observed in gray, what was reconstructed as a line.
+    """Draw the density of one attribute as SVG: the observations in gray, the reconstruction as a line.
 
-    `truth`, where it is known, is drawn as a dashed line; `bands` are those of `Reconstruction.bands`.
+    `truth`, if known, is drawn as a dashed line; `bands` are those of `Reconstruction.bands`.
     """
     axis = reconstruction.axes[0]
     if len(reconstruction.axes) > 1 or not isinstance(axis, NumberAxis):
-        raise SchemaError("Only a single attribute of numbers is drawn as a density.")
+        raise SchemaError("Only a single numeric attribute can be drawn as a density.")
     low, high = axis.reach
     seen = _density(observed, np.linspace(low, high, 61)) if observed is not None else np.zeros(0)
     known = _density(truth, axis.edges) if truth is not None else np.zeros(0)
@@ -65,12 +65,12 @@ def draw_reconstruction(
     shown = [entry for entry, there in zip(legend, (len(seen), 1, len(known)), strict=True) if there]
     shapes += _legend(shown)
     title = "Reconstructed density" + (f" of {axis.name}" if axis.name else "")
-    description = f"{axis.cells} cells from {reconstruction.observations:,} observations"
+    description = f"{axis.cells} bins from {reconstruction.observations:,} observations"
     return picture(WIDTH, HEIGHT, title=title, description=description, shapes=shapes)
 
 
 def draw_frequencies(estimate: FrequencyEstimate, *, truth: Sequence[float] | None = None) -> str:
-    """Draw estimated counts as dots with their intervals, as an SVG text; true counts, where known, as short lines."""
+    """Draw estimated counts as dots with their intervals, as SVG; true counts, if known, as short lines."""
     values = len(estimate.values)
     top = ROOM * max(float(estimate.high.max()), float(np.max(truth)) if truth is not None else 0.0)
     bottom = min(0.0, float(estimate.low.min()))
@@ -117,7 +117,7 @@ class _Frame:
 
 
 def _round_places(low: float, high: float) -> list[float]:
-    """Choose some round numbers between two others.
+    """Choose some round numbers in a range.
 
     >>> _round_places(-7.0, 23.0)
     [0.0, 10.0, 20.0]

@@ -1,4 +1,4 @@
-"""How an attribute is distributed before and after: bars for values or for bins, never records."""
+"""The distribution of an attribute before and after: bars for values or bins, never for records."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from sfumato.table.values import texts
 
 Counts = npt.NDArray[np.int64]
 MOST_VALUES = 12
-DIGITS = 6  # of estimated counts, so that no last bit depends on the order of a sum
+DIGITS = 6  # of estimated counts, so that the order of a sum does not matter
 
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Counts before and after, for every value or bin; `ordered` if the order says something."""
+    """Counts before and after, for every value or bin; `ordered` if the order has a meaning."""
 
     kind: str
     texts: tuple[str, ...]
@@ -36,9 +36,9 @@ class Bars:
 
 
 def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: int) -> dict[str, Any]:
-    """Compare a quasi-identifier with its published cells, read as their receiver would read them.
+    """Compare a quasi-identifier with its published cells, read the way a receiver would read them.
 
-    A cell counts evenly for all values that it may stand for: numbers and dates over the whole width of an
+    A cell counts evenly for all values that it may represent: numbers and dates over the whole width of an
     interval, other values over the leaves that it covers. Values with fewer than `fewest` records are not
     named.
     """
@@ -67,7 +67,7 @@ def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: i
 def plain_distribution(
     name: str, published: pa.ChunkedArray, original: pa.ChunkedArray, schema: Schema, *, fewest: int
 ) -> dict[str, Any]:
-    """Compare an attribute that is published as it is."""
+    """Compare an attribute that is published unchanged."""
     before, after = _value_counts(original), _value_counts(published)
     bins = bins_for(*before) if published.type == original.type else None
     if bins is not None:
@@ -136,7 +136,7 @@ def _spread_over_leaves(column: PublishedColumn, shown: Counts, leaves: Counts) 
 
 
 def _coarse_enough(domain: Domain, before: Counts, after: Numbers) -> Bars:
-    """Take the leaves, or broader terms where the most frequent leaves are but a small part."""
+    """Return the leaves, or broader terms if the most frequent leaves are only a small part."""
     ordered = domain.scale.ordered
     top = np.sort(before)[::-1][:MOST_VALUES].sum()
     if domain.hierarchy is not None and 2 * top < before.sum():
@@ -148,7 +148,7 @@ def _coarse_enough(domain: Domain, before: Counts, after: Numbers) -> Bars:
 
 
 def _listed(bars: Bars, fewest: int) -> dict[str, Any]:
-    """Write the bars down; values that are rare, or beyond the most frequent ones, are only counted."""
+    """Return the bars; values that are rare or beyond the most frequent ones are only counted."""
     before, after = bars.before, np.round(bars.after.astype(np.float64), DIGITS)
     everything = np.arange(len(bars.texts))
     if bars.kind == "bins":

@@ -1,4 +1,4 @@
-"""The few shapes that pictures are made of, as SVG text; every word is escaped."""
+"""The few shapes that pictures consist of, as SVG; every text is escaped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def written(text: str) -> str:
-    r"""Escape a text for SVG and HTML; characters that XML does not know are replaced.
+    r"""Escape a text for SVG and HTML; characters that XML does not allow are replaced.
 
     >>> written("a<b\x00")
     'a&lt;b�'
@@ -73,7 +73,7 @@ def words(
 
 
 def text_width(text: str) -> int:
-    """Count the columns that a text takes, two for wide characters.
+    """Return the width of a text in columns, two for wide characters.
 
     >>> text_width("age"), text_width("\u5e74\u9f84")
     (3, 4)
@@ -82,7 +82,7 @@ def text_width(text: str) -> int:
 
 
 def wrapped(text: str, columns: int, lines: int) -> list[str]:
-    """Break a text into a few lines of at most some columns, with an ellipsis where it does not fit.
+    """Break a text into a few lines of at most some columns, with an ellipsis if it does not fit.
 
     >>> wrapped("registered partnership abroad", 12, 2)
     ['registered', 'partnership…']

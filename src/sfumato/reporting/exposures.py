@@ -1,4 +1,4 @@
-"""The exposure of every person before and after, for the internal report; records are told by number alone."""
+"""The exposure of every person before and after, for the internal report; records appear by number only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def exposure_facts(evidence: Evidence, written: Evidence) -> list[dict[str, Any]
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
     what was written. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
-    `riskiest` are numbers of original rows. None for a table that is too long to wait for.
+    `riskiest` are numbers of original rows. None for a table that would take too long.
     """
     rows = evidence.source.num_rows
     if rows > MOST_ROWS:

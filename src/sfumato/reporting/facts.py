@@ -1,4 +1,4 @@
-"""Everything that the internal report says, as plain values: the same recipe and input give the same facts."""
+"""Everything in the internal report, as plain values: the same recipe and input give the same facts."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _audit_original(evidence: Evidence, models: Sequence[PrivacyModel]) -> Audit
 def smallest_promised(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> int:
     """Return the size below which no group can keep all models: k, or what diversity needs if that is more.
 
-    Models that look at some of the quasi-identifiers only say nothing about groups on all of them.
+    Models that look at only some of the quasi-identifiers say nothing about groups on all of them.
     """
     whole = [model for model in models if not model.scope or set(model.scope) >= set(quasi)]
     return max((model.smallest_group for model in whole), default=1)

@@ -1,4 +1,4 @@
-"""Write a release: `public/`, which is safe to share, and `internal/`, which must be kept private."""
+"""Write a release: `public/`, which is safe to share, and `internal/`, which must stay private."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def write_folders(
 
     Parameters
     ----------
-    folder : is made; refused if it holds anything, unless `replace`.
-    handover : what is written.
+    folder : the folder to create; refused if it is not empty, unless `replace`.
+    handover : what to write.
     table_format, replace, excel_safe, report, progress : as for `Release.write`; other files in the folder are never
         removed.
     """
@@ -76,7 +76,7 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ReadError(f"{path} cannot be read: {error.strerror}; name the folder of a release.") from None
+        raise ReadError(f"{path} cannot be read: {error.strerror}; give the folder of a release.") from None
     except ValueError:
         raise ReadError(f"{path} is not JSON; write the release again.") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
@@ -85,14 +85,14 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _write_public(folder: Path, promise: Mapping[str, Any], dictionary: list[dict[str, Any]]) -> None:
-    """Write what receivers are told beside the table."""
+    """Write what recipients are told besides the table."""
     _write_json(folder / "dictionary.json", dictionary)
     _write_json(folder / "promise.json", promise)
     _write_text(folder / "about.html", render_about(promise, dictionary))
 
 
 def _write_internal(folder: Path, handover: Handover) -> None:
-    """Write what must be kept private, but for the report."""
+    """Write what must stay private, except the report."""
     _write_text(folder / "recipe.toml", handover.recipe)
     for name, text in handover.internal.items():
         _write_text(folder / name, text)
@@ -106,7 +106,7 @@ def _refuse_strangers(target: Path) -> None:
     strangers = {entry.name for entry in target.iterdir()} - {PUBLIC, INTERNAL} if target.is_dir() else set()
     if strangers:
         raise WriteError(
-            f"{target} holds {len(strangers)} other files or folders beside a release; name another folder."
+            f"{target} contains {len(strangers)} files or folders of something else; choose another folder."
         )
 
 

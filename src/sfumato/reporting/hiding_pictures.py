@@ -1,4 +1,4 @@
-"""Pictures of hiding patterns: what each way costs."""
+"""Pictures of hiding patterns: what each method costs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = (("lost rules", AFTER, "none"), ("ghost rules", LINE, "none"), ("changed
 
 
 def draw_hidings(hidings: Iterable[Hiding]) -> str:
-    """Draw lost rules, ghost rules and changed cells of several ways to hide the same patterns, as an SVG picture."""
+    """Draw lost rules, ghost rules and changed cells for several ways to hide the same patterns, as SVG."""
     listed = list(hidings)
     figures = [(len(each.lost_rules), len(each.ghost_rules), each.changed) for each in listed]
     most = max((max(each) for each in figures), default=1) or 1

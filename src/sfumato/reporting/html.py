@@ -1,4 +1,4 @@
-"""The pages: one for the owner of the data, one for those who receive the table."""
+"""The pages: one for the owner of the data, one for the receivers of the table."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Words = Mapping[str, Mapping[str, str]]
 
 
 def render_report(facts: Mapping[str, Any]) -> str:
-    """Write the internal report as one page that loads nothing from outside.
+    """Render the internal report as one page that loads nothing from outside.
 
     Parameters
     ----------
-    facts : what `sfumato.reporting.facts.gather` gave, also after a way through JSON.
+    facts : the result of `sfumato.reporting.facts.gather`, possibly read back from JSON.
     """
     rows = facts["rows"]
     lines = facts["recipe"].splitlines()
@@ -53,12 +53,12 @@ def render_report(facts: Mapping[str, Any]) -> str:
 
 
 def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, Any]]) -> str:
-    """Write the page for receivers, from nothing but what is published.
+    """Render the page for receivers, from published information only.
 
     Parameters
     ----------
-    promise : what `sfumato.reporting.public.promise_of` gave.
-    dictionary : what `sfumato.reporting.public.dictionary_of` gave.
+    promise : the result of `sfumato.reporting.public.promise_of`.
+    dictionary : the result of `sfumato.reporting.public.dictionary_of`.
     """
     used = {form for column in dictionary for form in column["forms"]}
     context = {
@@ -92,7 +92,7 @@ def _environment() -> Environment:
 
 
 def _drawn(picture: str) -> Markup:
-    """Let a picture into a page as it is: `drawing` has escaped every word in it."""
+    """Embed a picture in a page unescaped: `drawing` has escaped every text in it."""
     from markupsafe import Markup
 
     return Markup(picture)  # noqa: S704 - see above
@@ -147,13 +147,13 @@ def _open_points(models: Sequence[str], words: Words) -> list[tuple[str, str]]:
 
 
 def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """List the numbers behind the picture of risks, original and published."""
+    """Return the numbers behind the picture of risks, original and published."""
     before, after, smallest = measured["before"], measured["after"], measured["smallest_promised"]
     rows = [
         ("Records", numbers.count, "records"),
         ("Groups of equal quasi-identifiers", numbers.count, "groups"),
         ("Records in the smallest group", numbers.count, "smallest_group"),
-        ("Records that stand alone", numbers.count, "unique_records"),
+        ("Unique records", numbers.count, "unique_records"),
         (f"Records in groups smaller than {smallest}", numbers.count, "records_below"),
         ("Highest risk", numbers.risk, "highest_risk"),
         ("Average risk", numbers.risk, "average_risk"),
@@ -181,12 +181,12 @@ def _attacked(each: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _exposed(kind: Mapping[str, Any]) -> dict[str, Any]:
-    """Prepare the card of one kind of exposure: its picture, its figures, and the rows that are exposed most."""
+    """Prepare the card of one kind of exposure: its picture, its figures, and the most exposed rows."""
     sides = [kind[side] for side in ("before", "after", "everybody")]
     rows = (
         ("Highest exposure", numbers.risk, "maximum"),
         ("Mean exposure", numbers.risk, "mean"),
-        ("Records exposed most", numbers.count, "at_maximum"),
+        ("Records with the highest exposure", numbers.count, "at_maximum"),
     )
     return {
         "attribute": kind["attribute"],
@@ -197,9 +197,9 @@ def _exposed(kind: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _families(attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Gather the attributes' cards by role."""
+    """Group the cards of the attributes by role."""
     families = []
-    for title, roles in (("Quasi-identifiers", ["quasi"]), ("Published as they are", ["sensitive", "insensitive"])):
+    for title, roles in (("Quasi-identifiers", ["quasi"]), ("Published unchanged", ["sensitive", "insensitive"])):
         cards = [
             {
                 **attribute,

@@ -27,11 +27,11 @@ from sfumato.reporting.node_looks import (
 
 MOST_NODES = 200
 NARROWEST, WIDEST = 640.0, 2400.0
-MANY_ATTRIBUTES = 5  # from which on labels do without commas, while all levels have one digit
+MANY_ATTRIBUTES = 5  # from which labels omit commas, if all levels have one digit
 MOST_DIGIT = 9
-LETTER = 6.2  # how wide a digit of a label is, roughly
+LETTER = 6.2  # the approximate width of a digit in a label
 PILL_HEIGHT, GAP, ROW = 22.0, 14.0, 66.0
-MARGIN, NAMED = 16.0, 62.0  # around everything, and for the heights at the left
+MARGIN, NAMED = 16.0, 62.0  # around everything, and for the heights on the left
 LEGEND_ROW = 28.0
 CAPTION_ROW = 20.0
 EDGE = "#b9c3cf"
@@ -41,12 +41,12 @@ BEST = LOOKS[Status.ANONYMOUS]._replace(edge=LINE, width=3.6)
 
 
 def lattice_picture(explored: Exploration, minimal: npt.NDArray[np.bool_]) -> str:
-    """Draw the nodes of a lattice: each of them if they are few, else how many lose how much on every height.
+    """Draw the nodes of a lattice: each of them if they are few, otherwise how many lose how much at every height.
 
     Parameters
     ----------
-    explored : the nodes and what is known of each.
-    minimal : which of them are solutions above no other solution.
+    explored : the nodes and what is known about each.
+    minimal : which of them are minimal solutions.
     """
     diagram = Diagram(explored, minimal)
     return diagram.drawn() if diagram.fits else loss_over_height(explored)
@@ -54,7 +54,7 @@ def lattice_picture(explored: Exploration, minimal: npt.NDArray[np.bool_]) -> st
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """Nodes as pills in rows by height, the most general on top, with lines between direct neighbors."""
+    """Nodes as pills in rows by height, the most general at the top, with lines between direct neighbors."""
 
     explored: Exploration
     minimal: npt.NDArray[np.bool_]
@@ -84,7 +84,7 @@ class Diagram:
 
     @cached_property
     def _rows(self) -> list[list[int]]:
-        """The nodes of every height, ordered so that neighbors stand near each other."""
+        """The nodes of every height, ordered so that neighbors are close to each other."""
         levels = self.explored.levels.tolist()
         rows = [
             sorted(
@@ -160,7 +160,7 @@ class Diagram:
 
     @cached_property
     def _entries(self) -> list[tuple[str, Looks]]:
-        """What the legend explains."""
+        """The entries of the legend."""
         shown = set(self.explored.status.tolist())
         entries = [(text, LOOKS[status]) for status, text in STATUS_WORDS.items() if status in shown]
         if set(np.flatnonzero(self.minimal).tolist()) - {self.explored.best}:
@@ -175,7 +175,7 @@ class Diagram:
 
     @property
     def _top(self) -> float:
-        """How tall the legend is."""
+        """The height of the legend."""
         return LEGEND_ROW * (1 + max((row for _, row in self._entry_places), default=0)) + MARGIN
 
     def _legend(self) -> Iterator[str]:
@@ -198,11 +198,11 @@ class Diagram:
 
     def _frontier_words(self) -> str:
         frontier = "; ".join(self._labels[node] for node in np.flatnonzero(self.minimal).tolist())
-        return f" Solutions above no other solution: {frontier}." if frontier else ""
+        return f" Minimal solutions: {frontier}." if frontier else ""
 
 
 def _straighten(rows: Sequence[list[int]], neighbors: dict[int, list[int]]) -> None:
-    """Order every row by where the neighbors of its nodes stand in the row before."""
+    """Order every row by the positions of its nodes' neighbors in the row before."""
     for before, row in pairwise(rows):
         place = {node: at - (len(before) - 1) / 2 for at, node in enumerate(before)}
         pulls = {node: [place[near] for near in neighbors[node] if near in place] for node in row}

@@ -1,4 +1,4 @@
-"""The nodes of a large lattice as dots: what they lose over their height."""
+"""The nodes of a large lattice as dots: their loss over their height."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ WIDTH, HEIGHT = 760.0, 430.0
 MARGIN = 16.0
 LEFT, RIGHT, TOP, BOTTOM = 78.0, WIDTH - MARGIN, 72.0, HEIGHT - 62
 LEGEND_ROW = 18.0
-TIERS = 60  # of dots, one above the other
-WIDEST_STRIP = 0.3  # of the room of a height, for dots of one kind
+TIERS = 60  # of dots, stacked
+WIDEST_STRIP = 0.3  # of the space of a height, for dots of one kind
 MOST_TICKS = 6
 ROUND_DIGITS = (1, 2, 5, 10)
 ROUNDING = 1e-9
@@ -36,9 +36,9 @@ Numbers = npt.NDArray[np.float64]
 
 
 def loss_over_height(explored: Exploration) -> str:
-    """Draw how much nodes of every height lose: one dot for those of about the same loss, larger for more nodes.
+    """Draw how much nodes of every height lose: one dot for nodes of about the same loss, larger for more nodes.
 
-    The height is the sum of a node's levels. Where the loss is not known, its lower bound is drawn, hollow.
+    The height is the sum of a node's levels. If the loss is not known, its lower bound is drawn as a hollow dot.
     """
     heights = explored.levels.sum(axis=1, dtype=np.int64)
     shown = np.where(np.isnan(explored.loss), explored.bound, explored.loss)
@@ -62,7 +62,7 @@ def loss_over_height(explored: Exploration) -> str:
 
 
 class NodeKind(NamedTuple):
-    """Nodes that are drawn alike."""
+    """Nodes that are drawn in the same way."""
 
     text: str
     fill: str
@@ -84,7 +84,7 @@ class VerticalAxis:
 
     @classmethod
     def over(cls, values: Numbers) -> VerticalAxis:
-        """Choose an axis that holds all values."""
+        """Choose an axis that contains all values."""
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
         span = high - low or abs(high) or 1.0
         unit = 10.0 ** floor(log10(span / MOST_TICKS))
@@ -93,7 +93,7 @@ class VerticalAxis:
         return cls(_plain(first * step), _plain(max(last, first + 1) * step), step)
 
     def place(self, values: Numbers) -> Numbers:
-        """Return the height of values in the picture."""
+        """Return the vertical position of values in the picture."""
         return np.asarray(BOTTOM - (values - self.low) / (self.high - self.low) * (BOTTOM - TOP))
 
     def drawn(self, title: str) -> Iterator[str]:
@@ -107,7 +107,7 @@ class VerticalAxis:
 
 
 def _plain(number: float) -> float:
-    """Drop digits that only rounding has left."""
+    """Drop digits left by rounding."""
     return float(f"{number:.12g}")
 
 
@@ -124,7 +124,7 @@ def _kinds(explored: Exploration) -> list[NodeKind]:
 
 
 def _dots(x: Numbers, y: Numbers, kind: NodeKind, largest: float) -> Iterator[str]:
-    """Unite nodes that would hide each other into one dot, the larger the more they are."""
+    """Merge nodes that would hide each other into one dot, larger for more nodes."""
     tall = (BOTTOM - TOP) / TIERS
     places, counts = np.unique(np.stack([x, np.round(y / tall)], axis=1), axis=0, return_counts=True)
     most = max(min(largest, tall), 1.2)

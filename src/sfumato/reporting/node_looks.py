@@ -1,4 +1,4 @@
-"""How the nodes of a lattice look in pictures, and what is said about them."""
+"""How the nodes of a lattice look in pictures, and how they are described."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sfumato.reporting.drawing import AFTER, BEFORE, BEFORE_EDGE, INK, text_widt
 from sfumato.reporting.numbers import count
 
 PAPER = "#ffffff"
-LEGEND_LETTER = 6.9  # how wide a letter of a legend is, roughly
+LEGEND_LETTER = 6.9  # the approximate width of a letter in a legend
 LEGEND_GAP = 16.0
 STATUS_WORDS = {
     Status.ANONYMOUS: "anonymous",
@@ -39,7 +39,7 @@ LOOKS = {
 
 
 def node_words(explored: Exploration, node: int) -> str:
-    """Say what is known of a node."""
+    """Describe what is known about a node."""
     levels = ", ".join(f"{name} {level}" for name, level in zip(explored.names, explored.node(node), strict=True))
     parts = [f"{levels}: {STATUS_WORDS[Status(int(explored.status[node]))]}"]
     if not np.isnan(explored.loss[node]):
@@ -50,12 +50,12 @@ def node_words(explored: Exploration, node: int) -> str:
 
 
 def best_title(explored: Exploration, best: int) -> str:
-    """Say what the best node loses."""
+    """Describe what the best node loses."""
     return f"best: {explored.proof.objective} {explored.loss[best]:.4g}"
 
 
 def lattice_words(explored: Exploration) -> str:
-    """Say how many nodes there are of every kind, and which is best."""
+    """Describe how many nodes there are of every kind, and which is best."""
     counts = [
         f"{count(int(np.count_nonzero(explored.status == status)))} {text}" for status, text in STATUS_WORDS.items()
     ]
@@ -64,7 +64,7 @@ def lattice_words(explored: Exploration) -> str:
 
 
 def legend_places(texts: Iterable[str], left: float, right: float, sign: float) -> Iterator[tuple[float, int]]:
-    """Place the entries of a legend, each after a sign of some width, in as many rows as they need.
+    """Place the entries of a legend, each after a marker of some width, in as many rows as needed.
 
     >>> list(legend_places(["anonymous", "not anonymous"], 0, 150, 20))
     [(0, 0), (0, 1)]

@@ -1,15 +1,15 @@
-"""Numbers as people read them, rounded to the side that claims less."""
+"""Numbers for people to read, rounded toward the weaker claim."""
 
 from __future__ import annotations
 
 import math
 
-SLACK = 1e-9  # of one unit of the last digit: an exact 20.0% stays 20.0% whatever the last bits say
+SLACK = 1e-9  # of one unit of the last digit: an exact 20.0% stays 20.0% despite rounding errors
 BEYOND_DIGITS = 1e15
 
 
 def count(number: float) -> str:
-    """Write a count, rounded to a whole number.
+    """Format a count, rounded to a whole number.
 
     >>> count(12345.0)
     '12,345'
@@ -18,7 +18,7 @@ def count(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share with one decimal; what is not nothing does not read as nothing, nor as everything.
+    """Format a share with one decimal; only exactly 0 and 1 read as 0% and 100%.
 
     >>> percent(0.1234), percent(0.00001), percent(0.99999), percent(0), percent(1)
     ('12.3%', '<0.1%', '>99.9%', '0%', '100%')
@@ -31,7 +31,7 @@ def percent(share: float) -> str:
 
 
 def risk(share: float) -> str:
-    """Write a risk as a percentage, rounded up.
+    """Format a risk as a percentage, rounded up.
 
     >>> risk(0.2), risk(1 / 3), risk(1.0)
     ('20.0%', '33.4%', '100%')
@@ -42,7 +42,7 @@ def risk(share: float) -> str:
 
 
 def level(number: float | str, compared: str) -> str:
-    """Write a level with at most four decimals, rounded towards breaking its limit.
+    """Format a level with at most four decimals, rounded toward breaking its limit.
 
     >>> level(3.99999, "at least"), level(0.49921, "at most"), level(5, "at least"), level("infinity", "below")
     ('3.9999', '0.4993', '5', 'infinity')
@@ -59,7 +59,7 @@ def level(number: float | str, compared: str) -> str:
 
 
 def measure(number: float, *, share: bool) -> str:
-    """Write a measure: a share as a percentage, rounded up; other numbers with four digits or as whole numbers.
+    """Format a measure: a share as a percentage, rounded up; other numbers with four digits or as whole numbers.
 
     >>> measure(0.42127, share=True), measure(10.7143, share=False), measure(36170.0, share=False)
     ('42.2%', '10.71', '36,170')

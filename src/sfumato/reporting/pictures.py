@@ -1,4 +1,4 @@
-"""The pictures of a report, as vector graphics without any script: dark on white, readable without colors."""
+"""The pictures of a report, as vector graphics without scripts: dark on white, readable without colors."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from sfumato.reporting.drawing import (
 from sfumato.reporting.numbers import count, percent, risk
 
 WIDTH = 380.0
-LEFT, RIGHT, TOP, BOTTOM = 42.0, WIDTH - 8, 34.0, 204.0  # of the axes that columns stand on
+LEFT, RIGHT, TOP, BOTTOM = 42.0, WIDTH - 8, 34.0, 204.0  # of the axes below columns
 COLUMNS = 18  # of a label beside bars
 NUMBER_HEIGHT = 12.0  # of a number over a column
-LETTER = 6.8  # how wide a letter of 11 points is, roughly
+LETTER = 6.8  # the approximate width of a letter of 11 points
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 MOST_LINES = 5
 MOST_NUMBERED = 9
@@ -36,7 +36,7 @@ THOUSAND, MILLION = 1_000, 1_000_000
 
 
 def legend() -> str:
-    """Show which bars are before and which after."""
+    """Draw the legend: which bars are before and which after."""
     shapes = [
         bar(1, 3, 12, 12, fill=BEFORE, edge=BEFORE_EDGE),
         words(19, 13, "original"),
@@ -48,7 +48,7 @@ def legend() -> str:
 
 
 def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
-    """Draw which share of the records stands in groups of which size, with a line at the smallest size promised."""
+    """Draw the share of records in groups of every size, with a line at the smallest size promised."""
     sides = [[size["records"][side] for size in sizes] for side in ("before", "after")]
     classes = [(_short(size["from"]), f"groups of {_size_text(size)}") for size in sizes]
     shapes, told = _paired_columns(sides, classes, "records in the group (from)")
@@ -59,13 +59,13 @@ def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
 
 
 def exposure_columns(kind: Mapping[str, Any]) -> str:
-    """Draw which share of the persons is exposed how much to one who knows their quasi-identifiers."""
+    """Draw the share of people at every exposure to an adversary who knows their quasi-identifiers."""
     sides = [list(reversed(kind[side]["histogram"].values())) for side in ("before", "after")]
     names = list(reversed(kind["before"]["histogram"]))
     classes = [(_lower_end(name), f"exposure {name}") for name in names]
     shapes, told = _paired_columns(sides, classes, "exposure (from)")
     title = f"Exposure of {kind['attribute'] or 'the identity'} before and after"
-    description = f"Share of persons by exposure. {told}"
+    description = f"Share of people by exposure. {told}"
     return picture(WIDTH, BOTTOM + 44, title=title, description=description, shapes=shapes)
 
 
@@ -73,7 +73,7 @@ def risk_bars(measured: Mapping[str, Any]) -> str:
     """Draw the risks of the original and the published table as pairs of bars from 0 to 100%."""
     smallest = measured["smallest_promised"]
     rows = [("Highest risk of a record", "highest_risk"), ("Average risk of a record", "average_risk")]
-    rows += [("Records that stand alone", "unique")]
+    rows += [("Unique records", "unique")]
     rows += [(f"Records in groups smaller than {smallest}", "share_below")] if smallest > 1 else []
     long, shapes, told = WIDTH - 58, [], []
     for at, (title, key) in enumerate(rows):
@@ -142,9 +142,9 @@ def attribute_picture(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> 
 def _paired_columns(
     sides: Sequence[Sequence[int]], classes: Sequence[tuple[str, str]], axis: str
 ) -> tuple[list[str], str]:
-    """Draw shares of records by class as pairs of columns; give the shapes, and the same in words.
+    """Draw shares of records by class as pairs of columns; return the shapes, and the same in words.
 
-    A class is given by the tick at its left end and by its name.
+    A class is given by the tick at its left end and its name.
     """
     shares = [[records / max(1, sum(side)) for records in side] for side in sides]
     step = (RIGHT - LEFT) / len(classes)
@@ -174,7 +174,7 @@ def _paired_columns(
 
 
 def _label_heights(heights: Sequence[float]) -> list[float]:
-    """Move the upper one of two numbers side by side up where they would overlap; both stay where nothing is beside.
+    """Raise the upper of two adjacent numbers if they would overlap; otherwise leave both in place.
 
     >>> _label_heights([100.0, 96.0]), _label_heights([100.0, 40.0]), _label_heights([100.0, 200.0])
     ([100.0, 88.0], [100.0, 40.0], [100.0, 200.0])
@@ -206,7 +206,7 @@ def _share_axis(most: float, left: float, right: float, top: float, bottom: floa
 
 
 def _bin_labels(texts: Sequence[str], left: float, step: float, bottom: float) -> list[str]:
-    """Write under every so many bins what they hold; the last one is told if it is open."""
+    """Label every so many bins with their content; the last one also if it is open."""
     every = math.ceil((max(text_width(text) for text in texts) * LETTER + 10) / step)
     backwards = texts[-1].endswith("or more")
     shapes: list[str] = []
@@ -242,7 +242,7 @@ def _shares(bars: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) -> tuple
 
 
 def _remainders(attribute: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Make bars of the values that are not named, and of the missing cells."""
+    """Make bars for the values that are not named, and for the missing cells."""
     other, missing = attribute["other"], attribute["missing"]
     found = []
     if other["values"]:
@@ -269,7 +269,7 @@ def _size_text(size: Mapping[str, Any]) -> str:
 
 
 def _short(number: int) -> str:
-    """Write a tick: 20, 5k, 1M."""
+    """Format a tick: 20, 5k, 1M."""
     if number >= MILLION and number % MILLION == 0:
         return f"{number // MILLION}M"
     return f"{number // THOUSAND}k" if number >= THOUSAND and number % THOUSAND == 0 else str(number)

@@ -1,4 +1,4 @@
-"""What receivers are told beside the table: nothing that the table itself does not tell."""
+"""What receivers are told besides the table: nothing that the table itself does not show."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from sfumato.schema.schema import Schema
 
 
 def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
-    """Say what is promised and what an audit of the published table alone finds.
+    """Return what is promised and what an audit of the published table alone finds.
 
-    What the audit knows about the original (`truth`) stays out, and so does everything else of the recipe. Where a
-    model names sensitive values, only those are told that the published table shows.
+    What the audit knows about the original (`truth`) is left out, and so is everything else in the recipe. If a
+    model names sensitive values, only those that the published table shows are included.
     """
     return {
         "sfumato": __version__,
@@ -43,7 +43,7 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
 
 
 def promised(model: PrivacyModel, schema: Schema, shown: Collection[str] | None = None) -> dict[str, Any]:
-    """Return a model with its parameters, and in words; where `shown` is given, of sensitive values only these."""
+    """Return a model with its parameters, and in words; if `shown` is given, only with these sensitive values."""
     parameters = model.parameters()
     if shown is not None:
         columns = set(schema.attributes) - set(model.named_values)
@@ -77,7 +77,7 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
 
 
 def _shown_values(model: PrivacyModel, audit: Audit) -> set[str]:
-    """List the sensitive values that a model reads and the published table shows."""
+    """Return the sensitive values that a model reads and the published table shows."""
     groups = audit.counts.of(model)[1]
     return {
         text
@@ -137,14 +137,14 @@ def _forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn],
 
 
 def forms_of(column: PublishedColumn) -> list[str]:
-    """List the forms that the cells of a quasi-identifier have, in one fixed order."""
+    """Return the forms that the cells of a quasi-identifier have, in a fixed order."""
     found = {_form(label) for label in column.others.values() if not isinstance(label, MissingCell)}
     found |= {"intervals"} if len(column.intervals) else set()
     return [form for form in FORM_WORDS if form in found]
 
 
 def type_words(type_: pa.DataType) -> str:
-    """Name a canonical type in plain words.
+    """Return the name of a canonical type in plain words.
 
     >>> type_words(pa.int64())
     'whole number'

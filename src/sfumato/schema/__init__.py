@@ -1,1 +1,1 @@
-"""Describe: what role and scale every attribute has, and which single cells are sensitive."""
+"""Describe: the role and scale of every attribute, and which single cells are sensitive."""

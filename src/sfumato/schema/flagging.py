@@ -25,7 +25,7 @@ Rule: TypeAlias = "list[Any] | tuple[Literal['<', '<=', '>', '>='], object]"
 def flag(
     data: Frame, schema: Schema, *, mask: Frame | None = None, rules: Mapping[str, Rule] | None = None
 ) -> tuple[SameKind, Schema]:
-    """Say which single cells are sensitive, and give the table and the schema that say so, too.
+    """Mark single cells as sensitive; return the table with the flags and the schema that names them.
 
     For every attribute with a flagged cell the table gets a column `NAME__sensitive`, which is never published. A cell
     is flagged if the mask or a rule says so. A missing cell may be any value, so a rule for its attribute flags it.
@@ -34,8 +34,8 @@ def flag(
     ----------
     data : a pandas, Polars or Arrow table; it is not touched.
     schema : the roles; flagged attributes must be quasi or sensitive.
-    mask : a table of true and false with the same rows, and columns named like the attributes that have flags.
-    rules : for an attribute the list of its sensitive values, or a comparison of numbers or dates with one of
+    mask : a table of booleans with the same rows, whose columns are named like the attributes to flag.
+    rules : for an attribute, the list of its sensitive values, or a comparison of numbers or dates with one of
         `<`, `<=`, `>` and `>=`.
 
     Examples
@@ -57,7 +57,7 @@ def flag(
     schema.check_columns(table.column_names)
     flags = {} if mask is None else _masked(to_arrow(mask)[0], table.num_rows)
     if not isinstance(rules or {}, Mapping):
-        raise SchemaError("The rules must be a mapping from column names.")
+        raise SchemaError("The rules must be a mapping with column names as keys.")
     for name in (*flags, *(rules or {})):
         _refuse_name(name, schema, table.column_names)
     for name, rule in (rules or {}).items():
@@ -65,7 +65,7 @@ def flag(
         flags[name] = pc.or_(flags[name], ruled) if name in flags else ruled
     found = {name: column for name, column in flags.items() if pc.any(column).as_py()}
     if not found:
-        raise SchemaError("No cell at all is flagged; give a mask with a true cell, or rules that cells satisfy.")
+        raise SchemaError("No cell is flagged; give a mask with a true cell, or rules that some cell satisfies.")
     for name, column in found.items():
         table = table.append_column(name + FLAG_SUFFIX, column)
     return kind.restore_aligned(table), replace(
@@ -78,22 +78,22 @@ def _masked(mask: pa.Table, rows: int) -> dict[str, pa.ChunkedArray]:
     import pyarrow as pa
 
     if mask.num_rows != rows:
-        raise SchemaError(f"The mask has {mask.num_rows:,} rows and the table {rows:,}; give one flag for every cell.")
+        raise SchemaError(f"The mask has {mask.num_rows:,} rows but the table has {rows:,}; flag every cell.")
     for name in mask.column_names:
         if not pa.types.is_boolean(mask[name].type) or mask[name].null_count:
-            raise SchemaError(f"Column {name!r} of the mask must hold true or false in every row.")
+            raise SchemaError(f"Column {name!r} of the mask must be true or false in every row.")
     return {name: mask[name] for name in mask.column_names}
 
 
 def _refuse_name(name: str, schema: Schema, columns: list[str]) -> None:
-    """Refuse flags for what is no attribute that can have them, or has them already."""
+    """Refuse flags for attributes that cannot have them or already do."""
     known = (*schema.quasi, *schema.sensitive)
     if name not in known:
         hint = did_you_mean(str(name), known) or f"; give it the role {Role.QUASI} or {Role.SENSITIVE}."
-        raise SchemaError(f"Cells of {name!r} cannot be flagged, whose role is not quasi or sensitive{hint}")
+        raise SchemaError(f"Cells of {name!r} cannot be flagged, because its role is not quasi or sensitive{hint}")
     if name in schema.flags or name + FLAG_SUFFIX in columns:
         raise SchemaError(
-            f"Attribute {name!r} has flags already, or the table a column {name + FLAG_SUFFIX!r}; drop these first."
+            f"Attribute {name!r} already has flags, or the table has a column {name + FLAG_SUFFIX!r}; drop them first."
         )
 
 
@@ -107,7 +107,7 @@ def _ruled(name: str, column: pa.ChunkedArray, rule: object) -> pa.ChunkedArray:
         flags = _compared(name, column, *rule)
     else:
         raise SchemaError(
-            f"The rule for {name!r} must be a list of values, or a comparison such as ('>=', 65) with one of "
+            f"The rule for {name!r} must be a list of values or a comparison such as ('>=', 65) with one of "
             f"{', '.join(COMPARISONS)}."
         )
     return pc.fill_null(flags, fill_value=True)
@@ -121,16 +121,16 @@ def _listed(name: str, column: pa.ChunkedArray, values: list[object]) -> pa.Chun
 
     if any(value is None for value in values):
         raise SchemaError(
-            f"The rule for {name!r} lists a missing value; leave it out, because missing cells are flagged."
+            f"The rule for {name!r} lists a missing value; drop it, because missing cells are flagged anyway."
         )
     try:
         wanted = pa.array([text(value) for value in values], pa.string())
     except TypeError:
-        raise SchemaError(f"The rule for {name!r} lists something that no cell can hold; list values.") from None
+        raise SchemaError(f"The rule for {name!r} lists something that cannot be a value; drop it.") from None
     shown = texts(column)
     unknown = len(values) - int(pc.sum(pc.is_in(wanted, value_set=shown.unique())).as_py())
     if unknown:
-        raise SchemaError(f"The rule for {name!r} lists {unknown} values that the column does not have; correct them.")
+        raise SchemaError(f"The rule for {name!r} lists {unknown} values that are not in the column; correct them.")
     flags = pc.if_else(pc.is_null(shown), None, pc.is_in(shown, value_set=wanted))
     return pa.chunked_array([flags]) if isinstance(flags, pa.Array) else flags
 
@@ -147,5 +147,5 @@ def _compared(name: str, column: pa.ChunkedArray, sign: str, bound: object) -> p
     except (pa.ArrowException, TypeError, ValueError):
         pass
     raise SchemaError(
-        f"The rule for {name!r} cannot compare this; give a number for a column of numbers, a date for dates."
+        f"The rule for {name!r} cannot be compared; give a number for a column of numbers, or a date for dates."
     )

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 
 class Missing(StrEnum):
-    """What a missing value is taken to mean.
+    """How a missing value is read.
 
     own-value: missing is a value like any other and equals only itself. matches-all: a missing
     quasi-identifier may be anything, so it matches every value; a missing sensitive value may be

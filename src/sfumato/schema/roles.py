@@ -8,8 +8,8 @@ from enum import StrEnum
 class Role(StrEnum):
     """What happens to an attribute.
 
-    identifier: names a person, never published. quasi: known to the adversary, generalized. sensitive: what
-    she wants to learn, protected by models. insensitive: published as it is.
+    identifier: identifies a person, never published. quasi: known to the adversary, generalized. sensitive: what
+    she wants to learn, protected by models. insensitive: published unchanged.
     """
 
     IDENTIFIER = "identifier"

@@ -1,4 +1,4 @@
-"""Scales: what may be compared with what inside one attribute."""
+"""Scales: how the values of one attribute can be compared."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 class Scale(StrEnum):
     """How the values of an attribute relate to each other.
 
-    numeric: numbers and dates, with distances. ordinal: an order, no distances. categorical: a taxonomy
-    says what belongs together. nominal: equal or not (booleans, names of things).
+    numeric: numbers and dates, with distances. ordinal: an order without distances. categorical: a taxonomy
+    groups the values. nominal: values are equal or not (booleans, labels).
     """
 
     NUMERIC = "numeric"
@@ -20,7 +20,7 @@ class Scale(StrEnum):
 
     @property
     def ordered(self) -> bool:
-        """Whether values between two others are between them in meaning, too."""
+        """Whether a value between two others is also between them in meaning."""
         return self in {Scale.NUMERIC, Scale.ORDINAL}
 
 

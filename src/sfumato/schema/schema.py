@@ -20,20 +20,20 @@ Choice = TypeVar("Choice", Scale, Missing)
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
-    """Say what every attribute of a table is.
+    """Describe the attributes of a table: roles, scales, hierarchies and missing values.
 
-    Columns of the table that no role names are left out of the release.
+    Columns without a role are left out of the release.
 
     Parameters
     ----------
-    identifier : attributes that name a person; never published.
+    identifier : attributes that identify a person; never published.
     quasi : attributes that an adversary may know; generalized.
-    sensitive : attributes that must not be learned about a person.
-    insensitive : attributes published as they are.
+    sensitive : attributes that nobody should learn about a person.
+    insensitive : attributes published unchanged.
     hierarchies : how an attribute can be generalized, e.g. `{"age": Intervals(5, 10)}`.
-    scales : the scale of an attribute where it does not follow from its type or hierarchy.
+    scales : the scale of an attribute if it does not follow from its type or hierarchy.
     orders : all values of an ordinal attribute, from lowest to highest.
-    flags : boolean columns that say per record whether this attribute's cell is sensitive
+    flags : boolean columns that say for every record whether the cell of this attribute is sensitive
         (a semi-sensitive attribute), e.g. `{"age": "age__sensitive"}`; never published.
     missing : `"own-value"` or `"matches-all"`, see `Missing`.
 
@@ -60,7 +60,7 @@ class Schema:
         _refuse_repeated(self._by_role())
         for what in ("hierarchies", "scales", "orders", "flags"):
             if not isinstance(getattr(self, what), Mapping):
-                raise SchemaError(f"Schema.{what} must be a mapping from column names.")
+                raise SchemaError(f"Schema.{what} must be a mapping with column names as keys.")
         object.__setattr__(self, "hierarchies", {name: _builder(name, h) for name, h in self.hierarchies.items()})
         object.__setattr__(self, "flags", dict(self.flags))
         object.__setattr__(self, "orders", {name: _order(name, order) for name, order in self.orders.items()})
@@ -85,7 +85,7 @@ class Schema:
         raise SchemaError(f"Attribute {name!r} has no role{did_you_mean(name, self.attributes)}")
 
     def of_quasi(self) -> Schema:
-        """Keep the quasi-identifiers only, with what is said about them."""
+        """Return a schema of the quasi-identifiers only."""
         known = set(self.quasi)
         return Schema(
             quasi=self.quasi,
@@ -96,12 +96,12 @@ class Schema:
         )
 
     def check_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Refuse roles for columns that the table lacks; return the columns that no role names."""
+        """Refuse roles for columns that are not in the table; return the columns without a role."""
         known = {*self.attributes, *self.flags.values()}
         for name in (*self.attributes, *self.flags.values()):
             if name not in columns:
-                hint = did_you_mean(name, columns) or f"; it has {_listed(columns)}."
-                raise SchemaError(f"Schema names {name!r}, which the table lacks{hint}")
+                hint = did_you_mean(name, columns) or f"; the table has {_listed(columns)}."
+                raise SchemaError(f"Schema names {name!r}, which is not in the table{hint}")
         return tuple(name for name in columns if name not in known)
 
     def _by_role(self) -> dict[Role, tuple[str, ...]]:
@@ -110,7 +110,7 @@ class Schema:
     def _refuse_unknown(self, what: str, given: Mapping[str, object]) -> None:
         for name in given:
             if name not in self.attributes:
-                hint = did_you_mean(name, self.attributes) or "; give it a role, too."
+                hint = did_you_mean(name, self.attributes) or "; give it a role."
                 raise SchemaError(f"Schema.{what} names {name!r}, which has no role{hint}")
 
 
@@ -119,7 +119,7 @@ def _names(role: str, given: object) -> tuple[str, ...]:
         raise SchemaError(f"Schema.{role} must be a list of column names; got {type(given).__name__}.")
     names = tuple(given)
     if not all(isinstance(name, str) for name in names):
-        raise SchemaError(f"Schema.{role} must be a list of column names, each a text.")
+        raise SchemaError(f"Schema.{role} must be a list of column names, each a string.")
     return names
 
 
@@ -136,10 +136,12 @@ def _order(name: str, given: object) -> tuple[str, ...]:
 
     values = list(given)
     if any(value is None for value in values):
-        raise SchemaError(f"Schema.orders[{name!r}] holds a missing value; leave it out.")
+        raise SchemaError(f"Schema.orders[{name!r}] contains a missing value; drop it.")
     order = tuple(text(value) for value in values)
     if len(set(order)) < len(order):
-        raise SchemaError(f"Schema.orders[{name!r}] repeats {len(order) - len(set(order))} values; keep each once.")
+        raise SchemaError(
+            f"Schema.orders[{name!r}] repeats {len(order) - len(set(order))} values; list each only once."
+        )
     return order
 
 
@@ -148,7 +150,7 @@ def _refuse_repeated(by_role: Mapping[Role, tuple[str, ...]]) -> None:
     for role, names in by_role.items():
         for name in names:
             if name in seen:
-                raise SchemaError(f"Attribute {name!r} is given a role twice: {seen[name]} and {role}; keep one.")
+                raise SchemaError(f"Attribute {name!r} is listed twice, as {seen[name]} and as {role}; keep one.")
             seen[name] = role
 
 

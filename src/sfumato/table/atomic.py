@@ -1,4 +1,4 @@
-"""Files and folders that are either written completely or not at all."""
+"""Write files and folders either completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """Return a temporary path beside a file, and move what was written there into place at the end.
+    """Yield a temporary path next to a file, and move what was written there into place at the end.
 
-    After any failure, an interruption included, the temporary file is gone and an older target is as it was.
+    After any failure, including an interruption, the temporary file is gone and an existing target is unchanged.
     An OSError becomes a WriteError.
     """
     target = Path(os.path.realpath(target))
     _refuse_missing_parent(target)
     if target.is_dir():
-        raise WriteError(f"{target} is a folder; name a file in it.")
+        raise WriteError(f"{target} is a folder; choose a file in it.")
     if target.exists() and not target.is_file():
-        raise WriteError(f"{target} is no regular file; name another one.")
+        raise WriteError(f"{target} is not a regular file; choose another one.")
     temporary = _beside(target)
     try:
         yield temporary
@@ -45,10 +45,10 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Return a new folder beside a target, and move it into place when it is complete.
+    """Yield a new folder next to a target, and move it into place once it is complete.
 
-    A target that already holds files is refused unless `replace` is given; then it is removed only after the
-    new folder is complete. After any failure the new folder is gone and an older target is as it was.
+    A target that already contains files is refused unless `replace` is given; then it is removed only after the
+    new folder is complete. After any failure the new folder is gone and an existing target is unchanged.
     """
     target = Path(os.path.realpath(target))
     _refuse_missing_parent(target)
@@ -75,15 +75,15 @@ def _beside(target: Path) -> Path:
 
 def _refuse_missing_parent(target: Path) -> None:
     if not target.parent.is_dir():
-        raise WriteError(f"The folder {target.parent} does not exist; make it first.")
+        raise WriteError(f"The folder {target.parent} does not exist; create it first.")
 
 
 def refuse_occupied(target: Path, *, replace: bool) -> None:
-    """Refuse a target that is a file or, unless it may be replaced, a folder that holds anything."""
+    """Refuse a target that is a file or, unless it may be replaced, a folder that is not empty."""
     if target.exists() and not target.is_dir():
-        raise WriteError(f"{target} is a file; name a folder.")
+        raise WriteError(f"{target} is a file; choose a folder.")
     if not replace and target.is_dir() and any(target.iterdir()):
-        raise WriteError(f"{target} already holds files; name another folder or ask to replace it.")
+        raise WriteError(f"{target} already contains files; choose another folder or ask to replace it.")
 
 
 def _refused(target: Path, error: OSError) -> WriteError:
@@ -97,7 +97,7 @@ def _sync(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a move durable where folders can be synced; elsewhere the system does it in its own time."""
+    """Make a move durable if the system can sync folders; otherwise it does so in its own time."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

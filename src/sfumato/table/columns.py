@@ -31,14 +31,14 @@ KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
 
 
 def refuse_duplicates(names: Iterable[str]) -> None:
-    """Refuse a table in which two columns have one name."""
+    """Refuse a table with two columns of the same name."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise SchemaError(f"Several columns are named {twice[0]!r}; give every column its own name.")
 
 
 def canonical_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Bring a column to its canonical type; a column without any value becomes text."""
+    """Convert a column to its canonical type; a column without any value becomes text."""
     kind = column.type
     if column.null_count == len(column):
         _refuse_unsupported(name, kind)
@@ -72,13 +72,13 @@ def _refuse_unsupported(name: str, kind: pa.DataType) -> None:
     )
     if not known:
         raise SchemaError(
-            f"Column {name!r} has the type {kind}, which Sfumato cannot publish;"
-            " convert it to text, numbers, dates or booleans, or leave it out."
+            f"Column {name!r} has type {kind}, which Sfumato cannot publish;"
+            " convert it to text, numbers, dates or booleans, or drop it."
         )
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Return whether a type is one of Arrow's spellings of text."""
+    """Return whether a type is one of Arrow's text types."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -118,13 +118,13 @@ def _whole(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
-        raise SchemaError(f"Column {name!r} holds whole numbers beyond 64 bits; convert it to text.") from None
+        raise SchemaError(f"Column {name!r} contains whole numbers of more than 64 bits; convert it to text.") from None
 
 
 def _float(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     infinite = pc.sum(pc.is_inf(column)).as_py() or 0
     if infinite:
-        raise SchemaError(f"Column {name!r} holds infinite values (in {infinite} rows); replace or empty them.")
+        raise SchemaError(f"Column {name!r} contains infinite values (rows: {infinite}); replace or clear them.")
     numbers = pc.add(pc.if_else(pc.is_nan(column), None, column), 0.0)
     if numbers.null_count == len(numbers):
         return pa.chunked_array([pa.nulls(len(numbers), pa.string())])
@@ -140,7 +140,7 @@ def _decimal(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _moment(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return moments as naive timestamps (UTC where they had a zone), or as dates when all are at midnight."""
+    """Return datetimes as naive timestamps (UTC if they had a time zone), or as dates if all are at midnight."""
     if pa.types.is_date64(column.type):
         column = column.cast(pa.timestamp("ms"))
     moments = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.timestamp("us"))
@@ -149,7 +149,7 @@ def _moment(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def kinds_of(types: Iterable[type]) -> list[str]:
-    """Name the kinds of values that Python types stand for, in a fixed order."""
+    """Name the kinds of values that Python types represent, in a fixed order."""
     found = {_kind_of(each) for each in types if each is not type(None)}
     order = [kind for kind, _ in KINDS]
     return [kind for kind in order if kind in found] + sorted(found.difference(order))
@@ -160,7 +160,7 @@ def _kind_of(each: type) -> str:
 
 
 def refuse_mixture(name: str, types: Iterable[type]) -> None:
-    """Refuse a column whose Python values are of several kinds.
+    """Refuse a column with Python values of several kinds.
 
     >>> refuse_mixture("zip", {str, int})
     Traceback (most recent call last):
@@ -173,7 +173,7 @@ def refuse_mixture(name: str, types: Iterable[type]) -> None:
 
 
 def column_of(name: str, values: Sequence[object]) -> pa.Array:
-    """Make an Arrow column of Python values, all of one kind or None."""
+    """Make an Arrow column from Python values, all of one kind or None."""
     types = set(map(type, values))
     refuse_mixture(name, types)
     moments = [issubclass(each, datetime) for each in types if issubclass(each, date)]
@@ -183,5 +183,5 @@ def column_of(name: str, values: Sequence[object]) -> pa.Array:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise SchemaError(
-            f"Column {name!r} holds values that do not fit one type; convert it to text, numbers, dates or booleans."
+            f"Column {name!r} contains values that do not fit one type; convert it to text, numbers, dates or booleans."
         ) from None

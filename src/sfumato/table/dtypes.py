@@ -1,4 +1,4 @@
-"""The way back: canonical columns regain the dtype they had before."""
+"""The way back: canonical columns regain their original dtypes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """What a column was before it became canonical."""
+    """The dtype of a column before it became canonical."""
 
     column: str
     canonical: pa.DataType
@@ -22,7 +22,7 @@ class Original:
 
 
 def arrow_frame(table: pa.Table, dtypes: Mapping[str, pa.DataType]) -> pa.Table:
-    """Return a canonical table with the Arrow types it had before."""
+    """Return a canonical table with its original Arrow types."""
     columns = [_arrow_column(table.column(name), dtypes.get(name)) for name in table.column_names]
     return pa.table(columns, names=table.column_names)
 
@@ -39,7 +39,7 @@ def _arrow_column(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.Chunk
 
 
 def _bridge(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return the type from which Arrow can cast a canonical column to an original type."""
+    """Return a type from which Arrow can cast a canonical column to its original type."""
     if pa.types.is_time(kind):
         return pc.binary_join_element_wise("1970-01-01", column, "T").cast(pa.timestamp("us"))
     if pa.types.is_decimal(kind):
@@ -52,7 +52,7 @@ def _bridge(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def polars_frame(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
-    """Return a canonical table as a Polars DataFrame with the dtypes it had before."""
+    """Return a canonical table as a Polars DataFrame with its original dtypes."""
     import polars as pl
 
     return pl.DataFrame([_polars_column(name, table.column(name), dtypes.get(name)) for name in table.column_names])
@@ -77,7 +77,7 @@ def _polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
 
 
 def pandas_frame(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
-    """Return a canonical table as a pandas DataFrame with the dtypes it had before."""
+    """Return a canonical table as a pandas DataFrame with its original dtypes."""
     import pandas as pd
 
     columns = {name: _pandas_column(table.column(name), dtypes.get(name)) for name in table.column_names}
@@ -98,7 +98,7 @@ def _pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
 
 
 def _natural_pandas_column(column: pa.ChunkedArray) -> Any:
-    """Return the dtype pandas would choose, but keep whole numbers and booleans beside missing values."""
+    """Return the dtype pandas would choose, but keep whole numbers and booleans despite missing values."""
     import pandas as pd
 
     kind = column.type
@@ -128,7 +128,7 @@ def _as_pandas_dtype(column: pa.ChunkedArray, natural: Any, dtype: Any) -> Any:
 
 
 def _categories(natural: Any, dtype: Any) -> Any:
-    """Rebuild a categorical from the values that occur, in the old order if that order means something."""
+    """Rebuild a categorical from the values that occur, in the original order if it was ordered."""
     import pandas as pd
 
     present = natural.dropna().unique()

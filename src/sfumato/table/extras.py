@@ -1,4 +1,4 @@
-"""Libraries that are installed only by those who need them."""
+"""Optional libraries, installed only by those who need them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def optional_library(module: str, *, extra: str, error: type[SfumatoError]) -> Any:
-    """Import a library of an extra, or say how to install it."""
+    """Import the library of an extra, or say how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:
         raise error(
-            f'The library {module.partition(".")[0]} is needed; install it by pip install "sfumato[{extra}]".'
+            f'The library {module.partition(".")[0]} is needed; install it with pip install "sfumato[{extra}]".'
         ) from None

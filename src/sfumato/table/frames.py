@@ -1,4 +1,4 @@
-"""Dataframes of any kind in, the same kind out; the only file that knows narwhals."""
+"""Dataframes of any kind in, the same kind out; the only module that uses narwhals."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ SameKind: TypeAlias = Any
 
 
 def canonical(table: pa.Table) -> pa.Table:
-    """Bring every column to a canonical type, so that equal tables are equal wherever they came from.
+    """Convert every column to a canonical type, so that equal tables are equal wherever they came from.
 
     The types are text, int64, float64, bool, date32 and timestamp[us]. Floats that are all whole become
-    int64, NaN becomes missing, negative zero becomes zero, moments that are all at midnight become dates,
-    moments with a time zone are told in UTC, times of day become text, and a column without any value becomes
+    int64, NaN becomes missing, negative zero becomes zero, datetimes that are all at midnight become dates,
+    datetimes with a time zone are given in UTC, times of day become text, and a column without any value becomes
     text.
 
     >>> canonical(pa.table({"age": [39.0, float("nan")]})).schema.field("age").type
@@ -59,7 +59,7 @@ class FrameKind:
 
     A column gets its original dtype back if it still has the canonical type it came in with and its values
     fit; otherwise it keeps the natural dtype of its new values. Categories that no longer occur are
-    forgotten, because a list of categories would tell values that were not published.
+    dropped, because a list of categories would reveal values that were not published.
     """
 
     name: str
@@ -67,7 +67,7 @@ class FrameKind:
     index: Any = field(default=None, repr=False, compare=False)
 
     def restore(self, table: pa.Table) -> SameKind:
-        """Return a canonical table as the same kind of dataframe, with a fresh index."""
+        """Return a canonical table as the same kind of dataframe, with a new index."""
         known = {original.column: original for original in self.originals}
         dtypes = {
             name: known[name].dtype
@@ -87,7 +87,7 @@ class FrameKind:
         return nw.from_arrow(table, backend=backend).to_native()
 
     def restore_aligned(self, table: pa.Table) -> SameKind:
-        """Return a table whose row i is the original row i, with the original pandas index."""
+        """Return a table in which row i is the original row i, with the original pandas index."""
         frame = self.restore(table)
         if self.index is None:
             return frame
@@ -97,9 +97,9 @@ class FrameKind:
 
 
 def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
-    """Take any dataframe as a canonical Arrow table, with its kind to restore it later.
+    """Convert any dataframe to a canonical Arrow table, and return its kind to restore it later.
 
-    The caller's object is never changed. A pandas index is remembered but is no column.
+    The caller's object is never changed. A pandas index is remembered but is not a column.
     """
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
@@ -164,13 +164,13 @@ def _from_series(column: Any) -> pa.Array:
         return column.to_arrow()
     except (pa.ArrowException, TypeError, ValueError):
         raise SchemaError(
-            f"Column {column.name!r} has the type {type(column.dtype).__name__}, which Sfumato cannot"
-            " publish; convert it to text, numbers, dates or booleans, or leave it out."
+            f"Column {column.name!r} has type {type(column.dtype).__name__}, which Sfumato cannot"
+            " publish; convert it to text, numbers, dates or booleans, or drop it."
         ) from None
 
 
 def _from_pandas(name: str, series: Any) -> pa.Array:
-    """Convert one pandas column; numbers are copied, so that later changes by the caller stay out."""
+    """Convert one pandas column; numbers are copied, so that later changes by the caller have no effect."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.SparseDtype):
@@ -185,6 +185,6 @@ def _from_pandas(name: str, series: Any) -> pa.Array:
         return pa.array(series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
         raise SchemaError(
-            f"Column {name!r} has the type {series.dtype.name}, which Sfumato cannot publish;"
-            " convert it to text, numbers, dates or booleans, or leave it out."
+            f"Column {name!r} has type {series.dtype.name}, which Sfumato cannot publish;"
+            " convert it to text, numbers, dates or booleans, or drop it."
         ) from None

@@ -1,4 +1,4 @@
-"""SQLite files that one process at a time holds, and whose changes are on the disk when it lets go."""
+"""SQLite files that one process at a time holds, with all changes on disk when it lets go."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 from sfumato.exceptions import ReadError, WriteError
 
-PATIENCE = 60.0  # seconds that a process waits for the others
+PATIENCE = 60.0  # seconds to wait for other processes
 
 
 @contextmanager
 def held(path: Path, what: str) -> Iterator[sqlite3.Connection]:
-    """Hold a file alone; everything that is written is on the disk when this ends, or nothing is.
+    """Hold a file exclusively; when this ends, either everything written is on disk or nothing is.
 
     `what` names the file's purpose in refusals.
     """
@@ -34,7 +34,7 @@ def held(path: Path, what: str) -> Iterator[sqlite3.Connection]:
             store.execute("COMMIT")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorname.startswith("SQLITE_BUSY"):
-            raise WriteError(f"The {what} file {path} is busy; ask again later.") from None
+            raise WriteError(f"The {what} file {path} is busy; try again later.") from None
         if error.sqlite_errorname == "SQLITE_ERROR":
             raise damaged(path, what) from None
         raise WriteError(f"The {what} file {path} cannot be written, so nothing is answered.") from None
@@ -43,9 +43,9 @@ def held(path: Path, what: str) -> Iterator[sqlite3.Connection]:
 
 
 def create(path: Path, what: str, schema: str, said: Mapping[str, str]) -> bool:
-    """Make a file that only its owner may read, with these tables and what it says of itself, unless it is there.
+    """Create a file with these tables and facts that only its owner may read, unless it exists.
 
-    It appears complete, so that an empty file is always a damaged one. Tells whether it was made.
+    The file appears complete, so an empty file is always a damaged one. Returns whether the file was created.
     """
     if path.exists():
         return False
@@ -68,10 +68,10 @@ def create(path: Path, what: str, schema: str, said: Mapping[str, str]) -> bool:
 
 
 def facts(store: sqlite3.Connection) -> dict[str, str]:
-    """Return what a file says of itself."""
+    """Return the facts that a file states about itself."""
     return dict(store.execute("SELECT name, value FROM facts"))
 
 
 def damaged(path: Path, what: str) -> ReadError:
-    """Say that a file is not what it should be."""
-    return ReadError(f"{path} is no {what} file or is damaged, so nothing is answered; restore it from a copy.")
+    """Return the error for a file that is not what it should be."""
+    return ReadError(f"{path} is not a valid {what} file, so nothing is answered; restore it from a copy.")

@@ -1,4 +1,4 @@
-"""Numbers and moments of canonical columns on one axis of real numbers."""
+"""Numbers and datetimes of canonical columns as real numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DAY = 86_400_000_000  # in microseconds
 
 
 def has_distances(type_: pa.DataType) -> bool:
-    """Return whether values of a canonical type are numbers or moments.
+    """Return whether values of a canonical type are numbers or datetimes.
 
     >>> has_distances(pa.date32()), has_distances(pa.bool_())
     (True, False)
@@ -21,7 +21,7 @@ def has_distances(type_: pa.DataType) -> bool:
 
 
 def to_numbers(column: pa.ChunkedArray) -> Numbers:
-    """Return numbers as they are and moments in days; an empty cell is NaN.
+    """Return numbers unchanged and datetimes in days; an empty cell is NaN.
 
     >>> to_numbers(pa.chunked_array([["1970-01-03", None]]).cast(pa.date32())).tolist()
     [2.0, nan]

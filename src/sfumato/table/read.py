@@ -1,4 +1,4 @@
-"""Read a table from anywhere: the suffix of a file or the scheme of a URL tells how."""
+"""Read a table from anywhere: the suffix of a file or the scheme of a URL determines how."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def read(
     source : a file (.csv, .tsv, .txt, each also with .gz, .parquet, .pq, .xlsx), a database URL such as
         `sqlite:///census.db`, `duckdb:///census.duckdb` or `postgresql://user:password@host/census`, or what a format
         of another package reads.
-    table, query : in a database, one of them.
-    sheet : in a workbook; the first if not given.
-    separator, encoding : of a text file; detected if not given.
+    table, query : for a database, one of the two.
+    sheet : for a workbook; by default the first.
+    separator, encoding : for a text file; by default detected.
     missing : spellings of a missing value in text files and workbooks; the usual ones if not given.
     """
     given: dict[str, object] = {"table": table, "query": query, "sheet": sheet}
@@ -63,12 +63,12 @@ def _read(form: Format, source: str | os.PathLike[str], options: dict[str, objec
 
 def _refuse_unreadable(path: Path) -> None:
     if path.is_dir():
-        raise ReadError(f"{path} is a folder; name one file in it.")
+        raise ReadError(f"{path} is a folder; choose a file in it.")
     if not path.exists():
         others = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
         raise ReadError(f"There is no file {path}{did_you_mean(path.name, others) or '.'}")
     if not path.is_file():
-        raise ReadError(f"{path} is no regular file; copy it into one.")
+        raise ReadError(f"{path} is not a regular file; copy it into one.")
     try:
         with path.open("rb") as file:
             first = file.read(1)

@@ -1,4 +1,4 @@
-"""The canonical text of a value, the same for every dataframe kind and file format."""
+"""The canonical text of a value, the same for every kind of dataframe and file format."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SMALLEST_PLAIN_FLOAT = 1e-4  # Python's repr writes smaller numbers with an expo
 
 
 def text(value: object) -> str:  # noqa: PLR0911 - one line per type
-    """Return the canonical text of one value that is not missing.
+    """Return the canonical text of a value that is not missing.
 
-    Numbers lose a trailing ".0", dates are ISO, moments have a "T" and are told in UTC if they had a zone.
+    Numbers lose a trailing ".0", dates are ISO, datetimes have a "T" and are in UTC if they had a time zone.
 
     >>> [text(value) for value in (39, 39.0, 0.5, 1e-05, True, "a b")]
     ['39', '39', '0.5', '1e-05', 'true', 'a b']
@@ -71,7 +71,7 @@ def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
-    """Return the distinct values of a column and, for every element, its place among them.
+    """Return the distinct values of a column and, for every element, its index among them.
 
     >>> distinct, codes = coded(pa.chunked_array([["b", "a"], ["a", None]]))
     >>> distinct.to_pylist(), codes.to_pylist()
@@ -110,7 +110,7 @@ def _float_text(value: float) -> str:
 
 
 def _float_texts(values: pa.Array) -> pa.Array:
-    """Let Arrow write the numbers where it agrees with Python's repr, and Python write the rest."""
+    """Let Arrow format the numbers where it agrees with Python's repr, and Python format the others."""
     values = pc.add(pc.if_else(pc.is_nan(values), None, values), 0.0)
     written = values.cast(pa.string())
     otherwise = pc.or_(pc.match_substring(written, "e"), pc.less(pc.abs(values), SMALLEST_PLAIN_FLOAT))

@@ -1,4 +1,4 @@
-"""Write a table anywhere: the suffix of a file or the scheme of a URL tells how."""
+"""Write a table anywhere: the suffix of a file or the scheme of a URL determines how."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def write(
 
     Parameters
     ----------
-    table : what to write: a pandas, Polars or Arrow table.
+    table : a pandas, Polars or Arrow table.
     target : a file or a database URL, as for `read`; an existing file is replaced.
-    table_name : in a database, the name of the new table.
-    excel_safe : in text files, disarm cells that a spreadsheet would execute; workbooks hold them as text.
-    if_exists : in a database, whether to refuse (`"fail"`, the default) or replace a table of that name.
+    table_name : for a database, the name of the new table.
+    excel_safe : for text files, escape cells that a spreadsheet would run as formulas; workbooks store text.
+    if_exists : for a database, whether to refuse (`"fail"`, the default) or replace an existing table of that name.
     """
     content, _ = to_arrow(table)
     form = format_of(target, WriteError)

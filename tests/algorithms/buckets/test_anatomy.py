@@ -131,7 +131,7 @@ def test_no_suppression_helps_where_values_are_too_few():
 REFUSED = {
     "not identities": ([sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=2, sensitive=D)], {}),
     "hides values, not": ([sf.KLAnonymity(k=2, l=2, sensitive=D)], {}),
-    "l of at least 2": ([sf.FrequencyLDiversity(l=1, sensitive=D)], {}),
+    "l > 1": ([sf.FrequencyLDiversity(l=1, sensitive=D)], {}),
     "no model protects it": ([sf.KAnonymity(k=1)], {}),
 }
 

@@ -272,7 +272,7 @@ def test_two_attributes_other_models_and_unknown_cells_are_refused():
     two = [sf.KLAnonymity(k=2, l=2, sensitive=name) for name in (D, "salary")]
     with pytest.raises(sf.UnsupportedModelError, match="'disease', 'salary'"):
         sf.anonymize(table, schema, two, CrossBucket())
-    with pytest.raises(sf.UnsupportedModelError, match="cannot serve TCloseness"):
+    with pytest.raises(sf.UnsupportedModelError, match="does not support TCloseness"):
         sf.anonymize(table, schema, [sf.TCloseness(t=0.3, sensitive=D)], CrossBucket())
     lost = table.set_column(2, D, pa.array(["flu", None, "ulcer"] * 3))
     with pytest.raises(sf.UnsupportedModelError, match="3 missing cells"):

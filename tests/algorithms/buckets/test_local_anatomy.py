@@ -177,7 +177,7 @@ def test_permutations_inside_a_bucket_are_uniform():
 REFUSED = [
     ([sf.KAnonymity(k=2), FOUR[0]], "use LocalAnatomyGeneralization"),
     ([sf.KAnonymity(k=1)], "has no model for the flagged cells of column 'age'"),
-    ([sf.FrequencyLDiversity(l=1, sensitive="age")], "ask for l of at least 2"),
+    ([sf.FrequencyLDiversity(l=1, sensitive="age")], "choose l > 1"),
 ]
 
 
@@ -190,7 +190,7 @@ def test_what_local_anatomy_cannot_do_is_refused(models, sentence):
 def test_a_sensitive_attribute_without_a_model_is_refused():
     schema = sf.Schema(quasi=["age"], sensitive=["disease"], flags={"age": "age__sensitive"})
     table = ages([20, 21, 22, 23], disease=["flu", "cold", "flu", "cold"])
-    with pytest.raises(sf.UnsupportedModelError, match="column 'disease' beside exact quasi-identifiers"):
+    with pytest.raises(sf.UnsupportedModelError, match="column 'disease' next to exact quasi-identifiers"):
         sf.anonymize(table, schema, [sf.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
 
 

@@ -117,7 +117,7 @@ def test_all_flagged_is_one_group_and_none_flagged_is_refused():
     models = [sf.KAnonymity(k=6), *(sf.FrequencyLDiversity(l=3, sensitive=name) for name in ("age", "zip"))]
     assert sf.anonymize(table, schema, models, LocalAnatomyGeneralization(), seed=1).audit.sizes.tolist() == [6]
     table, schema = flagged(6, age=set(), zip=set(range(6)))
-    with pytest.raises(sf.SchemaError, match="'age', and no cell is flagged there"):
+    with pytest.raises(sf.SchemaError, match="'age', but no cell is flagged there"):
         sf.anonymize(table, schema, models, LocalAnatomyGeneralization())
 
 

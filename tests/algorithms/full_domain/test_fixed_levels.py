@@ -55,16 +55,16 @@ def test_bad_groups_are_suppressed_and_no_more_of_them_than_may_be():
     one_alone = FixedLevels(levels={"age": 1})
     release = sf.anonymize(table, AGE_AND_ZIP_SCHEMA, K2, one_alone, max_suppressed=0.34)
     assert release.frame["age"].to_pylist() == ["[20, 30)"] * 2
-    with pytest.raises(InfeasibleError, match="FixedLevels would suppress 1 records and only 0 may be"):
+    with pytest.raises(InfeasibleError, match="FixedLevels would suppress 1 records, more than the 0 allowed"):
         sf.anonymize(table, AGE_AND_ZIP_SCHEMA, K2, one_alone)
 
 
 @pytest.mark.parametrize(
     ("levels", "sentence"),
     [
-        ({"aeg": 1}, "FixedLevels names 'aeg', which is no quasi-identifier; did you mean 'age'?"),
-        ({"height": 1}, "FixedLevels names 'height', which is no quasi-identifier; drop it."),
-        ({"age": 3}, "FixedLevels wants level 3 of 'age', which has levels from 0 to 2."),
+        ({"aeg": 1}, "FixedLevels names 'aeg', which is not a quasi-identifier; did you mean 'age'?"),
+        ({"height": 1}, "FixedLevels names 'height', which is not a quasi-identifier; drop it."),
+        ({"age": 3}, "FixedLevels names level 3 of 'age', which has levels from 0 to 2."),
     ],
 )
 def test_what_the_table_does_not_have_is_refused(levels, sentence):
@@ -83,7 +83,7 @@ def test_models_of_unions_are_judged_unless_missing_values_match_all():
     task = replace(age_and_zip(), models=[FewerThan(k=3)])
     assert FixedLevels().refusal(task) is None
     assert FixedLevels().refusal(replace(task, missing=Missing.MATCHES_ALL)) == (
-        "FixedLevels cannot serve FewerThan(k=3) where missing values match all; use own-value."
+        "FixedLevels does not support FewerThan(k=3) if missing values match all; use own-value."
     )
 
 

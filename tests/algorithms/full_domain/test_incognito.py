@@ -125,15 +125,17 @@ def test_models_that_generalizing_may_break_are_refused():
     task = make_task(age_and_zip().table, [EntropyLDiversity(l=1.5, sensitive="s")], 1)
     refused = Incognito().refusal(task)
     assert refused is not None
-    assert refused.startswith("Incognito cannot serve EntropyLDiversity(l=1.5, sensitive='s')")
-    assert refused.endswith("use Optimal, or suppress and refine nothing.")
+    assert refused.startswith("Incognito does not support EntropyLDiversity(l=1.5, sensitive='s')")
+    assert refused.endswith("use Optimal, or no suppression and no refining.")
     assert Incognito().refusal(replace(task, most_suppressed=0)) is None
 
 
 def test_large_lattices_are_refused_with_their_size(monkeypatch):
     assert Incognito.most_nodes == 1_000_000
     monkeypatch.setattr(Incognito, "most_nodes", 11)
-    assert Incognito().refusal(age_and_zip()) == "Incognito serves at most 11 recodings and there are 12; use Optimal."
+    assert (
+        Incognito().refusal(age_and_zip()) == "Incognito accepts at most 11 recodings, but there are 12; use Optimal."
+    )
 
 
 def test_no_solution_is_said_to_be_none():

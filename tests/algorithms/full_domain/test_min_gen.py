@@ -102,7 +102,7 @@ def test_large_lattices_are_refused_with_their_size(monkeypatch):
     monkeypatch.setattr(MinGen, "most_nodes", 12)
     assert MinGen().refusal(task) is None
     monkeypatch.setattr(MinGen, "most_nodes", 11)
-    assert MinGen().refusal(task) == "MinGen serves at most 11 recodings and there are 12; use Optimal."
+    assert MinGen().refusal(task) == "MinGen accepts at most 11 recodings, but there are 12; use Optimal."
 
 
 def test_a_table_of_many_attributes_is_refused_at_once():
@@ -110,7 +110,7 @@ def test_a_table_of_many_attributes_is_refused_at_once():
     column = task.table.quasi[1]
     many = tuple(replace(column, domain=replace(column.domain, name=f"zip {j}")) for j in range(40))
     refused = MinGen().refusal(make_task(CodedTable(4, many, ()), task.models, 0))
-    assert refused == f"MinGen serves at most 100,000 recodings and there are {4**40:,}; use Optimal."
+    assert refused == f"MinGen accepts at most 100,000 recodings, but there are {4**40:,}; use Optimal."
 
 
 def test_every_model_is_served_with_suppression_too():

@@ -129,4 +129,4 @@ def test_progress_tells_both_numbers():
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1][0] == 1.0
     assert told[-1][1].startswith("loss 0")
-    assert "none below" in told[-1][1]
+    assert "lower bound" in told[-1][1]

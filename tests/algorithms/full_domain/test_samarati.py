@@ -94,8 +94,8 @@ def test_models_that_generalizing_may_break_are_refused():
     task = make_task(age_and_zip().table, [KAnonymity(k=2), EntropyLDiversity(l=1.5, sensitive="s")], 1)
     refused = Samarati().refusal(task)
     assert refused == (
-        "Samarati cannot serve EntropyLDiversity(l=1.5, sensitive='s'), because recodings above a solution may be "
-        "none; use Optimal, or suppress and refine nothing."
+        "Samarati does not support EntropyLDiversity(l=1.5, sensitive='s'), because recodings above a solution may "
+        "break it; use Optimal, or no suppression and no refining."
     )
     unlimited = replace(task, most_suppressed=0)
     assert Samarati().refusal(unlimited) is None
@@ -103,14 +103,14 @@ def test_models_that_generalizing_may_break_are_refused():
     assert Samarati(refine=True).refusal(age_and_zip()) is None
     never = replace(unlimited, models=[FewerThan(k=3)])
     assert Samarati().refusal(never) == (
-        "Samarati cannot serve FewerThan(k=3), because recodings above a solution may be none; use Optimal."
+        "Samarati does not support FewerThan(k=3), because recodings above a solution may break it; use Optimal."
     )
 
 
 def test_large_lattices_are_refused_with_their_size(monkeypatch):
     assert Samarati.most_nodes == 1_000_000
     monkeypatch.setattr(Samarati, "most_nodes", 11)
-    assert Samarati().refusal(age_and_zip()) == "Samarati serves at most 11 recodings and there are 12; use Optimal."
+    assert Samarati().refusal(age_and_zip()) == "Samarati accepts at most 11 recodings, but there are 12; use Optimal."
 
 
 def test_no_solution_is_said_to_be_none():

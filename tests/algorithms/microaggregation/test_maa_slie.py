@@ -351,7 +351,7 @@ def test_levels_without_weights_are_spread_evenly_if_they_are_numbers() -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"w1": 0.6}, r"w2 must be 1 - w1 = 0\.4, so that both make 1; got 0\.5"),
+        ({"w1": 0.6}, r"w2 must be 1 - w1 = 0\.4, so that they sum to 1; got 0\.5"),
         ({"w1": -0.1, "w2": 1.1}, "w1 must be a number from 0 to 1"),
         ({"w1": float("nan")}, "w1 must be a number from 0 to 1"),
         ({"base": 1}, "base must be a number above 1"),
@@ -383,11 +383,11 @@ def test_impossible_and_unfit_requests_are_refused_in_a_sentence() -> None:
         refused([hpk(2, 2, 3)], MaaSlie(), [(*row[:-1], d) for row in rows for d in ("flu", "cold")]), InfeasibleError
     )
     short = sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", levels={"flu": 1})
-    assert "names no category or level" in str(refused([short], MaaSlie(), rows))
+    assert "assigns no category or level" in str(refused([short], MaaSlie(), rows))
     partly = MaaSlie(level_weights={"1": 0.5, "7": 0.5})
     assert "misses 2 of the model's 3 levels and has 1 others" in str(refused([hpk(1, 1, 2)], partly, rows))
     assert "no model has levels" in str(refused([sf.KAnonymity(k=2)], partly, rows))
-    assert "no quasi-identifier" in str(refused([hpk(1, 1, 2)], MaaSlie(weights={"aeg": 2.0}), rows))
+    assert "not a quasi-identifier" in str(refused([hpk(1, 1, 2)], MaaSlie(weights={"aeg": 2.0}), rows))
     missing = [(None, *rows[0][1:]), *rows[1:]]
     for algorithm in (MaaSlie(), GreedyPKClustering()):
         assert "column 'age' has 1 missing cells" in str(refused([hpk(1, 1, 2)], algorithm, missing))

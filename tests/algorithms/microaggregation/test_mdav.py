@@ -195,10 +195,10 @@ def test_what_cannot_be_served_is_refused_in_a_sentence():
     complete = code(pa.table({"age": [1, 2, 3], "sex": ["f", "m", "f"]}), Schema(quasi=["age", "sex"]))
     assert "'age' has 1 missing cells" in Mdav().refusal(task_for(coded))
     assert Mdav(weights={"agee": 2}).refusal(task_for(complete)) == (
-        "Mdav has a weight for 'agee', which is no quasi-identifier; did you mean 'age'?"
+        "Mdav has a weight for 'agee', which is not a quasi-identifier; did you mean 'age'?"
     )
     assert Mdav().refusal(task_for(complete, [FewerThan(k=3)])) == (
-        "Mdav cannot serve FewerThan(k=3), because unions of its good groups may be bad; use another one."
+        "Mdav does not support FewerThan(k=3), because merging valid groups can break it; use another algorithm."
     )
     assert Mdav(weights={"age": 2}).refusal(task_for(complete, [KAnonymity(k=2)])) is None
 

@@ -107,7 +107,7 @@ def test_records_without_a_group_are_left_out() -> None:
 
 
 def test_a_weight_of_an_unknown_column_is_refused() -> None:
-    with pytest.raises(SchemaError, match="'b', which are no quasi-identifiers"):
+    with pytest.raises(SchemaError, match="'b', which are not quasi-identifiers"):
         Space.of(code(pa.table({"a": [1]}), Schema(quasi=["a"])), {"b": 1.0})
 
 
@@ -121,7 +121,7 @@ def test_missing_quasi_identifiers_are_refused_by_name_and_number() -> None:
     table = code(pa.table({"a": [1, 2, 3], "b": ["x", None, None]}), Schema(quasi=["a", "b"]))
     task = cast("Task", SimpleNamespace(table=table))
     assert refused_missing("Mdav", task) == (
-        "Mdav needs every quasi-identifier, and column 'b' has 2 missing cells; fill them, or leave the rows out."
+        "Mdav needs every quasi-identifier, but column 'b' has 2 missing cells; fill them or drop these rows."
     )
     complete = cast("Task", SimpleNamespace(table=code(pa.table({"a": [1]}), Schema(quasi=["a"]))))
     assert refused_missing("Mdav", complete) is None

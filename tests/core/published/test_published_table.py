@@ -71,11 +71,14 @@ def test_without_quasi_identifiers_all_records_are_one_group():
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (TABLE.drop(["sex"]), "The published table lacks column 'sex'."),
-        (TABLE.rename_columns(["agee", "sex", "disease"]), "lacks column 'age'; did you mean 'agee'?"),
-        (TABLE.drop(["disease"]), "lacks column 'disease'."),
+        (TABLE.drop(["sex"]), "The published table has no column 'sex'."),
+        (
+            TABLE.rename_columns(["agee", "sex", "disease"]),
+            "The published table has no column 'age'; did you mean 'agee'?",
+        ),
+        (TABLE.drop(["disease"]), "The published table has no column 'disease'."),
         (TABLE.append_column("name", pa.array(["x", "y", "z"])), "still has the identifier 'name'; drop that column."),
-        (TABLE.slice(0, 0), "has no rows; there is nothing to judge."),
+        (TABLE.slice(0, 0), "has no rows; there is nothing to audit."),
     ],
 )
 def test_tables_that_cannot_be_judged_are_refused(table, sentence):

@@ -141,8 +141,8 @@ SHOWN = pa.table({"age": ["[20, 21]"] * 2 + ["[30, 31]"] * 2, "job": ["clerk"] *
 @pytest.mark.parametrize(
     ("correspondence", "sentence"),
     [
-        ([0, 1, 2], "The correspondence has 3 rows and the published table 4; give the one"),
-        ([0, 1, 2, 3, 3], "The correspondence has 5 rows and the published table 4; give the one"),
+        ([0, 1, 2], "The correspondence has 3 rows but the published table 4; give the one"),
+        ([0, 1, 2, 3, 3], "The correspondence has 5 rows but the published table 4; give the one"),
         ([0, 1, 2, 2], "must name a different original row for every published row."),
         ([0, 1, 2, 4], "must name a different original row for every published row."),
         ([0, 1, 2, -1], "must name a different original row for every published row."),
@@ -155,7 +155,7 @@ def test_a_correspondence_of_other_tables_is_refused(correspondence, sentence):
 
 @pytest.mark.parametrize("correspondence", [[0, 1, 2, 2.5], ["a", "b", "c", "d"], [[0, 1], [2, 3]], [0, 1, 2, None], 3])
 def test_a_correspondence_that_is_no_list_of_rows_is_refused(correspondence):
-    with pytest.raises(InvalidParameterError, match="must be a list with the number of an original row per row"):
+    with pytest.raises(InvalidParameterError, match="must list the original row number of every published row"):
         sf.audit(SHOWN, schema_of(), original=ORIGINAL, correspondence=correspondence)
 
 
@@ -179,7 +179,7 @@ def test_a_wrong_correspondence_shows_false_cells_and_no_correspondence_finds_th
 
 
 def test_more_published_rows_than_original_ones_are_refused():
-    with pytest.raises(SchemaError, match="The published table has 4 rows and the original only 3; give the original"):
+    with pytest.raises(SchemaError, match="The published table has 4 rows but the original only 3; give the original"):
         sf.audit(SHOWN, schema_of(), original=ORIGINAL.slice(1))
 
 

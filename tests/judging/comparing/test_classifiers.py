@@ -94,7 +94,7 @@ def test_accuracies_are_shown():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"target": "kin"}, "lacks column 'kin'; did you mean 'kind'"),
+        ({"target": "kin"}, "A table has no column 'kin'; did you mean 'kind'"),
         ({"target": "kind", "columns": ["kind"]}, "at least one column"),
         ({"target": "kind", "columns": []}, "at least one column"),
     ],

@@ -73,8 +73,8 @@ def test_figures_are_shown_without_cells():
 
 REFUSED = [
     ({"a": [1, 2]}, {"b": [1, 2]}, None, "share no column"),
-    ({"a": [1, 2]}, {"a": [1, 2]}, ["b"], "lacks column 'b'"),
-    ({"a": ["x", "y"]}, {"a": ["x", "y"]}, ["a"], "holds no numbers"),
+    ({"a": [1, 2]}, {"a": [1, 2]}, ["b"], "A table has no column 'b'"),
+    ({"a": ["x", "y"]}, {"a": ["x", "y"]}, ["a"], "Column 'a' does not contain numbers"),
     ({"a": [1, 2]}, {"a": ["*", "*"]}, None, "Fewer than 2 records of the published"),
     ({"a": [1, 2]}, {"a": pa.array([], pa.int64())}, None, "published table has no rows"),
 ]

@@ -59,7 +59,7 @@ def test_wrong_input_is_refused() -> None:
         hec(groups, "disease", LEVELS, {"high": 0.5})
     with pytest.raises(InvalidParameterError, match="base must be a number above 1"):
         hec(groups, "disease", LEVELS, WEIGHTS, base=1)
-    with pytest.raises(SchemaError, match="1 distinct values for which"):
+    with pytest.raises(SchemaError, match="1 distinct values to which"):
         hec(groups, "disease", {"HIV": "high"}, WEIGHTS)
     with pytest.raises(InvalidParameterError, match="w2 must be 1 - w1"):
         psi(np.zeros(1), np.ones(1), w1=0.6)

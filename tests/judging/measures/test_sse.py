@@ -64,7 +64,7 @@ def test_it_is_the_variance_inside_the_groups_of_a_release():
 @pytest.mark.parametrize(
     ("published", "sentence"),
     [
-        ({"age": ["[20, 30]"] * 4}, "does not hold numbers or dates"),
+        ({"age": ["[20, 30]"] * 4}, "does not contain numbers or dates"),
         ({"age": [1.0, None, 2.0, 3.0]}, "has 1 missing cells"),
         ({"other": [1, 2, 3, 4]}, "is not in both tables"),
     ],

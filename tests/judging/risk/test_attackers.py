@@ -83,7 +83,7 @@ def test_nine_percent_taken_literally_asks_for_twelve():
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.5, float("nan"), True, "0.1"])
 def test_a_threshold_that_is_no_chance_is_refused(threshold):
-    with pytest.raises(InvalidParameterError, match=r"threshold must be a chance in \(0, 1\]"):
+    with pytest.raises(InvalidParameterError, match=r"threshold must be a number in \(0, 1\]"):
         prosecutor(SIZES, threshold=threshold)
     with pytest.raises(InvalidParameterError, match="threshold"):
         marketer(SIZES, threshold=threshold)

@@ -69,7 +69,7 @@ def test_a_class_that_stands_for_fewer_than_it_has_is_refused():
 
 @pytest.mark.parametrize(
     ("weights", "sentence"),
-    [([1.0, np.nan, 3.0], "lacks a sampling weight in 1 rows"), ([1.0, 0.5, 0.0], "weights below 1 in 2 rows")],
+    [([1.0, np.nan, 3.0], "has 1 rows without a sampling weight"), ([1.0, 0.5, 0.0], "weights below 1 in 2 rows")],
 )
 def test_weights_that_cannot_be_are_refused(weights, sentence):
     with pytest.raises(SchemaError, match=sentence):

@@ -57,5 +57,5 @@ def test_a_population_without_the_tables_persons_is_refused():
 
 def test_a_population_that_lacks_a_column_is_refused():
     groups = RecordGroups.read(EVERYBODY, SCHEMA)
-    with pytest.raises(SchemaError, match="The population lacks column 'zip'"):
+    with pytest.raises(SchemaError, match="The population has no column 'zip'"):
         count_persons(groups, EVERYBODY.drop_columns(["zip"]), SCHEMA)

@@ -95,8 +95,8 @@ def test_unions_count_records_that_agree_on_some_columns(rows):
 @pytest.mark.parametrize(
     ("table", "schema", "sentence"),
     [
-        (pa.table({"zip": ["1"]}), Schema(quasi=["zipp"]), "The table lacks column 'zipp'; did you mean 'zip'?"),
-        (pa.table({"zip": ["1"]}), Schema(), "The schema names no quasi-identifier"),
+        (pa.table({"zip": ["1"]}), Schema(quasi=["zipp"]), "The table has no column 'zipp'; did you mean 'zip'?"),
+        (pa.table({"zip": ["1"]}), Schema(), "The schema has no quasi-identifier"),
         (pa.table({"zip": pa.array([], pa.string())}), Schema(quasi=["zip"]), "The table has no rows"),
         (pa.table({"zip": ["*", "*"]}), Schema(quasi=["zip"]), "All 2 rows of the table are suppressed"),
     ],

@@ -157,10 +157,10 @@ def test_values_without_any_distance_are_alike():
         ([[0, 1], 3], "must be a square matrix, with one row and one column per value"),
         ([], "must be a square matrix, with one row and one column per value"),
         (7, "must be a square matrix, with one row and one column per value"),
-        ([[0, -1], [-1, 0]], "must hold numbers of at least 0 only"),
-        ([[0, "1"], ["1", 0]], "must hold numbers of at least 0 only"),
-        ([[0, float("inf")], [float("inf"), 0]], "must hold numbers of at least 0 only"),
-        ([[0, 1], [1, 0.5]], "must have zeros on its diagonal, because a value is at no distance from itself"),
+        ([[0, -1], [-1, 0]], "must contain only numbers of at least 0"),
+        ([[0, "1"], ["1", 0]], "must contain only numbers of at least 0"),
+        ([[0, float("inf")], [float("inf"), 0]], "must contain only numbers of at least 0"),
+        ([[0, 1], [1, 0.5]], "must have zeros on its diagonal, because the distance of a value from itself is 0"),
         ([[0, 1], [2, 0]], "must be symmetric, with the same distance both ways"),
     ],
 )
@@ -179,9 +179,9 @@ def test_a_matrix_of_the_wrong_size_is_refused():
 
 
 def test_costs_go_with_the_distance_that_reads_them():
-    with pytest.raises(InvalidParameterError, match="costs must be given with the distance 'matrix', and only with it"):
+    with pytest.raises(InvalidParameterError, match="costs must be given if and only if the distance is 'matrix'"):
         close(None)
-    with pytest.raises(InvalidParameterError, match="costs must be given with the distance 'matrix', and only with it"):
+    with pytest.raises(InvalidParameterError, match="costs must be given if and only if the distance is 'matrix'"):
         TCloseness(t=0.1, sensitive="s", costs=COSTS)
 
 

@@ -293,6 +293,6 @@ def test_a_damaged_history_is_refused_in_a_sentence(table, tmp_path, damage):
         with sqlite3.connect(path) as store:
             store.execute(change)
         store.close()
-    sentence = f"^{re.escape(str(path))} is no query history file or is damaged, so nothing is answered; restore it"
+    sentence = f"^{re.escape(str(path))} is not a valid query history file, so nothing is answered; restore it"
     with pytest.raises(ReadError, match=sentence):
         QueryAuditor(table, "pay", path, public=["name"]).ask("sum", among("abc"))

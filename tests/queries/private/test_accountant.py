@@ -126,7 +126,7 @@ def test_a_damaged_file_is_refused_in_a_sentence(path, damage):
         with sqlite3.connect(path) as store:
             store.execute(DAMAGES[damage])
         store.close()
-    sentence = f"^{re.escape(str(path))} is no accountant file or is damaged, so nothing is answered; restore it from a"
+    sentence = f"^{re.escape(str(path))} is not a valid accountant file, so nothing is answered; restore it from a"
     for again in ({}, {"total": 1}) if damage != "budget" else ({},):
         with pytest.raises(ReadError, match=sentence):
             Accountant(path, **again)

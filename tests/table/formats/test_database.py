@@ -67,13 +67,13 @@ def test_a_missing_file_is_named_with_a_neighbor(tmp_path, scheme):
         read_database(f"{scheme}:///{tmp_path}/censs.db", table="p")
     with pytest.raises(ReadError, match="There is no database file"):
         read_database(f"{scheme}:///{tmp_path}/none/x.db", table="p")
-    with pytest.raises(WriteError, match=r"The folder .* does not exist; make it first"):
+    with pytest.raises(WriteError, match=r"The folder .* does not exist; create it first"):
         write_database(TABLE, f"{scheme}:///{tmp_path}/none/x.db", table_name="p")
 
 
 @pytest.mark.parametrize("scheme", ["sqlite", "duckdb"])
 def test_names_that_differ_in_case_only_are_refused(tmp_path, scheme):
-    with pytest.raises(WriteError, match="takes the columns 'Zip' and 'zip' for one; rename one of them"):
+    with pytest.raises(WriteError, match="does not distinguish the columns 'Zip' and 'zip'; rename one of them"):
         write_database(pa.table({"Zip": [1], "zip": [2]}), f"{scheme}:///{tmp_path}/x.db", table_name="p")
     assert list(tmp_path.iterdir()) == []
 

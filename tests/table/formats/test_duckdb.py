@@ -73,7 +73,7 @@ def test_a_query_does_not_see_python_variables(database):
         ({"query": "DELETE FROM persons"}, ReadError, "cannot be run|gives no table"),
         ({"query": "SELECT zip::INT AS z FROM persons"}, ReadError, "the query fails on its data"),
         ({"query": "SELECT 1 AS a, 2 AS a"}, SchemaError, "Several columns are named 'a'"),
-        ({"query": "SELECT [1] AS a"}, SchemaError, "'a' has the type list"),
+        ({"query": "SELECT [1] AS a"}, SchemaError, "'a' has type list"),
     ],
 )
 def test_bad_requests_are_refused_in_one_sentence(database, options, error, message):
@@ -93,7 +93,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 def test_a_table_is_replaced_only_when_asked(database):
     url = database("CREATE TABLE p AS SELECT 7 AS a")
-    with pytest.raises(WriteError, match="already has a table 'P'; name another or ask to replace it"):
+    with pytest.raises(WriteError, match="already has a table 'P'; choose another name or ask to replace it"):
         write_database(TABLE, url, table_name="P")
     assert read_database(url, table="p").to_pydict() == {"a": [7]}
     write_database(TABLE, url, table_name="p", if_exists="replace")

@@ -71,7 +71,7 @@ def test_a_mark_is_dropped_with_a_given_encoding_too(tmp_path):
 def test_wrong_encodings_are_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b"a\n\xff\xfe\xfd\n")
-    with pytest.raises(ReadError, match="is not written in utf-8; leave encoding out"):
+    with pytest.raises(ReadError, match="is not encoded as utf-8; omit the encoding"):
         utf8_bytes(path, "utf-8")
     for name in ("no-such-encoding", "base64"):
         with pytest.raises(InvalidParameterError, match=r"read.encoding must be the name of a text encoding"):
@@ -81,7 +81,7 @@ def test_wrong_encodings_are_refused(tmp_path):
 def test_what_no_encoding_fits_is_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b"a\n\x81 \x98 \xff \xff\n")
-    with pytest.raises(ReadError, match=r"encoding of .* cannot be told; pass encoding"):
+    with pytest.raises(ReadError, match=r"encoding of .* cannot be detected; pass encoding"):
         utf8_bytes(path)
 
 

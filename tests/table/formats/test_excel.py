@@ -94,11 +94,11 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
-        ([], ReadError, "is empty; a header row is needed"),
+        ([], ReadError, "is empty; it needs a header row"),
         ([("a", None), (1, 2)], ReadError, "Column 2 of .* has no name"),
         ([("a", "a"), (1, 2)], SchemaError, "Several columns are named 'a'"),
         ([("zip",), ("02139",), (2139,)], SchemaError, "'zip' mixes text and numbers"),
-        ([("a",), (dt.timedelta(hours=30),)], SchemaError, "'a' has the type duration"),
+        ([("a",), (dt.timedelta(hours=30),)], SchemaError, "'a' has type duration"),
     ],
 )
 def test_bad_sheets_are_refused_in_one_sentence(tmp_path, rows, error, message):
@@ -119,8 +119,8 @@ def test_a_broken_workbook_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (pa.table({"a": ["x\x01y"]}), "Column 'a' holds text that Excel refuses"),
-        (pa.table({"a": ["x" * 40_000]}), "Column 'a' holds text that Excel refuses"),
+        (pa.table({"a": ["x\x01y"]}), "Column 'a' contains text that Excel refuses"),
+        (pa.table({"a": ["x" * 40_000]}), "Column 'a' contains text that Excel refuses"),
         (pa.table({"a\x01": ["x"]}), "A column name has text that Excel refuses"),
         (pa.table({"a": pa.nulls(2**20, pa.string())}), "1048576 rows and 1 columns do not fit an Excel sheet"),
     ],

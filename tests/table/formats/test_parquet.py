@@ -53,5 +53,5 @@ def test_a_damaged_page_is_refused(tmp_path):
 def test_nested_columns_are_refused(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"x": [[1]]}), path)
-    with pytest.raises(SchemaError, match="'x' has the type list"):
+    with pytest.raises(SchemaError, match="'x' has type list"):
         read_parquet(path)

@@ -77,7 +77,12 @@ def test_whole_and_real_numbers_meet_across_batches(database, monkeypatch):
             "'zip' mixes text and numbers",
         ),
         (["CREATE TABLE p (a)", "INSERT INTO p VALUES (x'ff')"], {"table": "p"}, SchemaError, "type binary"),
-        (["CREATE TABLE p (a)"], {}, InvalidParameterError, "read.table must be given alone, or query alone"),
+        (
+            ["CREATE TABLE p (a)"],
+            {},
+            InvalidParameterError,
+            "read.table must be given, or else query, but not both",
+        ),
         (["CREATE TABLE p (a)"], {"table": "p", "query": "SELECT 1"}, InvalidParameterError, "read.table must be"),
     ],
 )
@@ -99,7 +104,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
     path.write_bytes(b"no database at all" * 100)
     with pytest.raises(ReadError, match="cannot be read as an SQLite database"):
         read_database(f"sqlite:///{path}", table="p")
-    with pytest.raises(WriteError, match="it is no SQLite database"):
+    with pytest.raises(WriteError, match="it is not an SQLite database"):
         write_database(TABLE, f"sqlite:///{path}", table_name="p")
 
 
@@ -112,7 +117,7 @@ def test_a_new_table_leaves_others_alone(database):
 
 def test_a_table_is_replaced_only_when_asked(database):
     url = database("CREATE TABLE People (a)", "INSERT INTO People VALUES (7)")
-    with pytest.raises(WriteError, match="already has a table 'people'; name another or ask to replace it"):
+    with pytest.raises(WriteError, match="already has a table 'people'; choose another name or ask to replace it"):
         write_database(TABLE, url, table_name="people")
     assert read_database(url, table="people")["a"].to_pylist() == [7]
     write_database(TABLE, url, table_name="people", if_exists="replace")

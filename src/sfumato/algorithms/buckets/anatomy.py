@@ -19,16 +19,16 @@ from sfumato.schema.missing import Missing
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy(Algorithm):
-    r"""Publish quasi-identifiers as they are, and sensitive values in buckets that keep every model [1]_.
+    r"""Publish exact quasi-identifiers, and sensitive values in buckets that keep every model [1]_.
 
-    Every attribute that a model names is put in buckets of its own. Buckets are those of the assignment step of
-    m-invariance, with the smallest whole $\ell$ whose buckets keep all models of the attribute. Where none does,
+    Every attribute that a model names gets buckets of its own. Buckets are those of the assignment step of
+    m-invariance, with the smallest whole $\ell$ whose buckets keep all models of the attribute. If there is none,
     records are dealt evenly to as many buckets as keep them. Which records of a value go into which bucket is random.
     A group of records mixes the distributions of its buckets, so it keeps what they keep.
 
-    Values are hidden, identities are not: who knows a person's quasi-identifiers finds the person's record. Work
-    grows as $n \log n$ for $n$ records. Where a value is too frequent for any bucket, the least number of its
-    records is suppressed, if so many may be.
+    Values are hidden, identities are not: anyone who knows a person's quasi-identifiers finds the person's record.
+    The work grows as $n \log n$ for $n$ records. If a value is too frequent for any bucket, as few of its records as
+    possible are suppressed, if that many may be.
 
     References
     ----------
@@ -40,7 +40,7 @@ class Anatomy(Algorithm):
     reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse models of identities, and sensitive attributes that would stand beside exact quasi-identifiers."""
+        """Refuse models of identities, and sensitive attributes that would be next to exact quasi-identifiers."""
         refusal = super().refusal(task)
         if refusal is not None:
             return refusal
@@ -48,10 +48,13 @@ class Anatomy(Algorithm):
         alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
         for model in task.models:
             if not model.monotone or len(model.attributes) > 1:
-                return f"Anatomy cannot serve {model!r}, because mixtures of its good buckets may be bad; use another."
+                return (
+                    f"Anatomy does not support {model!r}, because mixing valid buckets can break it; "
+                    "use another algorithm."
+                )
             if model.kept_by(whole)[0] and not model.kept_by(alone)[0]:
                 return (
-                    f"Anatomy cannot serve {model!r}, because it hides values, not identities: "
+                    f"Anatomy does not support {model!r}, because it hides values, not identities: "
                     "quasi-identifiers stay exact; use CrossBucket or Mondrian."
                 )
             if not (model.kept_by(whole)[0] or task.most_suppressed):
@@ -74,25 +77,25 @@ class Anatomy(Algorithm):
         for column in task.table.sensitive:
             if column.name not in protected:
                 return (
-                    f"Anatomy would publish column {column.name!r} beside exact quasi-identifiers, "
-                    "and no model protects it; add one, or leave the column out."
+                    f"Anatomy would publish column {column.name!r} next to exact quasi-identifiers, "
+                    "but no model protects it; add one or drop the column."
                 )
             lost = protected[column.name].missing
             if lost and task.missing is Missing.MATCHES_ALL:
                 return (
                     f"Anatomy cannot hide the {lost:,} missing cells of column {column.name!r} that may be any value; "
-                    "use the policy own-value, or fill them."
+                    "use the policy own-value or fill them."
                 )
             if protected[column.name].has_nothing_to_hide():
                 return (
-                    f"Anatomy has nothing to hide in column {column.name!r}, whose models single records keep; "
-                    "ask for l of at least 2."
+                    f"Anatomy has nothing to hide in column {column.name!r}, because single records keep its models; "
+                    "choose l > 1."
                 )
         return None
 
 
 def _exact(quasi: Sequence[CodedColumn], kept: Rows, rows: int, buckets: dict[str, Buckets]) -> Publication:
-    """Publish quasi-identifiers as they are."""
+    """Publish quasi-identifiers unchanged."""
     group = np.full(rows, NOT_PUBLISHED, dtype=np.int32)
     if not quasi:
         group[kept] = 0

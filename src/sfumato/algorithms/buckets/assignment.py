@@ -1,7 +1,7 @@
 r"""Which sensitive values share a bucket: the assignment step of m-invariance.
 
-Counts of values are *l-eligible* when no value holds more than $1/l$ of the records, which is necessary and
-sufficient for buckets in which no value holds more than $1/l$. All comparisons are in whole numbers.
+Counts of values are *l-eligible* if no value accounts for more than $1/l$ of the records, which is necessary and
+sufficient for buckets in which no value accounts for more than $1/l$. All comparisons are in whole numbers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Pieces: TypeAlias = list[tuple[tuple[int, ...], int]]
 
 
 def exact(l: float | Fraction) -> Fraction:
-    """Read a number as it is written: 3.3 is 33/10."""
+    """Read a number as the exact decimal it is written as: 3.3 is 33/10."""
     return l if isinstance(l, Fraction) else Fraction(str(l))
 
 
 def is_eligible(counts: Sequence[int] | Counts, l: float | Fraction) -> bool:
-    """Return whether no value holds more than 1/l of the records."""
+    """Return whether no value accounts for more than 1/l of the records."""
     held = [int(count) for count in counts]
     return max(held, default=0) * exact(l) <= sum(held)
 
@@ -36,8 +36,8 @@ def is_eligible(counts: Sequence[int] | Counts, l: float | Fraction) -> bool:
 def surplus(counts: Sequence[int] | Counts, l: float | Fraction) -> Counts:
     """Return for every value how many records to suppress, as few as possible, so that the rest is l-eligible.
 
-    What remains of too frequent values is capped at one number, the greatest c for which c l records remain. The
-    records that remain under a cap are a concave function of it, so the greatest is found by halving.
+    The counts of too frequent values are capped at one number, the largest c for which c l records remain. The
+    number of records that remain under a cap is a concave function of it, so the largest is found by bisection.
 
     >>> surplus([6, 2, 1], 2)
     array([3, 0, 0])
@@ -60,7 +60,7 @@ def without_surplus(
     rng: np.random.Generator,
     unwanted: npt.NDArray[np.integer] | None = None,
 ) -> npt.NDArray[np.intp]:
-    """Leave out so many rows of every value, drawn at random, but the most unwanted first."""
+    """Leave out this many rows of every value, drawn at random, but the most unwanted first."""
     shuffled = rng.permutation(rows)
     if unwanted is not None:
         shuffled = shuffled[np.argsort(-unwanted[shuffled], kind="stable")]
@@ -71,25 +71,25 @@ def without_surplus(
 
 
 def ineligible(column: str, counts: Sequence[int] | Counts, l: float | Fraction) -> InfeasibleError:
-    """Say that a column has too frequent values, with the largest share, the largest l, and what to suppress."""
+    """Return the error for too frequent values, with the largest share, the largest l, and how many to suppress."""
     held = np.asarray(counts, dtype=np.int64)
     rows, largest = int(held.sum()), int(held.max(initial=0))
     most = rows * 10_000 // max(largest, 1) / 10_000
     lost = int(surplus(held, l).sum())
     return InfeasibleError(
-        f"Column {column!r} cannot keep l = {float(l):g}: one value holds {largest / max(rows, 1):.2%} of its "
+        f"Column {column!r} cannot keep l = {float(l):g}: one value accounts for {largest / max(rows, 1):.2%} of its "
         f"{rows:,} records, so l can be at most {most:g} unless {lost:,} records are suppressed; "
-        "ask for less, or raise max_suppressed."
+        "promise less or raise max_suppressed."
     )
 
 
 class Remainder:
-    """How many records of every value are left, always l-eligible.
+    """The remaining records of every value, always l-eligible.
 
     Parameters
     ----------
     counts : pairs of value code and count.
-    l : one over the largest share that a value may hold.
+    l : one over the largest share that a value may have.
     """
 
     def __init__(self, counts: Sequence[tuple[int, int]], l: float | Fraction) -> None:
@@ -101,9 +101,9 @@ class Remainder:
         heapify(self._heap)
 
     def take(self, start: int, step: int = 1) -> tuple[tuple[int, ...], int] | None:
-        """Take the most frequent values, one record of each, as often as the rest stays l-eligible.
+        """Take one record of each of the most frequent values, as often as the rest stays l-eligible.
 
-        The number of values is the first of start, start + step, ... for which that is at least once; None if there
+        The number of values is the first of start, start + step, ... for which that works at least once; None if there
         is none.
         """
         popped: list[tuple[int, int]] = []
@@ -112,7 +112,7 @@ class Remainder:
             while len(popped) <= beta and self._heap:
                 popped.append(heappop(self._heap))
             if self._slack(-popped[0][0]) < beta * self.lower - self.upper:
-                break  # nor can more values be taken
+                break  # more values cannot be taken either
             found = self._repetitions(popped, beta)
             beta += 0 if found else step
         for place, (negative, code) in enumerate(popped):
@@ -125,7 +125,7 @@ class Remainder:
         return tuple(code for _, code in popped[:beta]), found
 
     def counts(self) -> list[tuple[int, int]]:
-        """List what is left as pairs of value code and count."""
+        """Return the remaining records as pairs of value code and count."""
         return sorted((code, -negative) for negative, code in self._heap)
 
     def _slack(self, count: int) -> int:
@@ -143,24 +143,24 @@ class Remainder:
 def assign(
     counts: Sequence[int] | Counts, l: float | Fraction, start: int | None = None, step: int = 1
 ) -> list[tuple[tuple[int, ...], int]]:
-    r"""Part records into buckets in which no value holds more than 1/l [1]_.
+    r"""Split records into buckets in which no value accounts for more than 1/l [1]_.
 
-    While records are left, the $\beta$ most frequent values are taken $\alpha$ times, one record of each: with the
-    smallest $\beta$ for which $\alpha \ge 1$, and the greatest $\alpha$ for which the remainder stays l-eligible. For
-    whole $l$ there always is one. For fractional $l$ there may be none, as for counts 2, 1 and $l = 3/2$: then
-    the rest is dealt evenly, and values are repeated in a bucket. Values of equal count are taken in the order
-    of their codes. Work grows with the number of values, not with that of records.
+    While records are left, one record of each of the $\beta$ most frequent values is taken $\alpha$ times: with the
+    smallest $\beta$ for which $\alpha \ge 1$, and the largest $\alpha$ for which the remainder stays l-eligible. For
+    whole $l$ there always is one. For fractional $l$ there may be none, as for counts 2, 1 and $l = 3/2$: then the
+    rest is dealt evenly, and values repeat in a bucket. Values of equal count are taken in the order of their codes.
+    The work grows with the number of values, not of records.
 
     Parameters
     ----------
-    counts : how many records there are of every value.
-    l : one over the largest share that a value may hold in a bucket, at least 1.
-    start, step : the numbers of values to try first: start, start + step, ...; where none of them works, any.
+    counts : the number of records of every value.
+    l : one over the largest share that a value may have in a bucket, at least 1.
+    start, step : the numbers of values to try first: start, start + step, ...; if none of them works, any.
 
     Returns
     -------
     list
-        Codes of the values of a bucket, and how many buckets have these values.
+        Codes of the values of a bucket, and the number of buckets with these values.
 
     References
     ----------
@@ -200,9 +200,9 @@ def deal(counts: Sequence[tuple[int, int]], buckets: int) -> Iterator[tuple[tupl
 
 
 def evenly(counts: list[tuple[int, int]], l: Fraction) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Deal an l-eligible rest to as many buckets as surely keep l."""
+    """Deal an l-eligible remainder to as many buckets as certainly keep l."""
     total, largest = sum(count for _, count in counts), max(count for _, count in counts)
     buckets = total // ceil(l)
     while -(-largest // buckets) * l > total // buckets:
-        buckets -= 1  # one bucket is all that is left, which is eligible
+        buckets -= 1  # a single bucket of all the rest is eligible
     return deal(counts, buckets)

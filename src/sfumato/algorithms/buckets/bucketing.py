@@ -24,7 +24,7 @@ from sfumato.schema.scales import Scale
 Counts = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
 Buckets = npt.NDArray[np.int32]
-SMALL_BUCKETS = 2  # assigned buckets of up to so many times the smallest size are not worth a second search
+SMALL_BUCKETS = 2  # assigned buckets up to this many times the smallest size are good enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +33,9 @@ class Protected:
 
     Parameters
     ----------
-    column : the attribute, with a code for every record; only those of its sensitive cells mean something.
-    cells : whose cells are sensitive.
-    models : what their buckets must keep.
+    column : the attribute, with a code for every record; only the codes of its sensitive cells count.
+    cells : which records have a sensitive cell.
+    models : the models that their buckets must keep.
     """
 
     column: CodedColumn
@@ -44,16 +44,16 @@ class Protected:
 
     @property
     def name(self) -> str:
-        """The attribute's name."""
+        """The name of the attribute."""
         return self.column.name
 
     @property
     def missing(self) -> int:
-        """How many sensitive cells are missing."""
+        """The number of missing sensitive cells."""
         return int(np.count_nonzero(self.column.codes[self.cells] == self.column.domain.missing))
 
     def rows(self, kept: Rows) -> Rows:
-        """Return those of some records whose cell is sensitive."""
+        """Return which of some records have a sensitive cell."""
         return kept[self.cells[kept]]
 
     def counts(self, kept: Rows) -> Counts:
@@ -61,12 +61,12 @@ class Protected:
         return np.bincount(self.column.codes[self.rows(kept)], minlength=self._width).astype(np.int64)
 
     def has_nothing_to_hide(self) -> bool:
-        """Return whether every cell may stand by itself."""
+        """Return whether every cell may be a bucket of its own."""
         counts = self.counts(np.arange(len(self.cells)))
         return self._keep([((code,), 1) for code in np.flatnonzero(counts).tolist()], counts)
 
     def surplus(self, counts: Counts) -> Counts:
-        """Cap the most frequent values, as little as possible, so that one bucket of all that is left is good."""
+        """Cap the most frequent values, as little as possible, so that a single bucket of the rest is valid."""
         if not counts.any() or self._keep_all(counts):
             return np.zeros_like(counts)
         low, high = 0, int(counts.max())
@@ -82,7 +82,7 @@ class Protected:
         ----------
         kept : the records; one bucket of all their sensitive cells must keep the models.
         rng : the source of randomness.
-        halve : part the values at their median first, as often as both halves keep the models.
+        halve : first split the values at their median, as long as both halves keep the models.
         """
         counts, rows = self.counts(kept), self.rows(kept)
         found = np.full(len(self.cells), NOT_PUBLISHED, dtype=np.int32)
@@ -97,7 +97,7 @@ class Protected:
         return len(self.column.domain) + 1
 
     def _spans(self, counts: Counts) -> Iterator[Rows]:
-        """Halve the values, in the order of the domain, at the cut that parts their records most evenly."""
+        """Split the values, in the order of the domain, at the cut that divides their records most evenly."""
         values = np.flatnonzero(counts)
         ends = np.append(0, np.cumsum(counts[values]))
         first, last = np.array([0]), np.array([len(values)])
@@ -113,7 +113,7 @@ class Protected:
             first, last = np.column_stack([first, cut])[good].ravel(), np.column_stack([cut, last])[good].ravel()
 
     def _halves_keep(self, counts: Counts, values: Rows, first: Rows, cut: Rows, last: Rows) -> npt.NDArray[np.bool_]:
-        """Return where one bucket for the values before a cut is good, and one for those after it."""
+        """Return for which cuts a bucket of the values before and a bucket of those after are both valid."""
         starts, stops = np.column_stack([first, cut]).ravel(), np.column_stack([cut, last]).ravel()
         lengths = stops - starts
         half = np.repeat(np.arange(len(starts)), lengths)
@@ -122,7 +122,7 @@ class Protected:
         return np.asarray(self._kept(histogram, counts).reshape(-1, 2).all(axis=1))
 
     def _pieces(self, span: Rows, totals: Counts) -> Pieces:
-        """Find small buckets for some values, one of which for all of these is good."""
+        """Find small buckets for some values, for which a single bucket is valid."""
         counts = totals[span]
         total, largest = int(counts.sum()), int(counts.max())
         least = max(2, *(model.smallest_group for model in self.models))
@@ -154,7 +154,7 @@ class Protected:
         return bool(self._kept(whole, counts).all())
 
     def _kept(self, histogram: Histogram, totals: Counts) -> npt.NDArray[np.bool_]:
-        """Return which buckets keep all models, also for one who knows of a single record that it is in the bucket."""
+        """Return which buckets keep all models, also against someone who knows that one record is in the bucket."""
         alone = np.ones(len(histogram.offsets) - 1, dtype=np.int64)
         groups = Groups(alone, {self.name: histogram}, {self.name: totals}, {self.name: self.column.domain})
         return np.asarray(np.logical_and.reduce([model.kept_by(groups) for model in self.models]))
@@ -165,7 +165,7 @@ def _number(pieces: Pieces) -> int:
 
 
 def simple_models(models: Sequence[PrivacyModel]) -> Iterator[PrivacyModel]:
-    """Take models that are several at once apart."""
+    """Split models that combine several others."""
     for model in models:
         if isinstance(model, Conjunction):
             yield from simple_models(model.parts)
@@ -174,7 +174,7 @@ def simple_models(models: Sequence[PrivacyModel]) -> Iterator[PrivacyModel]:
 
 
 def protected_cells(task: Task) -> list[Protected]:
-    """List the flagged cells of every attribute, and all cells of sensitive attributes that a model names."""
+    """Return the flagged cells of every attribute, and all cells of sensitive attributes that a model names."""
     found = []
     models = list(simple_models(task.models))
     columns = {column.name: column for column in (*task.table.quasi, *task.table.sensitive)}
@@ -192,7 +192,7 @@ def protected_cells(task: Task) -> list[Protected]:
 
 
 def flagged_cells(table: CodedTable, name: str) -> CodedColumn:
-    """Return the flagged cells of an attribute alone, in the domain that a reader of their buckets sees."""
+    """Return only the flagged cells of an attribute, in the domain that a reader of their buckets sees."""
     column = next(column for column in (*table.quasi, *table.sensitive) if column.name == name)
     codes, domain = column.codes[table.flags[name]], column.domain
     if domain.scale not in {Scale.NUMERIC, Scale.NOMINAL}:
@@ -218,9 +218,9 @@ def _under(hierarchy: Hierarchy, leaves: npt.NDArray[np.integer]) -> Hierarchy:
 
 
 def eligible_rows(protected: Sequence[Protected], kept: Rows, task: Task) -> Rows:
-    """Suppress what is too frequent, attribute by attribute, until all of them can be put in buckets.
+    """Suppress too frequent values, attribute by attribute, until all attributes can be put in buckets.
 
-    Records that are too many in several attributes go first.
+    Records in excess in several attributes go first.
     """
     while True:
         extra = [each.surplus(each.counts(kept)) for each in protected]
@@ -241,14 +241,14 @@ def _impossible(protected: Protected, lost: int, task: Task) -> InfeasibleError:
     counts = protected.counts(np.arange(task.table.rows))
     cells, largest = int(counts.sum()), int(counts.max())
     return InfeasibleError(
-        f"The models of column {protected.name!r} cannot be kept: one value holds {largest / cells:.2%} of {cells:,} "
+        f"The models of column {protected.name!r} cannot be kept: one value has {largest / cells:.2%} of {cells:,} "
         f"sensitive cells, so l can be at most {cells * 10_000 // largest / 10_000:g} unless {lost:,} or more records "
-        f"are suppressed, and only {task.most_suppressed:,} may be; ask for less or raise max_suppressed."
+        f"are suppressed, but only {task.most_suppressed:,} may be; promise less or raise max_suppressed."
     )
 
 
 def smallest(first: int, last: int, attempt: Callable[[int], Pieces | None]) -> Pieces | None:
-    """Find the smallest number for which an attempt succeeds, if larger ones do, too: by doubling, then halving."""
+    """Find the smallest number for which an attempt succeeds, if larger ones do too: by doubling, then bisection."""
     low, step, best = first - 1, 1, None
     high = first
     while high <= last:
@@ -265,7 +265,7 @@ def smallest(first: int, last: int, attempt: Callable[[int], Pieces | None]) -> 
 
 
 def drawn(pieces: Pieces, codes: npt.NDArray[np.unsignedinteger], rng: np.random.Generator) -> Buckets:
-    """Draw for every cell, given by its code, a bucket among those that have a place for its value."""
+    """Draw for every cell, given by its code, a bucket among those that have room for its value."""
     value = np.concatenate([np.asarray(values, dtype=np.int64) for values, _ in pieces])
     lengths = [len(values) for values, _ in pieces]
     often = np.array([repetitions for _, repetitions in pieces], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""How strongly attributes go together, and clusters of attributes that do."""
+"""How strongly attributes are associated, and clusters of associated attributes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 MOST_BINS = 10
 MOST_CHOICES = 20_000  # of medoids, up to which all are tried
-DIGITS = 12  # to which costs are compared: sums of the same distances in another order are ties
+DIGITS = 12  # to which costs are compared, so that the order of a sum does not matter
 
 
 def binned(column: CodedColumn, most: int = MOST_BINS) -> Ints:
-    """Give every value of an attribute a number; many numbers, dates or ranks share bins of about as many records.
+    """Return a number for every value of an attribute; many numbers, dates or ranks share bins of about equal counts.
 
     Missing cells are a value of their own. Every number below the largest occurs.
     """
@@ -36,9 +36,9 @@ def binned(column: CodedColumn, most: int = MOST_BINS) -> Ints:
 
 
 def mean_square_contingency(first: Ints, second: Ints) -> float:
-    r"""Compute $\phi^2$ of two attributes, between 0 for independent ones and 1 where one gives the other.
+    r"""Compute $\phi^2$ of two attributes, from 0 for independent ones to 1 if one determines the other.
 
-    A constant goes with nothing: 0.
+    A constant is associated with nothing: 0.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def correlations(columns: Sequence[CodedColumn]) -> Floats:
 
 
 def k_medoids(distances: Floats, clusters: int) -> Ints:
-    """Part points into clusters around medoids, of least total distance; give the cluster of every point.
+    """Cluster points around medoids with the smallest total distance; return the cluster of every point.
 
-    All choices of medoids are tried where they are few; otherwise, medoids are taken one by one and then swapped
+    All choices of medoids are tried if they are few; otherwise, medoids are added one by one and then swapped
     while that helps (PAM). Ties go to the lowest numbers. Clusters are numbered by their lowest points.
     """
     points = len(distances)
@@ -92,7 +92,7 @@ def k_medoids(distances: Floats, clusters: int) -> Ints:
 
 
 def partition_around_medoids(distances: Floats, clusters: int) -> Ints:
-    """Choose medoids one by one, each the best next one, then make the best swap while that lowers the cost."""
+    """Choose medoids one by one, each the best next one, then make the best swap as long as it lowers the cost."""
     points = np.arange(len(distances))
     medoids = np.zeros(0, dtype=np.int64)
     while len(medoids) < clusters:

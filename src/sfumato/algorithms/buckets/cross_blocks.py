@@ -1,4 +1,4 @@
-"""Blocks of near records, as a tree: cut in two while both halves stay l-eligible and large enough."""
+"""Blocks of nearby records, as a tree: cut in two while both halves stay l-eligible and large enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sfumato.coding.histograms import sparse_counts
 
 @dataclass(frozen=True, eq=False)
 class BlockTree:
-    """Nested blocks: every node is a run of `order`, which lists all records so that near ones are close.
+    """Nested blocks: every node is a run of `order`, which lists all records so that nearby ones are close.
 
     Node 0 is all records. Children come after their parents, the left one first; `parent` of node 0 is -1.
     """
@@ -28,7 +28,7 @@ class BlockTree:
 
     @classmethod
     def whole(cls, rows: int) -> BlockTree:
-        """Leave all records in one block."""
+        """Put all records in one block."""
         return cls(
             np.arange(rows), np.array([-1]), np.zeros(1, dtype=np.int64), np.array([rows]), np.ones(1, dtype=np.bool_)
         )
@@ -41,8 +41,8 @@ def grow(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) 
     ----------
     records : all records in one segment; the sensitive values are its only extra column, if l is above 1.
     axes : the quasi-identifiers.
-    smallest : the least number of records in a block.
-    values : how many sensitive values there are.
+    smallest : the smallest number of records in a block.
+    values : the number of sensitive values.
     l : one over the largest share of a value in a block.
     """
     return _Growth(records, axes, smallest, values, l).run()
@@ -87,7 +87,7 @@ class _Growth:
         return BlockTree(order, parent, start, np.concatenate(self.size), leaf)
 
     def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
-        """Find the segments of which a half would not be eligible."""
+        """Find the segments with a half that would not be eligible."""
         proposed = np.flatnonzero(cuts.axis != NO_CUT)
         if self.l <= 1 or not len(proposed):
             return segments[:0]

@@ -36,22 +36,22 @@ Diversity = KLAnonymity | FrequencyLDiversity | DistinctLDiversity | EntropyLDiv
 
 @dataclass(frozen=True, kw_only=True)
 class CrossBucket(Algorithm):
-    r"""Cut small sets of near records into groups of $k$, and across the groups into buckets [1]_.
+    r"""Cut small sets of nearby records into groups of $k$ and, across the groups, into buckets [1]_.
 
-    It keeps (k,l)-anonymity: who knows a person's quasi-identifiers finds the record with at most $1/k$ and the
-    sensitive value with at most $1/\ell$. A set of $m \ge \ell$ records with different values, $m$ a multiple of $k$,
-    gives groups of $k$ records that have one record in each of $k$ buckets: every value is exposed with $1/m$,
-    though buckets have $m/k$ records only. Groups do not grow with $\ell$.
+    It keeps (k,l)-anonymity: an adversary who knows a person's quasi-identifiers finds the record with probability at
+    most $1/k$ and the sensitive value with at most $1/\ell$. A set of $m \ge \ell$ records with different values, $m$ a
+    multiple of $k$, gives groups of $k$ records that have one record in each of $k$ buckets: every value is exposed
+    with $1/m$, although buckets have only $m/k$ records. Groups do not grow with $\ell$.
 
     Sets are picked by the assignment step of m-invariance from blocks: the table is cut as by Mondrian while both
-    halves stay l-eligible, and what the picks of a block leave goes to the block around it. So every record is looked
-    at on few levels of one tree, instead of descending from the root for every set, and work grows as
-    $d\,n \log n$ for $n$ records and $d$ quasi-identifiers. Sets whose size is no multiple of $k$ get fewer buckets,
-    and picks of fewer than $k$ values are put together. Nothing is suppressed if no value holds more than
-    $1/\ell$ of the records; otherwise the least surplus of too frequent values is, if so many may be.
+    halves stay l-eligible, and what the picks of a block leave goes to the enclosing block. So every record is looked
+    at on few levels of one tree, instead of descending from the root for every set, and the work grows as
+    $d\,n \log n$ for $n$ records and $d$ quasi-identifiers. Sets whose size is not a multiple of $k$ get fewer buckets,
+    and picks of fewer than $k$ values are combined. Nothing is suppressed if no value accounts for more than
+    $1/\ell$ of the records; otherwise the smallest surplus of too frequent values is, if that many may be.
 
-    Ranges of different groups may overlap. A person whom several groups cover is exposed with the mean over
-    them, which is at most what the worst group gives.
+    Ranges of different groups may overlap. A person covered by several groups is exposed with their mean, which is
+    at most the exposure in the worst group.
 
     Distinct and entropy l-diversity are kept by frequency l-diversity of the same $\ell$, which is stricter.
 
@@ -73,18 +73,18 @@ class CrossBucket(Algorithm):
         for model in task.models:
             if not isinstance(model, KAnonymity | Diversity):
                 return (
-                    f"CrossBucket cannot serve {model!r}, only k-anonymity, (k,l)-anonymity and distinct, frequency or "
-                    "entropy l-diversity; use another algorithm."
+                    f"CrossBucket does not support {model!r}, only k-anonymity, (k,l)-anonymity and distinct, "
+                    "frequency or entropy l-diversity; use another algorithm."
                 )
         names = list(dict.fromkeys(model.sensitive for model in _diversities(task.models)))
         if len(names) > 1:
             listed = ", ".join(repr(name) for name in names)
-            return f"CrossBucket puts one attribute in buckets, and models name {listed}; keep one, or use Anatomy."
+            return f"CrossBucket puts one attribute in buckets, but models name {listed}; keep one or use Anatomy."
         lost = {column.name: int((column.codes == column.domain.missing).sum()) for column in task.table.sensitive}
         if names and lost[names[0]] and task.missing is Missing.MATCHES_ALL:
             return (
                 f"CrossBucket cannot hide the {lost[names[0]]:,} missing cells of column {names[0]!r} "
-                "that may be any value; use the policy own-value, or fill them."
+                "that may be any value; use the policy own-value or fill them."
             )
         return super().refusal(task)
 
@@ -97,7 +97,7 @@ class CrossBucket(Algorithm):
         column = next((column for column in task.table.sensitive if column.name in named), None)
         rows = np.arange(task.table.rows) if column is None else _eligible_rows(column, l, task)
         if len(rows) < k:
-            raise InfeasibleError(f"CrossBucket has {len(rows):,} records left for groups of {k:,}; ask for a lower k.")
+            raise InfeasibleError(f"CrossBucket has {len(rows):,} records left for groups of {k:,}; choose a lower k.")
         quasi = [CodedColumn(each.domain, each.codes[rows]) for each in task.table.quasi]
         values = None if column is None else CodedColumn(column.domain, column.codes[rows])
         group, recoded, bucket = _crossed(quasi, values, k, l, task)
@@ -113,7 +113,7 @@ def _diversities(models: Sequence[PrivacyModel]) -> list[Diversity]:
 
 
 def _eligible_rows(column: CodedColumn, l: Fraction, task: Task) -> Rows:
-    """Suppress the least surplus of too frequent values."""
+    """Suppress the smallest surplus of too frequent values."""
     counts = np.bincount(column.codes, minlength=len(column.domain) + 1).astype(np.int64)
     extra = surplus(counts, l)
     if extra.sum() > task.most_suppressed or extra.sum() == task.table.rows:
@@ -125,7 +125,7 @@ def _eligible_rows(column: CodedColumn, l: Fraction, task: Task) -> Rows:
 def _crossed(
     quasi: list[CodedColumn], values: CodedColumn | None, k: int, l: Fraction, task: Task
 ) -> tuple[npt.NDArray[np.int32], dict[str, Recoded], npt.NDArray[np.int32]]:
-    """Find group and bucket of every record, and what is published of every group."""
+    """Find the group and the bucket of every record, and the labels of every group."""
     extra = [] if values is None else [values]
     rows = len((quasi or extra)[0].codes) if quasi or extra else task.table.rows
     axes = axes_of([column.domain for column in quasi])
@@ -134,7 +134,7 @@ def _crossed(
     if quasi:
         records = reduce_rows(quasi, extra, equal_together=False).records
         width = 1 if values is None else len(values.domain) + 1
-        codes = records.codes.copy()  # cutting moves the records about
+        codes = records.codes.copy()  # cutting moves the records
         tree = grow(records, axes, smallest, width, l)
     task.progress(0.3)
     tree, sizes = in_near_order(tree, codes, axes, k)
@@ -172,7 +172,7 @@ def _recoded(
 
 
 def _spread(of_kept: npt.NDArray[np.int32], rows: Rows, total: int) -> npt.NDArray[np.int32]:
-    """Return one number per record of the table, those that are suppressed included."""
+    """Return one number per record of the table, including suppressed ones."""
     result = np.full(total, NOT_PUBLISHED, dtype=np.int32)
     result[rows] = of_kept
     return result

@@ -32,16 +32,16 @@ class Crossing:
 def cross(sets: Sets, codes: Codes, axes: Axes, k: int, l: Fraction) -> Crossing:
     """Cut every set into groups of k, and every crossed set into buckets.
 
-    The records of a set are ordered so that neighbors are near: by recursive median cuts at the widest attribute, whose
-    leaves are the groups. Sizes of groups differ by at most one. Record j of a crossed set goes to bucket
+    The records of a set are ordered so that neighbors are close: by recursive median cuts at the widest attribute,
+    whose leaves are the groups. Sizes of groups differ by at most one. Record j of a crossed set goes to bucket
     j mod b, where b is the largest number up to k that keeps every exposure at 1/l or below.
 
     Parameters
     ----------
-    sets : the sets, by places of records.
-    codes : the codes of every quasi-identifier, by places of records.
+    sets : the sets, by positions of records.
+    codes : the codes of every quasi-identifier, by positions of records.
     axes : the quasi-identifiers.
-    k : the least number of records in a group.
+    k : the smallest number of records in a group.
     l : one over the largest exposure.
     """
     cutting = _Cutting(sets.sizes, k)
@@ -53,7 +53,7 @@ def cross(sets: Sets, codes: Codes, axes: Axes, k: int, l: Fraction) -> Crossing
 
 
 def in_near_order(tree: BlockTree, codes: Codes, axes: Axes, k: int) -> tuple[BlockTree, Ints]:
-    """Order the records inside every block so that near ones are close; give the sizes of the blocks, too."""
+    """Order the records inside every block so that nearby ones are close; also return the sizes of the blocks."""
     leaves = np.flatnonzero(tree.leaf)
     sizes = tree.size[leaves[np.argsort(tree.start[leaves])]]
     if not len(axes):
@@ -80,7 +80,7 @@ class _Cutting:
         return self.bound(of_set, np.arange(len(of_set)) - (np.cumsum(self.groups) - self.groups)[of_set])
 
     def arranged(self, codes: Codes, axes: Axes) -> Ints:
-        """Order the records so that those of a group are near each other."""
+        """Order the records so that those of a group are close to each other."""
         order = np.arange(codes.shape[1])
         of_set = np.arange(len(self.sizes))
         first, last = np.zeros_like(of_set), self.groups
@@ -134,9 +134,9 @@ def _buckets(sets: Sets, taken: Ints, k: int, l: Fraction) -> Ints:
 
 @lru_cache(maxsize=4096)
 def most_buckets(size: int, k: int, l: Fraction) -> int:
-    """Find how many buckets, up to k, so many records of different values may be dealt to.
+    """Find how many buckets, up to k, this many records of different values may be dealt to.
 
-    A value is in one bucket B only, so a group G exposes it with |G and B| / |G| / |B|. One bucket always does.
+    A value is in one bucket B only, so a group G exposes it with |G and B| / |G| / |B|. One bucket always works.
 
     >>> [most_buckets(4, 2, Fraction(4)), most_buckets(5, 2, Fraction(5))]
     [2, 1]
@@ -156,5 +156,5 @@ def most_buckets(size: int, k: int, l: Fraction) -> int:
 
 
 def _dealt(records: int | Ints, bucket: Ints, buckets: int) -> Ints:
-    """Count the records before some place that went to a bucket."""
+    """Count the records before some position that went to a bucket."""
     return np.asarray((records - bucket + buckets - 1) // buckets)

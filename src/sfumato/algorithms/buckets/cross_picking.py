@@ -1,4 +1,4 @@
-"""Picks: sets of near records with different sensitive values, taken from blocks from the leaves to the root."""
+"""Picks: sets of nearby records with different sensitive values, taken from blocks from the leaves to the root."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from sfumato.algorithms.buckets.cross_blocks import BlockTree
 
 Ints = npt.NDArray[np.int64]
 Pool = dict[int, list[int]]
-SPARE = 8  # times the size of a pick: a block leaves less than that to the block around it
+SPARE = 8  # times the size of a pick: a block leaves less than that to the enclosing block
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """Sets of at least k records, by their places in the order of the blocks.
+    """Sets of at least k records, by their positions in the order of the blocks.
 
     Each of the first `crossed` sets is one pick, whose records have different values; it is cut into groups and buckets
-    of its own. The others are picks put together, each of them one bucket, whose numbers are in `bucket`.
+    of its own. The others are combined picks, each of them one bucket, with numbers in `bucket`.
     """
 
     places: Ints
@@ -35,7 +35,7 @@ class Sets:
 
 @dataclass(eq=False)
 class _Picks:
-    """What was picked so far; picks that are too short to be cut into groups of k stand apart."""
+    """The picks so far; those too short to be cut into groups of k are kept separate."""
 
     places: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
@@ -49,7 +49,7 @@ class _Picks:
             self.sizes.append(len(picked))
 
     def sets(self, k: int) -> Sets:
-        """Put short picks together with their neighbors until every set holds k records."""
+        """Combine short picks with their neighbors until every set has k records."""
         places, sizes, crossed = self.places, self.sizes, len(self.sizes)
         bucket, waiting = [-1] * len(places), 0
         for number, picked in enumerate(sorted(self.short)):
@@ -60,7 +60,7 @@ class _Picks:
                 sizes.append(waiting)
                 waiting = 0
         if waiting:
-            if len(sizes) == crossed:  # nothing was put together yet: one crossed pick becomes a bucket
+            if len(sizes) == crossed:  # nothing was combined yet: one crossed pick becomes a bucket
                 crossed -= 1
                 first = len(places) - waiting - sizes[-1]
                 bucket[first : first + sizes[-1]] = [len(self.short)] * sizes[-1]
@@ -71,17 +71,17 @@ class _Picks:
 def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, told: Callable[[float], None]) -> Sets:
     """Pick records of all blocks, from the leaves to the root.
 
-    A block is l-eligible and so is what its picks leave, which goes to the block around it; the union of eligible
-    remainders is eligible. The numbers of values in a pick are multiples of k. Any number of at least l does where no
-    multiple works and the block has so many records left that it is no mere remainder, or is the root.
+    A block is l-eligible and so is what its picks leave, which goes to the enclosing block; the union of eligible
+    remainders is eligible. The numbers of values in a pick are multiples of k. Any number of at least l is accepted if
+    no multiple works and the block has so many records left that it is not a mere remainder, or is the root.
 
     Parameters
     ----------
     tree : the blocks.
     values : the sensitive value of every record in the order of the blocks.
-    k : how many records a set must have at least.
+    k : the smallest number of records in a set.
     l : one over the largest share of a value.
-    told : is told the share of the work that is done.
+    told : is called with the share of the work that is done.
     """
     picker = _Picker(k, l)
     waiting: dict[int, Pool] = {}
@@ -102,7 +102,7 @@ def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, told: Callable
 
 
 def _pass_on(pool: Pool, around: Pool) -> None:
-    """Leave records to the block around; the right half comes first, so these stand before its records."""
+    """Leave records to the enclosing block; the right half comes first, so they precede its records."""
     for code, places in pool.items():
         around[code] = places + around.get(code, [])
 
@@ -114,7 +114,7 @@ class _Picker:
         self.picks = _Picks()
 
     def pick(self, pool: Pool, *, last: bool) -> None:
-        """Pick what can be picked of a block's records, and take it from the pool."""
+        """Pick what can be picked from the records of a block, and remove it from the pool."""
         size = sum(map(len, pool.values()))
         if size == len(pool) == self.multiple:  # one pick, without counting
             self.picks.add([place for places in pool.values() for place in places], short=False)
@@ -137,7 +137,7 @@ class _Picker:
                 self.picks.add(picked, short=len(picked) < self.k)
 
     def _deal(self, pool: Pool, left: Remainder) -> None:
-        """Share out records of which, for a fractional l, no different values can be taken."""
+        """Distribute records from which, for a fractional l, no different values can be taken."""
         for codes, repetitions in evenly(left.counts(), self.l):
             for _ in range(repetitions):
                 self.picks.add([pool[code].pop() for code in codes], short=True)
@@ -145,7 +145,7 @@ class _Picker:
 
 
 def _nearest_records(pool: Pool, codes: tuple[int, ...], repetitions: int) -> list[list[int]]:
-    """Take one record of every value, several times, near each other, from the pool."""
+    """Take one record of every value, several times, close to each other, from the pool."""
     rarest = min(codes, key=lambda code: len(pool[code]))
     held = len(pool[rarest])
     anchors = [pool[rarest][(2 * i + 1) * held // (2 * repetitions)] for i in range(repetitions)]
@@ -166,7 +166,7 @@ def _nearest_records(pool: Pool, codes: tuple[int, ...], repetitions: int) -> li
 
 
 def nearest(places: list[int], anchors: list[int]) -> list[int]:
-    """Choose ascending places, each the nearest to its anchor that leaves enough for the anchors after it."""
+    """Choose ascending positions, each the closest to its anchor that leaves enough for the anchors after it."""
     chosen, low, spare = [], 0, len(places) - len(anchors)
     for i, anchor in enumerate(anchors):
         at = bisect_left(places, anchor, low, i + spare)

@@ -1,4 +1,4 @@
-"""Records by the pattern of their flags, and groups of at least k inside the patterns."""
+"""Records by the pattern of their flags, and groups of at least k within the patterns."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Cut = Callable[[Rows, Masks], Labels]
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Records that share which quasi-identifiers are flagged, or of several patterns that were put together.
+    """Records with the same flagged quasi-identifiers, or of several patterns that were combined.
 
     Parameters
     ----------
-    flagged : for every quasi-identifier whether it is flagged in any of the records.
+    flagged : for every quasi-identifier, whether it is flagged in any of the records.
     rows : the records.
-    guests : patterns of too few records that join single groups of this one.
+    guests : patterns with too few records that join single groups of this one.
     """
 
     flagged: Masks
@@ -34,7 +34,7 @@ class Pool:
 
 
 def pools_of(flags: Sequence[Masks], kept: Rows) -> list[Pool]:
-    """Part records by the pattern of their flags, fewest flags first."""
+    """Split records by the pattern of their flags, fewest flags first."""
     if not flags:
         return [Pool(np.zeros(0, dtype=np.bool_), kept)]
     grouped = group_columns([mask[kept].astype(np.uint8) for mask in flags], [2] * len(flags))
@@ -45,12 +45,12 @@ def pools_of(flags: Sequence[Masks], kept: Rows) -> list[Pool]:
 
 
 def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]:
-    """Put patterns of fewer than k records with others; give the pools that remain, and records to suppress.
+    """Combine patterns of fewer than k records with others; return the remaining pools, and records to suppress.
 
-    The smallest pattern goes first, to the pattern with which it has most unflagged attributes in common; of several,
-    to the one that loses fewest. A pattern of at least k records takes it as a guest of one of its groups. One that has
-    no attribute in common with any other is suppressed if that many records may be: otherwise at least k more records
-    would be published without any quasi-identifier.
+    The smallest pattern goes first, to the pattern with which it has the most unflagged attributes in common; among
+    several, to the one that loses fewest. A pattern of at least k records takes it as a guest of one of its groups. One
+    that has no attribute in common with any other is suppressed, if that many records may be: otherwise at least k more
+    records would be published without any quasi-identifier.
     """
     left, lost = list(pools), np.zeros(0, dtype=np.intp)
     while len(left) > 1:
@@ -72,7 +72,7 @@ def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]
 
 
 def _host(small: Pool, others: Sequence[Pool]) -> int:
-    """Find the pool with most unflagged attributes in common; of several, one that loses fewest, then the largest."""
+    """Find the pool with the most unflagged attributes in common; among several, the least loss, then the largest."""
     patterns = np.array([pool.flagged for pool in others]).reshape(len(others), -1)
     shared = (~patterns & ~small.flagged).sum(axis=1)
     losing = (~patterns & small.flagged).sum(axis=1)
@@ -81,7 +81,7 @@ def _host(small: Pool, others: Sequence[Pool]) -> int:
 
 
 def group_pools(pools: Sequence[Pool], columns: Sequence[CodedColumn], cut: Cut, rows: int) -> Labels:
-    """Cut every pool into groups, and let guests join them; give the group of every record, below 0 for others."""
+    """Cut every pool into groups, and let guests join them; return the group of every record, below 0 for others."""
     group = np.full(rows, -1, dtype=np.int32)
     used = 0
     for pool in pools:
@@ -96,7 +96,7 @@ def group_pools(pools: Sequence[Pool], columns: Sequence[CodedColumn], cut: Cut,
 
 
 class _Joining:
-    """The groups of one pool as ranges of codes, to find the one that a guest widens least."""
+    """The groups of one pool as ranges of codes, to find the one that a guest widens the least."""
 
     def __init__(self, pool: Pool, labels: Labels, columns: Sequence[CodedColumn]) -> None:
         self.columns = columns

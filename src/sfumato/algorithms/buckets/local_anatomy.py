@@ -1,4 +1,4 @@
-"""Local anatomy: single sensitive cells in buckets, all other cells as they are."""
+"""Local anatomy: single sensitive cells in buckets, all other cells unchanged."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from sfumato.validation import require
 
 @dataclass(frozen=True, kw_only=True)
 class LocalAnatomy(Algorithm):
-    r"""Publish flagged cells in buckets that keep their attribute's models, and every other cell as it is [1]_.
+    r"""Publish flagged cells in buckets that keep their attribute's models, and every other cell unchanged [1]_.
 
-    Every attribute with flagged cells, and every sensitive attribute that a model names, is put in buckets of its
-    own, with models of its own. Buckets are those of the assignment step of m-invariance, with the smallest whole
-    $\ell$ whose buckets keep the models; where these are large, as for t-closeness, cells are dealt evenly to as many
-    buckets as keep them, if these are more. One who knows everybody's quasi-identifiers may find every record, so each
-    bucket by itself must keep the models. Which records of a value go into which bucket is random.
+    Every attribute with flagged cells, and every sensitive attribute that a model names, gets buckets of its own,
+    with models of its own. Buckets are those of the assignment step of m-invariance, with the smallest whole $\ell$
+    whose buckets keep the models; if these are large, as for t-closeness, cells are dealt evenly to as many buckets as
+    keep them, if these are more. An adversary who knows everybody's quasi-identifiers may find every record, so each
+    bucket on its own must keep the models. Which records of a value go into which bucket is random.
 
-    Sensitive cells are hidden, identities are not: see `LocalAnatomyGeneralization`. Work grows as $n \log n$ for $n$
-    records. Where a value is too frequent for any bucket, the least number of its records is suppressed, if so many
-    may be.
+    Sensitive cells are hidden, identities are not: see `LocalAnatomyGeneralization`. The work grows as $n \log n$ for
+    $n$ records. If a value is too frequent for any bucket, as few of its records as possible are suppressed, if that
+    many may be.
 
     Parameters
     ----------
-    halve : part the values of an attribute at their median first, in the order of its domain, as often as both
+    halve : first split the values of an attribute at their median, in the order of its domain, as long as both
         halves keep the models: the values of a bucket are then close to each other.
 
     References
@@ -61,15 +61,15 @@ class LocalAnatomy(Algorithm):
         for model in simple_models(task.models):
             if isinstance(model, KAnonymity) and model.k > 1:
                 return (
-                    f"LocalAnatomy cannot serve {model!r}, because it hides values, not identities: "
+                    f"LocalAnatomy does not support {model!r}, because it hides values, not identities: "
                     "other cells stay exact; use LocalAnatomyGeneralization."
                 )
         open_columns = {column.name for column in task.table.sensitive} - {each.name for each in protected_cells(task)}
         unprotected = sorted(open_columns - set(task.table.flags))
         if unprotected:
             return (
-                f"LocalAnatomy would publish column {unprotected[0]!r} beside exact quasi-identifiers, "
-                "and no model protects it; add one, or leave the column out."
+                f"LocalAnatomy would publish column {unprotected[0]!r} next to exact quasi-identifiers, "
+                "but no model protects it; add one or drop the column."
             )
         return refused_cells(self, task)
 
@@ -99,9 +99,12 @@ def refused_cells(algorithm: Algorithm, task: Task) -> str | None:
             if model.needs_population:
                 return f"{name} cannot search for {whole!r}, which needs a population table; give one to the audit."
             if not (model.monotone and whole.monotone) or len(whole.attributes) > 1:
-                return f"{name} cannot serve {whole!r}, because mixtures of its good buckets may be bad; use another."
+                return (
+                    f"{name} does not support {whole!r}, because mixing valid buckets can break it; "
+                    "use another algorithm."
+                )
             if not (model.attributes or isinstance(model, KAnonymity)):
-                return f"{name} cannot serve {whole!r}, which is about groups, not values; use another."
+                return f"{name} does not support {whole!r}, which is about groups, not values; use another algorithm."
     sentences = (_refused(each, name, task) for each in protected_cells(task))
     return next((sentence for sentence in sentences if sentence is not None), None)
 
@@ -116,30 +119,28 @@ def _refused(protected: Protected, name: str, task: Task) -> str | None:
     if protected.missing and task.missing is Missing.MATCHES_ALL:
         return (
             f"{name} cannot hide the {protected.missing:,} missing cells of column {column!r} that may be any value; "
-            "use the policy own-value, or fill them."
+            "use the policy own-value or fill them."
         )
     if protected.has_nothing_to_hide():
-        return (
-            f"{name} has nothing to hide in column {column!r}, whose models single cells keep; ask for l of at least 2."
-        )
+        return f"{name} has nothing to hide in column {column!r}, because single cells keep its models; choose l > 1."
     return None
 
 
 def flags_of(table: CodedTable) -> list[npt.NDArray[np.bool_]]:
-    """Return for every quasi-identifier whose cells are flagged."""
+    """Return for every quasi-identifier which cells are flagged."""
     none = np.zeros(table.rows, dtype=np.bool_)
     return [table.flags.get(column.name, none) for column in table.quasi]
 
 
 def published_groups(rows: int, kept: Rows, labels: Sequence[int] | Buckets) -> Buckets:
-    """Give every record its group; those that are not kept have none."""
+    """Return the group of every record; suppressed records have none."""
     group = np.full(rows, NOT_PUBLISHED, dtype=np.int32)
     group[kept] = labels
     return group
 
 
 def _exact(table: CodedTable, kept: Rows, buckets: dict[str, Buckets]) -> Publication:
-    """Publish quasi-identifiers as they are where they are not flagged; records that look alike are a group."""
+    """Publish unflagged quasi-identifiers unchanged; records that look alike form a group."""
     if not table.quasi:
         return Publication(published_groups(table.rows, kept, np.zeros(len(kept), np.int32)), {}, buckets=buckets)
     flags = flags_of(table)

@@ -30,20 +30,20 @@ Labels = npt.NDArray[np.int32]
 class LocalAnatomyGeneralization(Algorithm):
     r"""Publish flagged cells in buckets, as `LocalAnatomy` does, and generalize all others to k-anonymity [1]_.
 
-    Records are parted by their pattern, the set of attributes that are flagged for them. Inside each pattern groups of
+    Records are split by their pattern, the set of attributes that are flagged for them. Within each pattern, groups of
     at least $k$ are formed, and only the unflagged attributes are generalized. Generalizing changes no bucket, so it
     never weakens the protection of flagged cells.
 
-    A pattern of fewer than $k$ records joins the pattern with which it has most unflagged attributes in common: another
-    small one, or one group of a large one. What is flagged for any record of a group is published as `*` for those
-    for whom it is not. A small pattern that has nothing in common with any other is suppressed, if so many records may
-    be; otherwise its group is published without quasi-identifiers. Sensitive attributes that no model names are
-    published beside their group, as they are. Work grows as $d\, n \log n$ for $n$ records and $d$ attributes, and with
-    the square of the number of patterns.
+    A pattern of fewer than $k$ records joins the pattern with which it has the most unflagged attributes in common:
+    another small one, or one group of a large one. An attribute that is flagged for any record of a group is published
+    as `*` for the others. A small pattern that has nothing in common with any other is suppressed, if that many records
+    may be; otherwise its group is published without quasi-identifiers. Sensitive attributes that no model names are
+    published next to their group, unchanged. The work grows as $d\, n \log n$ for $n$ records and $d$ attributes, and
+    with the square of the number of patterns.
 
     Parameters
     ----------
-    mechanism : how groups are formed inside a pattern: `"cuts"` at medians, as `Mondrian` does, or `"ncp"`, by distance
+    mechanism : how groups are formed within a pattern: `"cuts"` at medians, as `Mondrian` does, or `"ncp"`, by distance
         from two seeds, as `NCPTopDown` does.
     halve : as for `LocalAnatomy`.
 
@@ -112,7 +112,7 @@ class LocalAnatomyGeneralization(Algorithm):
 
 
 def _kept_pools(task: Task, protected: list[Protected], k: int) -> tuple[Rows, list[Pool]]:
-    """Suppress what must be, until values can be put in buckets and patterns in groups."""
+    """Suppress what must be suppressed, until values can be put in buckets and patterns in groups."""
     flags, kept = flags_of(task.table), np.arange(task.table.rows)
     while True:
         kept = eligible_rows(protected, kept, task)
@@ -120,8 +120,8 @@ def _kept_pools(task: Task, protected: list[Protected], k: int) -> tuple[Rows, l
         pools, lost = merged(pools_of(flags, kept), k, spare)
         if len(kept) < k:
             raise InfeasibleError(
-                f"Only {len(kept):,} of {task.table.rows:,} records are left when too frequent sensitive values are "
-                f"suppressed, and k = {k:,} are needed; ask for less."
+                f"Only {len(kept):,} of {task.table.rows:,} records are left after too frequent sensitive values are "
+                f"suppressed, but k = {k:,} are needed; promise less."
             )
         if not len(lost):
             return kept, pools
@@ -129,7 +129,7 @@ def _kept_pools(task: Task, protected: list[Protected], k: int) -> tuple[Rows, l
 
 
 def _covered(table: CodedTable, kept: Rows, group: Labels) -> dict[str, Recoded]:
-    """Cover the values of every group; where any of its cells is flagged, publish `*` for all that are not."""
+    """Cover the values of every group; if any of its cells is flagged, publish `*` for all that are not."""
     groups = int(group.max()) + 1
     recoded = {}
     for column, mask in zip(table.quasi, flags_of(table), strict=True):

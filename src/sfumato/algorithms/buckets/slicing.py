@@ -1,4 +1,4 @@
-"""Slicing: attributes in slices, records in buckets, and every slice shuffled in every bucket."""
+"""Slicing: attributes in slices, records in buckets, and every slice shuffled within every bucket."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ from sfumato.validation import is_whole, require
 
 @dataclass(frozen=True, kw_only=True)
 class Slicing(Algorithm):
-    r"""Part attributes into slices and records into buckets, and shuffle slices inside buckets [1]_.
+    r"""Split attributes into slices and records into buckets, and shuffle slices within buckets [1]_.
 
-    Attributes that go together ($\phi^2$, k-medoids) form a slice; their cells stay together, exact. Sensitive
-    attributes share one slice, with the quasi-identifiers of their cluster, which are *linked* with them. Records
-    are cut into buckets at medians, as Mondrian does, while in both halves the records with equal linked values keep
-    every model. All other slices are then permuted in every bucket. Quasi-identifiers that cannot be linked even in
-    one bucket of all records move to other slices.
+    Associated attributes ($\phi^2$, k-medoids) form a slice; their cells stay together, exact. Sensitive attributes
+    share one slice, with the quasi-identifiers of their cluster, which are *linked* with them. Records are cut into
+    buckets at medians, as Mondrian does, while in both halves the records with equal linked values keep every model.
+    All other slices are then permuted within every bucket. Quasi-identifiers that cannot be linked even in a single
+    bucket of all records move to other slices.
 
-    This is stricter than the paper, which asks for the models on average over all buckets that a person may be in.
-    Where a model is about identities, as k-anonymity is, no slice holds all quasi-identifiers.
-    Work grows as $d\,n \log n + d^2 n$ for $n$ records and $d$ quasi-identifiers. Nothing is generalized or suppressed.
+    This is stricter than the paper, which requires the models on average over all buckets that a person may be in.
+    If a model is about identities, as k-anonymity is, no slice contains all quasi-identifiers.
+    The work grows as $d\,n \log n + d^2 n$ for $n$ records and $d$ quasi-identifiers. Nothing is generalized or
+    suppressed.
 
     Parameters
     ----------
-    slices : how many slices to make, at least 2; fewer where there are too few attributes.
+    slices : the number of slices, at least 2; fewer if there are too few attributes.
 
     References
     ----------
@@ -68,12 +69,12 @@ class Slicing(Algorithm):
             if lost and task.missing is Missing.MATCHES_ALL:
                 return (
                     f"Slicing cannot shuffle the {lost:,} missing cells of column {column.name!r} that may be any "
-                    "value; use the policy own-value, or fill them."
+                    "value; use the policy own-value or fill them."
                 )
         broken = _model_of_identities(task)
         if broken is not None and len(task.table.quasi) == 1 and not _keeps(task, [0]):
             return (
-                f"Slicing cannot serve {broken!r} with one quasi-identifier, which its slice shows as it is; "
+                f"Slicing does not support {broken!r} with one quasi-identifier, which its slice shows unchanged; "
                 "use Mondrian."
             )
         return super().refusal(task)
@@ -99,13 +100,13 @@ class Slicing(Algorithm):
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """The numbers of the quasi-identifiers in slices: those linked with sensitive values, and slices that are moved."""
+    """The numbers of the quasi-identifiers in slices: those linked with sensitive values, and the permuted slices."""
 
     linked: tuple[int, ...]
     moved: tuple[tuple[int, ...], ...]
 
     def without(self, lost: int, correlation: Floats) -> _Layout:
-        """Move a linked quasi-identifier to the other slice that it goes with best, or to one of its own."""
+        """Move a linked quasi-identifier to the other slice with the strongest association, or to one of its own."""
         linked = tuple(j for j in self.linked if j != lost)
         if not self.moved:
             return _Layout(linked, ((lost,),))
@@ -115,7 +116,7 @@ class _Layout:
         return _Layout(linked, tuple(moved))
 
     def broken_up(self, correlation: Floats) -> _Layout:
-        """Part a slice of all quasi-identifiers, which would show everybody's: what goes least with the rest leaves."""
+        """Split a slice of all quasi-identifiers, which would show everybody's: the least associated one leaves."""
         if len(self.moved) > 1 or len(self.moved[0]) == 1:
             return self
         together = list(self.moved[0])
@@ -125,14 +126,14 @@ class _Layout:
 
 
 class _Buckets(MedianCutting):
-    """The way down to buckets in each of which records with equal linked values keep every model."""
+    """The descent to buckets in which records with equal linked values keep every model."""
 
     def __init__(self, task: Task, linked: Sequence[int]) -> None:
         super().__init__(task, strict=True)
         self.linked = linked
 
     def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
-        """Find the segments with a half in which some records of equal linked values break a model."""
+        """Find the segments with a half in which some records with equal linked values break a model."""
         proposed = np.flatnonzero(cuts.axis != NO_CUT)
         if not self.linked or not len(proposed):
             return super()._refused(segments, cuts)
@@ -147,7 +148,7 @@ class _Buckets(MedianCutting):
 
 
 def _layout(task: Task, slices: int) -> _Layout:
-    """Cluster the attributes; unlink quasi-identifiers until one bucket of all records keeps every model."""
+    """Cluster the attributes; unlink quasi-identifiers until a single bucket of all records keeps every model."""
     quasi, sensitive = task.table.quasi, task.table.sensitive
     correlation = correlations([*quasi, *sensitive])
     width = len(quasi)
@@ -170,21 +171,21 @@ def _layout(task: Task, slices: int) -> _Layout:
 
 
 def _model_of_identities(task: Task) -> PrivacyModel | None:
-    """Find a model that the table keeps as a whole and no single record does, whatever its values."""
+    """Find a model that the table keeps as a whole but no single record does, whatever its values."""
     whole = task.whole()
     alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
     return next((m for m in task.models if m.kept_by(whole)[0] and not m.kept_by(alone)[0]), None)
 
 
 def _keeps(task: Task, linked: Sequence[int]) -> bool:
-    """Return whether the records with equal linked values keep every model, in one bucket of all records."""
+    """Return whether the records with equal linked values keep every model, in a single bucket of all records."""
     parts = _parts(np.zeros(task.table.rows, dtype=np.int32), 1, [task.table.quasi[j] for j in linked])
     groups = Groups.from_rows(parts.labels, len(parts), task.watched, task.missing)
     return bool(kept_by_all(groups, task.models).all())
 
 
 def _parts(bucket: npt.NDArray[np.integer], buckets: int, linked: Sequence[CodedColumn]) -> Grouped:
-    """Part the records of every bucket by their linked values."""
+    """Split the records of every bucket by their linked values."""
     return group_columns(
         [bucket, *(column.codes for column in linked)], [buckets, *(len(column.domain) + 1 for column in linked)]
     )

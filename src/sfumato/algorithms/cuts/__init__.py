@@ -1,1 +1,1 @@
-"""Global recoding by cuts: for every attribute, parts of its values that are published alike wherever they occur."""
+"""Global recoding by cuts: every attribute is divided into parts that are published alike wherever they occur."""

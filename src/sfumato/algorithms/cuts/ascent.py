@@ -1,4 +1,4 @@
-"""The way up: join values that are published apart, the cheapest generalization first, until the models hold."""
+"""The way up: join values that are published separately, the cheapest first, until the models hold."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NO_MARKS = np.zeros(0, dtype=np.uint64)
 
 
 class Ascent:
-    """The way from all values as they are to cuts that keep every model.
+    """The way from all values unchanged to cuts that keep every model.
 
-    Every step makes the join that costs least per record that leaves a bad group; a join that takes none out counts as
-    if it took one. Of all cuts on the way that are allowed, those that are worth most are remembered.
+    Every step makes the join with the smallest cost per record that leaves an invalid group; a join that frees none
+    counts as if it freed one. Among all allowed cuts on the way, those worth most are remembered.
 
-    Groups are made from their parts. While profits are estimated, they are told apart by sums of random numbers.
+    Groups are built from their parts. While profits are estimated, they are distinguished by sums of random numbers.
     """
 
     def __init__(self, combinations: TableCombinations, measure: Worth) -> None:
@@ -51,7 +51,7 @@ class Ascent:
         self._start(combinations)
 
     def run(self, progress: Progress) -> list[Cut]:
-        """Join until no record is in a bad group, or nothing better can follow; give the best cuts on the way."""
+        """Join until no record is in an invalid group, or nothing better can follow; return the best cuts found."""
         first, told = self.bad, 0.0
         self._remember()
         while self.bad > 0 and self.ceiling > self.best_worth and (found := self._cheapest()) is not None:
@@ -62,7 +62,7 @@ class Ascent:
         return [Cut(cut.tree, parts) for cut, parts in zip(self.cuts, self.best, strict=True)]
 
     def _start(self, combinations: TableCombinations) -> None:
-        """Group combinations by the cuts as they are."""
+        """Group combinations by the current cuts."""
         columns = [cut.number[codes] for cut, codes in zip(self.cuts, combinations.codes, strict=True)]
         grouped = group_columns(columns, [len(cut.parts) for cut in self.cuts])
         everything = np.arange(len(combinations))
@@ -81,7 +81,7 @@ class Ascent:
             self._estimate(column, everything)
 
     def _remember(self) -> None:
-        """Remember the cuts if they are allowed and better than those before."""
+        """Remember the cuts if they are allowed and better than the previous ones."""
         is_bad = self.is_bad
         if self.bad > self.limit or self.bad >= self.measure.rows:
             return
@@ -99,7 +99,7 @@ class Ascent:
             self.best = [list(cut.parts) for cut in self.cuts]
 
     def _cheapest(self) -> tuple[int, int] | None:
-        """Find the join that costs least per record that leaves a bad group; the first of equal ones."""
+        """Find the join with the smallest cost per record that leaves an invalid group; the first of equal ones."""
         cost = np.concatenate([joins.cost for joins in self.joins])
         if not np.isfinite(cost).any():
             return None
@@ -108,10 +108,10 @@ class Ascent:
         return column, number - int(self._offsets[column])
 
     def _make(self, column: int, number: int) -> None:
-        """Join, and estimate again what the joins that this touches bring.
+        """Join, and estimate again the profits of the joins that this affects.
 
-        The part with most combinations keeps its mark, and the others take it over. So only sets of groups that one
-        of the others is in are different after the join.
+        The part with the most combinations keeps its mark, and the others take it over. So only sets of groups that
+        contain one of the others change.
         """
         joins = self.joins[column]
         old, joined = joins.parts(number)
@@ -137,14 +137,14 @@ class Ascent:
             self._start(self.combinations.rolled_up(self.group))
 
     def _fewer_and_most(self, column: int, parts: Sequence[Part]) -> tuple[Rows, Rows, int]:
-        """Find the combinations in all parts but that which has most, those in that, and which it is."""
+        """Find the combinations in all parts but the largest, those in the largest, and which it is."""
         rows = [self.combinations.under(column, part) for part in parts]
         most = int(np.argmax([len(each) for each in rows]))
-        many = np.sort(rows.pop(most))  # so that look-ups go through memory once
+        many = np.sort(rows.pop(most))  # so that lookups go through memory once
         return np.concatenate(rows), many, most
 
     def _regroup(self, rows: Rows) -> None:
-        """Unite the groups of some rows that are alike now."""
+        """Merge the groups of some rows that are now alike."""
         weights = self.combinations.weights[rows]
         numbers = [cut.number[codes[rows]] for cut, codes in zip(self.cuts, self.combinations.codes, strict=True)]
         grouped = group_columns(numbers, [len(cut.parts) for cut in self.cuts])
@@ -161,10 +161,10 @@ class Ascent:
     def _estimate(
         self, column: int, rows: Rows, others: Rows = NONE, other_marks: Marks = NO_MARKS, only: int | None = None
     ) -> None:
-        """Revise what some rows, and others that may be united with them, add to the profits of an attribute's joins.
+        """Update what some rows, and others that may be merged with them, add to the profits of an attribute's joins.
 
-        A join unites groups that are alike but for the attribute. What each row adds is kept, to be taken back when it
-        is revised again; `only` names the one join that is revised.
+        A join merges groups that are equal except for the attribute. What each row adds is kept, to be subtracted when
+        it is updated again; `only` names the one join to update.
         """
         first, last = self._offsets[column : column + 2]
         codes, shares = self.combinations.codes[column], self._shares[column]
@@ -187,7 +187,7 @@ class Ascent:
             shares[role, row] = share
 
     def _leaving(self, rows: Rows, marks: Marks) -> Floats:
-        """Count the records that leave bad groups when rows with the same marks are united; negative if they enter."""
+        """Count the records that leave invalid groups when rows with equal marks are merged; negative if they enter."""
         result = np.zeros(len(rows))
         mixed = _may_be_united(marks, self.is_bad[self.group[rows]])
         if not len(mixed):
@@ -200,7 +200,7 @@ class Ascent:
         return result
 
     def _good(self, labels: npt.NDArray[np.integer], sizes: Floats, rows: Rows) -> Mask:
-        """Judge groups that rows are in; those too small for any model are not even counted."""
+        """Judge the groups of rows; those too small for any model are not even counted."""
         good: Mask = sizes >= max(self._smallest, 1)
         if self._by_size:
             return good & kept_by_all(Groups(sizes.astype(np.int64)), self.models)
@@ -212,9 +212,9 @@ class Ascent:
 
 
 def _may_be_united(marks: Marks, is_bad: Mask) -> Rows:
-    """Find the rows that share their mark with others, a bad one among them; a few more may be found.
+    """Find the rows that share their mark with others, including an invalid one; a few more may be found.
 
-    Groups that are all good stay good when they are united, so nothing else matters.
+    Groups that are all valid stay valid when they are merged, so nothing else matters.
     """
     bucket, buckets = _buckets(marks, len(marks))
     touched = np.zeros(buckets, dtype=np.bool_)
@@ -223,7 +223,7 @@ def _may_be_united(marks: Marks, is_bad: Mask) -> Rows:
 
 
 def _share_a_mark(some: Marks, others: Marks) -> Rows:
-    """Find those of others whose mark one of some has; a few more may be found, but then all with that mark."""
+    """Find those of others whose mark occurs in some; a few more may be found, but then all with that mark."""
     bucket, buckets = _buckets(some, len(some))
     touched = np.zeros(buckets, dtype=np.bool_)
     touched[bucket] = True
@@ -231,6 +231,6 @@ def _share_a_mark(some: Marks, others: Marks) -> Rows:
 
 
 def _buckets(marks: Marks, rows: int) -> tuple[Rows, int]:
-    """Put marks into a few buckets per row."""
+    """Distribute marks over a few buckets per row."""
     buckets = 1 << (4 * rows + 1).bit_length()
     return (marks & np.uint64(buckets - 1)).astype(np.intp), buckets

@@ -1,4 +1,4 @@
-"""Bottom-up generalization: from all values as they are up to what keeps the models."""
+"""Bottom-up generalization: from all values unchanged up to what keeps the models."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ WAY_UP = 0.8  # of the work, about
 
 @dataclass(frozen=True, kw_only=True)
 class BottomUpGeneralization(CutSearch):
-    r"""Publish all values as they are, then generalize the cheapest node again and again until every model holds [1]_.
+    r"""Start from all values unchanged, then generalize the cheapest node repeatedly until every model holds [1]_.
 
     Every step joins the children of one node, or two neighboring ranges of ordered values without a hierarchy: those
-    with the least information lost per privacy gained. The information lost is that about the target, in bits, or
-    without a target the rise of the measure `loss`. The privacy gained is the number of records that leave groups
-    which break a model; it counts as 1 if there are none. (The paper counts by how much the smallest group grows, which
-    is nothing for nearly all steps of a table with many attributes.) Ordered values start in at most 256 ranges.
+    with the smallest information loss per privacy gained. The information loss is that about the target, in bits, or
+    without a target the increase of the measure `loss`. The privacy gained is the number of records that leave groups
+    which break a model, or 1 if there are none. (The paper counts how much the smallest group grows, which is 0 for
+    nearly all steps of a table with many attributes.) Ordered values start in at most 256 ranges.
 
-    Steps that turn out to be needless are taken back as `TopDownSpecialization` specializes, so that in the end none
-    can be taken back. Where records may be suppressed, generalization goes on as long as it may pay: of all cuts
-    on the way with few enough records in bad groups, that which loses least is taken.
+    Steps that turn out to be unnecessary are undone in the way `TopDownSpecialization` specializes, so that in the end
+    none can be undone. If records may be suppressed, generalization continues as long as it may pay off: among all cuts
+    on the way with few enough records in invalid groups, the one with the smallest loss is taken.
 
     Parameters
     ----------
-    target : a column of at most 100 classes that should stay predictable; if none is given, all information counts.
-    scheme : `"subtree"` takes back the generalization of all children of a node together, so that each attribute is
-        cut once through its hierarchy. `"sibling"` also takes back that of single children; those that stay are
+    target : a column of at most 100 classes that should stay predictable; without one, all information counts.
+    scheme : `"subtree"` undoes the generalization of all children of a node together, so that each attribute is
+        cut once through its hierarchy. `"sibling"` also undoes that of single children; those that stay are
         published as the set of their values, or as an interval, if that has at most 100 values or is an interval.
-    refine : whether to recode again, and again, what is suppressed; the result is a local recoding.
+    refine : whether to recode repeatedly what is suppressed; the result is a local recoding.
 
     References
     ----------

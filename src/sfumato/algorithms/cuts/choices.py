@@ -1,4 +1,4 @@
-"""The ways in which one part of a cut can be parted, and what each leads to."""
+"""The ways to split one part of a cut, and the result of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sfumato.algorithms.cuts.worth import Floats, Worth
 
 
 class Scan(NamedTuple):
-    """What every choice leads to as far as sizes tell: records in bad groups, gain, smallest good group made."""
+    """The result of every choice as far as sizes show: records in invalid groups, gain, smallest valid group."""
 
     bad: Floats
     gain: Floats
@@ -21,11 +21,11 @@ class Scan(NamedTuple):
 
 
 class Choices(ABC):
-    """The ways in which one part can be parted.
+    """The ways to split one part.
 
     `gain` is what every choice adds to the worth of the table if no record is suppressed, `least` the smallest
-    group that it makes as far as is known. A choice that is `dead` can never be made; one that is `waiting` was
-    refused, and is tried again when there is no other.
+    group that it makes, as far as is known. A choice that is `dead` can never be made; one that is `waiting` was
+    refused, and is tried again if there is no other.
     """
 
     def __init__(self, column: int, tree: Tree, part: Part, measure: Worth) -> None:
@@ -51,22 +51,22 @@ class Choices(ABC):
 
     @abstractmethod
     def pieces(self, choice: int) -> list[Part]:
-        """Return what a choice parts the part into."""
+        """Return the pieces that a choice splits the part into."""
 
     @abstractmethod
     def scan(self, partition: CutGroups) -> Scan:
-        """Find out what every choice leads to as far as sizes tell."""
+        """Compute the result of every choice as far as sizes show."""
 
     @abstractmethod
     def outlive(self, parent: Choices) -> None:
-        """Take over which choices are dead from the part that this one was a piece of."""
+        """Inherit dead choices from the part that this one was a piece of."""
 
 
 class ThresholdChoices(Choices):
-    """Part a range of ordered values in two; choice i ends the lower range at its i-th value.
+    """Split a range of ordered values in two; choice i ends the lower range at its i-th value.
 
-    Missing values that are in the part become a piece of their own. If there are any, the last choice parts nothing
-    but them.
+    Missing values in the part become a piece of their own. If there are any, the last choice splits off only
+    them.
     """
 
     def _gains(self, measure: Worth) -> Floats:
@@ -89,7 +89,7 @@ class ThresholdChoices(Choices):
         return gain
 
     def pieces(self, choice: int) -> list[Part]:
-        """Return what a choice parts the part into."""
+        """Return the pieces that a choice splits the part into."""
         middle = self.part.first + choice
         pieces = [self.tree.run(self.part.first, middle)]
         if middle < self.known:
@@ -99,7 +99,7 @@ class ThresholdChoices(Choices):
         return pieces
 
     def scan(self, partition: CutGroups) -> Scan:
-        """Find out what every choice leads to as far as sizes tell."""
+        """Compute the result of every choice as far as sizes show."""
         rows = partition.combinations.under(self.column, self.part)
         codes = partition.combinations.codes[self.column][rows].astype(np.int64)
         known = codes <= self.known
@@ -114,7 +114,7 @@ class ThresholdChoices(Choices):
         return Scan(bad, gain, np.minimum(least, lost.sizes[lost_good].min(initial=np.inf)))
 
     def _sides(self, values: GroupPieces, partition: CutGroups) -> tuple[Floats, Floats, Floats]:
-        """Sum over groups what the lower and the upper range come to, for all choices at once.
+        """Sum over groups what the lower and the upper range amount to, for all choices at once.
 
         Within a group, both change only at the values that it has. These changes are summed per value, and the
         running sums over values are the sums for every choice.
@@ -156,17 +156,17 @@ class ThresholdChoices(Choices):
         return values.sizes.sum() - lower - upper, gain, least
 
     def outlive(self, parent: Choices) -> None:
-        """Take over which choices are dead from the part that this one was a piece of."""
+        """Inherit dead choices from the part that this one was a piece of."""
         start = self.part.first - parent.part.first
         inherited = parent.dead[start : start + len(self.dead)]
         self.dead[: len(inherited)] = inherited
 
 
 class MemberChoices(Choices):
-    """Part all members of a part (choice 0), or let member i - 1 leave alone (choice i).
+    """Split all members of a part (choice 0), or let member i - 1 leave alone (choice i).
 
-    Members leave alone only if that is asked for, if at least two others stay, and if what stays can be shown as what
-    it is; as no set of values has missing ones, these leave first.
+    Members leave alone only if that is requested, if at least two others stay, and if those that stay can be published
+    exactly; as no set of values contains missing ones, these leave first.
     """
 
     def __init__(self, column: int, tree: Tree, part: Part, measure: Worth, *, siblings: bool) -> None:
@@ -190,7 +190,7 @@ class MemberChoices(Choices):
         return np.append(whole, np.where(leaving, each + rest - before, 0.0))
 
     def pieces(self, choice: int) -> list[Part]:
-        """Return what a choice parts the part into."""
+        """Return the pieces that a choice splits the part into."""
         members = self.part.members
         if choice == 0:
             return [self.tree.whole(member) for member in members]
@@ -198,7 +198,7 @@ class MemberChoices(Choices):
         return [self.tree.whole(members[choice - 1]), self.tree.joined(self.part.node, rest)]
 
     def scan(self, partition: CutGroups) -> Scan:
-        """Find out what every choice leads to as far as sizes tell."""
+        """Compute the result of every choice as far as sizes show."""
         rows = partition.combinations.under(self.column, self.part)
         codes = partition.combinations.codes[self.column][rows]
         place = np.searchsorted(self.first, codes, side="right") - 1
@@ -220,7 +220,7 @@ class MemberChoices(Choices):
         return Scan(scan.bad + partition.bad - bad_before, scan.gain - worth_before, scan.least)
 
     def _alone(self, counted: GroupPieces, partition: CutGroups, touched: Ints) -> Scan:
-        """Sum over groups what comes of them when one member leaves, for all members at once."""
+        """Sum over groups the result when one member leaves, for all members at once."""
         group, member, sizes = counted.group, counted.number, counted.sizes
 
         def per_member(amounts: Floats) -> Floats:
@@ -243,7 +243,7 @@ class MemberChoices(Choices):
         return Scan(bad, gain, least)
 
     def outlive(self, parent: Choices) -> None:
-        """Take over which choices are dead from the part that this one was a piece of."""
+        """Inherit dead choices from the part that this one was a piece of."""
         if self.part.node != parent.part.node:
             return
         self.dead[0] = parent.dead[0]
@@ -253,7 +253,7 @@ class MemberChoices(Choices):
 
 
 def least_over(starts: Ints, stops: Ints, values: Floats, length: int) -> Floats:
-    """Find for every place below `length` the least of the values whose range, from start to before stop, covers it.
+    """Find for every position below `length` the smallest value whose range, from start to before stop, covers it.
 
     >>> least_over(np.array([0, 1]), np.array([3, 2]), np.array([5.0, 4.0]), 4)
     array([ 5.,  4.,  5., inf])

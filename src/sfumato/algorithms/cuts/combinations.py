@@ -23,15 +23,15 @@ Weights = npt.NDArray[np.float64]
 
 
 class TableCombinations:
-    """The distinct combinations of codes in a table, in an order that says nothing about that of its rows.
+    """The distinct combinations of codes in a table, in an order that is independent of its rows.
 
     Parameters
     ----------
     task : the table.
-    trees : what is above the codes of every quasi-identifier.
+    trees : the tree above the codes of every quasi-identifier.
     codes : the quasi-identifiers of every combination.
     watched : the sensitive attributes that models read.
-    weights : how many records every combination stands for.
+    weights : the number of records of every combination.
     """
 
     def __init__(self, task: Task, trees: Sequence[Tree], codes: Codes, watched: Codes, weights: Weights) -> None:
@@ -49,7 +49,7 @@ class TableCombinations:
 
     @classmethod
     def of(cls, task: Task) -> tuple[TableCombinations, Group]:
-        """Find the combinations of a table, and that of every row."""
+        """Find the combinations of a table, and the combination of every row."""
         columns = [*task.table.quasi, *task.watched]
         grouped = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
         rows = first_rows(grouped)
@@ -92,12 +92,12 @@ class TableCombinations:
             count,
             [CodedColumn(column.domain, column.codes[chosen]) for column in self.watched],
             self.task.missing,
-            weights=self.weights[chosen],  # type: ignore[arg-type]  # whole numbers that NumPy adds fastest as floats
+            weights=self.weights[chosen],  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
             totals=None if totals is None else totals.totals,
         )
 
     def publish(self, cuts: Sequence[Cut], group: Group, of_row: Group) -> Publication:
-        """Publish the groups that keep every model, each by the labels of its parts; `of_row` finds every row's."""
+        """Publish the groups that keep every model, with the labels of their parts; `of_row` finds each row's group."""
         kept = judge(self.groups(group, int(group.max()) + 1), self.task.models)
         some = np.zeros(len(kept), dtype=np.intp)
         some[group] = np.arange(len(group))

@@ -33,11 +33,11 @@ class GroupPieces(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What a change leads to.
+    """The result of a change.
 
-    `group` is the group of the combinations in `rows` then; `numbers`, `sizes`, `worth` and `kept` describe these
-    groups. `all_kept` judges all groups, where the change touches them all. `bad` counts the records in bad groups,
-    `gain` is what the change adds to the worth of the table, `least` the smallest good group that it makes.
+    `group` is the new group of the combinations in `rows`; `numbers`, `sizes`, `worth` and `kept` describe these
+    groups. `all_kept` judges all groups, if the change affects them all. `bad` counts the records in invalid groups,
+    `gain` is what the change adds to the worth of the table, `least` the smallest valid group that it makes.
     """
 
     rows: Rows
@@ -53,13 +53,13 @@ class Trial(NamedTuple):
 
 
 class CutGroups:
-    """Groups of combinations: their sizes, which are good, and what a record in each is worth.
+    """Groups of combinations: their sizes, which are valid, and the worth of a record in each.
 
     Parameters
     ----------
-    combinations : what is in groups.
-    measure : says what records are worth.
-    cuts : what is published alike.
+    combinations : the combinations in groups.
+    measure : the worth of records.
+    cuts : the parts that are published alike.
     """
 
     def __init__(self, combinations: TableCombinations, measure: Worth, cuts: Sequence[Cut]) -> None:
@@ -85,20 +85,20 @@ class CutGroups:
 
     @property
     def anonymity(self) -> float:
-        """The size of the smallest good group; 0 if there is none."""
+        """The size of the smallest valid group; 0 if there is none."""
         return float(self.sizes[self.kept].min()) if self.kept.any() else 0.0
 
     @property
     def bad(self) -> float:
-        """How many records are in bad groups."""
+        """The number of records in invalid groups."""
         return float(self.sizes[~self.kept].sum())
 
     def allows(self, bad: Floats | float) -> Mask:
-        """Return whether so many records in bad groups may be suppressed."""
+        """Return whether this many records in invalid groups may be suppressed."""
         return np.less_equal(bad, self.limit)
 
     def may_be_good(self, sizes: Floats) -> Mask:
-        """Return which groups of some sizes can be good; exactly, if models look at sizes only."""
+        """Return which groups of some sizes can be valid; exactly, if models look only at sizes."""
         by_size = [model for model in self.models if not model.attributes]
         return np.asarray((sizes >= max(self._smallest, 1)) & kept_by_all(Groups(sizes.astype(np.int64)), by_size))
 
@@ -115,7 +115,7 @@ class CutGroups:
         return GroupPieces(*np.divmod(keys, width), sizes, labels)
 
     def attempt(self, column: int, part: Part, pieces: Sequence[Part]) -> Trial:
-        """Find out what parting a part leads to."""
+        """Compute the result of splitting a part."""
         rows = self.combinations.under(column, part)
         place = _piece_of(self.combinations.codes[column][rows], pieces)
         counted = self.count(rows, place, len(pieces))
@@ -135,12 +135,12 @@ class CutGroups:
         return Trial(rows, group, numbers, sizes, worth, kept, None, float(bad), float(gain), float(least))
 
     def standing(self, groups: Ints) -> tuple[float, float]:
-        """Return how many records of some groups are in bad ones, and what those in good ones are worth."""
+        """Return how many records of some groups are in invalid ones, and the worth of those in valid ones."""
         sizes, kept = self.sizes[groups], self.kept[groups]
         return float(sizes[~kept].sum()), float((sizes * self.worth[groups])[kept].sum())
 
     def adopt(self, trial: Trial) -> None:
-        """Make a change that was tried."""
+        """Apply a change that was tried."""
         more = int(trial.numbers.max(initial=-1)) + 1 - len(self.sizes)
         if more > 0:
             self.sizes, self.worth = (np.append(each, np.zeros(more)) for each in (self.sizes, self.worth))
@@ -153,7 +153,7 @@ class CutGroups:
             self.kept = trial.all_kept
 
     def _judged_jointly(self, rows: Rows, group: Group, numbers: Ints, sizes: Floats, worth: Floats) -> Trial:
-        """Judge all groups, because what is suppressed changes the table that groups are compared with."""
+        """Judge all groups, because suppression changes the table that groups are compared with."""
         everything = self.group.copy()
         everything[rows] = group
         count = max(len(self.sizes), int(numbers.max(initial=-1)) + 1)
@@ -166,7 +166,7 @@ class CutGroups:
 
 
 def _piece_of(codes: npt.NDArray[np.integer], pieces: Sequence[Part]) -> Ints:
-    """Find the piece that every code is in."""
+    """Find the piece of every code."""
     runs = sorted((first, number) for number, piece in enumerate(pieces) for first, _ in piece.runs)
     firsts, numbers = np.array(runs, dtype=np.int64).T
     found: Ints = numbers[np.searchsorted(firsts, codes, side="right") - 1]

@@ -1,4 +1,4 @@
-"""The way down: part what is published alike, the best specialization first, while the models hold."""
+"""The way down: split parts, the best specialization first, while the models hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sfumato.core.progress import Progress
 
 
 class Found(NamedTuple):
-    """A specialization that is allowed and worth while."""
+    """A specialization that is allowed and worthwhile."""
 
     choices: Choices
     choice: int
@@ -25,10 +25,10 @@ class Found(NamedTuple):
 
 
 class Descent:
-    """The way from some cuts down to cuts of which no specialization is both allowed and worth while.
+    """The way from some cuts down to cuts without any specialization that is both allowed and worthwhile.
 
     A specialization is allowed if few enough records are in groups that break a model. Its score is its gain over
-    one more than the records by which the smallest good group shrinks.
+    one more than the number of records by which the smallest valid group shrinks.
     """
 
     def __init__(self, partition: CutGroups, *, siblings: bool) -> None:
@@ -43,7 +43,7 @@ class Descent:
         ]
 
     def run(self, progress: Progress) -> None:
-        """Specialize until nothing is left to specialize; progress is told the share of what can be gained at most."""
+        """Specialize until nothing is left to specialize; progress is the share of the largest possible gain."""
         partition = self.partition
         gained, most = 0.0, sum(self._most(column) for column in range(len(partition.cuts)))
         while (found := self.best()) is not None:
@@ -52,13 +52,13 @@ class Descent:
             progress(min(gained / most, 1.0), f"{len(partition.sizes):,} groups")
 
     def _most(self, column: int) -> float:
-        """Return what would be gained if every value of an attribute were published as it is."""
+        """Return the gain if every value of an attribute were published unchanged."""
         cut, measure = self.partition.cuts[column], self.partition.measure
         codes = np.arange(cut.tree.codes)
         return float(measure.in_ranges(column, codes, codes).sum() - measure.of(column, cut.parts).sum())
 
     def best(self) -> Found | None:
-        """Find the specialization with the best score; what was refused is tried again before giving up."""
+        """Find the specialization with the best score; refused ones are tried again before giving up."""
         found = self._best_open()
         if found is None and any(each.waiting.any() for each in self.choices):
             for each in self.choices:
@@ -114,7 +114,7 @@ class Descent:
         return None
 
     def _queue(self) -> list[tuple[float, int, int, int, int]]:
-        """List the parts that can be parted, those first that may have the best score."""
+        """Return the parts that can be split, those first that may have the best score."""
         anonymity = self.partition.anonymity
         queue = []
         for number, choices in enumerate(self.choices):
@@ -127,7 +127,7 @@ class Descent:
         return queue
 
     def _scan(self, choices: Choices) -> Scan:
-        """Find out what the choices of a part lead to, and note those that sizes alone forbid."""
+        """Compute the results of the choices of a part, and note those that sizes alone forbid."""
         scan = choices.scan(self.partition)
         allowed = self.partition.allows(scan.bad)
         if self.partition.limit == 0:
@@ -141,7 +141,7 @@ class Descent:
     def _leading(
         self, choices: Choices, scan: Scan, anonymity: float, tried: Collection[int]
     ) -> tuple[float, int] | None:
-        """Find the next choice to try: of thresholds that with the greatest gain, else that with the best score."""
+        """Find the next choice to try: for thresholds the largest gain, otherwise the best score."""
         is_open = choices.open
         is_open[list(tried)] = False
         if not is_open.any():
@@ -152,7 +152,7 @@ class Descent:
         return float(scores[choice]), choice
 
     def _accepts(self, choices: Choices, choice: int, trial: Trial) -> bool:
-        """Accept a trial, or note that it is refused: for good where nothing that follows can mend it."""
+        """Accept a trial, or note that it is refused: permanently if nothing that follows can change that."""
         allowed = bool(self.partition.allows(trial.bad))
         if allowed and trial.gain > choices.tolerance:
             return True

@@ -1,4 +1,4 @@
-"""The joins of published values that are possible in one attribute."""
+"""The possible joins of published values in one attribute."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from sfumato.algorithms.cuts.tree import Cut, Ints, Part, Tree
 from sfumato.algorithms.cuts.worth import Floats, Worth
 
-MOST_RANGES = 256  # that ordered values are published in at the start
+MOST_RANGES = 256  # of ordered values at the start
 NOWHERE = -1
 
 
 class Joins(ABC):
-    """The joins in one attribute, each known by a number.
+    """The joins in one attribute, each with a number.
 
     Parameters
     ----------
-    column : the attribute's number.
-    cut : what is published alike.
-    measure : says what records are worth.
+    column : the number of the attribute.
+    cut : the parts that are published alike.
+    measure : the worth of records.
 
     Attributes
     ----------
-    cost : what every join takes from the worth of the table; infinite for those that are not possible.
-    targets : for every code the join that its part takes part in; one array, or two where parts take part in two.
+    cost : what every join takes from the worth of the table; infinite for impossible ones.
+    targets : for every code, the join of its part; one array, or two if parts take part in two joins.
     """
 
     cost: Floats
@@ -38,15 +38,15 @@ class Joins(ABC):
 
     @abstractmethod
     def parts(self, number: int) -> tuple[list[Part], Part]:
-        """Return what a join joins, and what comes of it."""
+        """Return what a join joins, and the result."""
 
     @abstractmethod
     def make(self, number: int) -> list[int]:
-        """Join, and give the joins that are possible or different now."""
+        """Join, and return the joins that become possible or change."""
 
 
 class SiblingJoins(Joins):
-    """Join i unites the children of node i, once each of them is published whole."""
+    """Join i merges the children of node i, once each of them is published as a whole."""
 
     def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
         super().__init__(column, cut, measure)
@@ -66,12 +66,12 @@ class SiblingJoins(Joins):
             self._allow(node)
 
     def parts(self, number: int) -> tuple[list[Part], Part]:
-        """Return what a join joins, and what comes of it."""
+        """Return what a join joins, and the result."""
         tree = self.cut.tree
         return [tree.whole(child) for child in tree.children(number).tolist()], tree.whole(number)
 
     def make(self, number: int) -> list[int]:
-        """Join, and give the joins that are possible or different now."""
+        """Join, and return the joins that become possible or change."""
         old, joined = self.parts(number)
         self.cut.replace(old, [joined])
         self.cost[number] = np.inf
@@ -91,7 +91,7 @@ class SiblingJoins(Joins):
 
 
 class NeighborJoins(Joins):
-    """Join i unites the range that ends at code i with the next one, or with missing values after the last join."""
+    """Join i merges the range that ends at code i with the next one, or with missing values after the last join."""
 
     def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
         super().__init__(column, cut, measure)
@@ -101,13 +101,13 @@ class NeighborJoins(Joins):
         self._retarget()
 
     def parts(self, number: int) -> tuple[list[Part], Part]:
-        """Return what a join joins, and what comes of it."""
+        """Return what a join joins, and the result."""
         tree = self.cut.tree
         low, high = (self.cut.parts[self.cut.number[code]] for code in (number, number + 1))
         return [low, high], tree.run(low.first, high.last)
 
     def make(self, number: int) -> list[int]:
-        """Join, and give the joins that are possible or different now."""
+        """Join, and return the joins that become possible or change."""
         old, joined = self.parts(number)
         self.cut.replace(old, [joined])
         self.cost[number] = np.inf
@@ -116,7 +116,7 @@ class NeighborJoins(Joins):
         return changed
 
     def _allow(self, end: int) -> bool:
-        """Price the join of the range that ends at a code, if it has a neighbor to be joined with."""
+        """Compute the cost of joining the range that ends at a code, if it has a neighbor."""
         tree, known = self.cut.tree, len(self.cut.tree.domain) - 1
         if not 0 <= end < tree.codes - 1 or (end == known and self.cut.number[0] != self.cut.number[known]):
             return False
@@ -138,12 +138,12 @@ class NeighborJoins(Joins):
 
 
 def joins_of(column: int, cut: Cut, measure: Worth) -> Joins:
-    """List the joins that are possible in an attribute."""
+    """Return the joins that are possible in an attribute."""
     return (NeighborJoins if cut.tree.neighbors else SiblingJoins)(column, cut, measure)
 
 
 def finest(column: int, tree: Tree, measure: Worth) -> Cut:
-    """Publish every value as it is; if there are very many and they have an order, ranges of about equal counts."""
+    """Publish every value unchanged; if there are very many and they have an order, in ranges of about equal counts."""
     known = len(tree.domain)
     if not tree.neighbors or known <= MOST_RANGES:
         return Cut(tree, tree.bottom())

@@ -16,7 +16,7 @@ from sfumato.core.progress import Progress
 from sfumato.core.publication import Publication
 from sfumato.validation import require
 
-MOST_CLASSES = 100  # values that a class to be predicted has at most
+MOST_CLASSES = 100  # the most values of a class to predict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class CutSearch(GlobalRecoding):
 
     @property
     def guides(self) -> tuple[str, ...]:
-        """The column to be predicted, if any."""
+        """The column to predict, if any."""
         return () if self.target is None else (self.target,)
 
     def refusal(self, task: Task) -> str | None:

@@ -1,4 +1,4 @@
-"""Top-down specialization: from everything generalized down to what the models still allow."""
+"""Top-down specialization: from full generalization down to what the models still allow."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from sfumato.core.progress import Progress
 
 @dataclass(frozen=True, kw_only=True)
 class TopDownSpecialization(CutSearch):
-    r"""Publish all values as `*`, then specialize one node after the other while every model holds [1]_.
+    r"""Start with all values published as `*`, then specialize one node after another while every model holds [1]_.
 
-    Every step makes the specialization with the greatest
+    Every step makes the specialization with the largest
 
     $$\frac{\text{gain}}{\text{anonymity lost} + 1},$$
 
     where anonymity is the size of the smallest published group. With a target, the gain is the information gain: the
-    entropy of the target in the records below the node, less its mean entropy below the children. Without one, it is
-    the drop of the measure `loss`. Numbers, dates and ranks without a hierarchy are parted at the threshold with the
-    greatest gain, and published as intervals. Recoding is global: a value is published in one way wherever it occurs.
+    entropy of the target in the records below the node, minus its mean entropy below the children. Without one, it is
+    the decrease of the measure `loss`. Numbers, dates and ranks without a hierarchy are split at the threshold with the
+    largest gain, and published as intervals. Recoding is global: a value is published in one way wherever it occurs.
 
     A specialization is allowed if no more records than may be suppressed are then in groups that break a model; these
-    groups are left out. It counts as gain only what is left after records that it suppresses are taken for nothing. In
-    the end no specialization that is allowed has a gain. Equal scores go by the order of attributes, then of values.
+    groups are left out. Records that it suppresses count as a loss of their whole worth. In the end no allowed
+    specialization has a gain. Equal scores are decided by the order of attributes, then of values.
 
     Parameters
     ----------
-    target : a column of at most 100 classes that should stay predictable; if none is given, all information counts.
+    target : a column of at most 100 classes that should stay predictable; without one, all information counts.
     scheme : `"subtree"` specializes all children of a node together, so that each attribute is cut once through its
         hierarchy. `"sibling"` also lets single children leave; those that stay are published as the set of their
         values, or as an interval, if that has at most 100 values or is an interval.
-    refine : whether to recode again, and again, what is suppressed; the result is a local recoding.
+    refine : whether to recode repeatedly what is suppressed; the result is a local recoding.
 
     References
     ----------

@@ -23,7 +23,7 @@ from sfumato.core.publication import (
 )
 
 Ints = npt.NDArray[np.int64]
-MOST_LISTED = 100  # values that a published set has at most
+MOST_LISTED = 100  # the most values of a published set
 
 
 @dataclass(frozen=True, order=True)
@@ -34,7 +34,7 @@ class Part:
     ----------
     runs : the codes, as ranges from first to last code, ascending.
     node : the node that they are all children of or, for a whole node, the node itself.
-    members : which of its children they are; empty for a leaf, and where neighbors may be joined at will.
+    members : which of its children they are; empty for a leaf, and if neighbors may be joined freely.
     """
 
     runs: tuple[tuple[int, int], ...]
@@ -43,12 +43,12 @@ class Part:
 
     @property
     def first(self) -> int:
-        """The least code."""
+        """The smallest code."""
         return self.runs[0][0]
 
     @property
     def last(self) -> int:
-        """The greatest code."""
+        """The largest code."""
         return self.runs[-1][1]
 
 
@@ -56,9 +56,9 @@ class Part:
 class Tree:
     """The nodes above the codes of one attribute; code i is node i, the root is the last node.
 
-    Missing values, where there are any, are a child of the root. Nodes with the same leaves are one node, named as
-    the lowest of them. Without a hierarchy, the values are the children of the root; if they have an order
-    (`neighbors`), parts are ranges of them.
+    Missing values, if any, are a child of the root. Nodes with the same leaves are one node, named like the lowest
+    of them. Without a hierarchy, the values are the children of the root; if they have an order (`neighbors`), parts
+    are ranges of them.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Tree:
     missing : whether missing values occur.
     first, last : the range of codes under every node.
     offsets, below : the children of node i are `below[offsets[i]:offsets[i + 1]]`.
-    names : the level, and the place on it, that every node is named by.
+    names : the level and the index on it that name every node.
     """
 
     domain: Domain
@@ -112,39 +112,39 @@ class Tree:
 
     @property
     def codes(self) -> int:
-        """How many codes there are, that of missing values included where they occur."""
+        """The number of codes, including that of missing values if they occur."""
         return len(self.domain) + self.missing
 
     @property
     def neighbors(self) -> bool:
-        """Whether values are joined to ranges at will, because nothing but an order says what belongs together."""
+        """Whether values are joined to ranges freely, because only an order relates them."""
         return self.domain.hierarchy is None and self.domain.scale.ordered
 
     def children(self, node: int) -> Ints:
-        """Return the nodes right below a node."""
+        """Return the children of a node."""
         return self.below[self.offsets[node] : self.offsets[node + 1]]
 
     def whole(self, node: int) -> Part:
-        """Publish everything under a node alike."""
+        """Return the part of everything under a node."""
         members = () if self.neighbors else tuple(self.children(node).tolist())
         return Part(((int(self.first[node]), int(self.last[node])),), node, members)
 
     def top(self) -> Part:
-        """Publish all values alike."""
+        """Return the part of all values."""
         return self.whole(self.root)
 
     def bottom(self) -> list[Part]:
-        """Publish every value as it is."""
+        """Return one part per value."""
         return [self.whole(code) for code in range(self.codes)]
 
     def run(self, first: int, last: int) -> Part:
-        """Publish a range of values alike."""
+        """Return the part of a range of values."""
         if first == last:
             return self.whole(first)
         return Part(((first, last),), self.root)
 
     def joined(self, node: int, members: Sequence[int]) -> Part:
-        """Publish some children of a node alike."""
+        """Return the part of some children of a node."""
         if len(members) == 1:
             return self.whole(members[0])
         if len(members) == self.offsets[node + 1] - self.offsets[node]:
@@ -158,19 +158,19 @@ class Tree:
         return Part(tuple(runs), node, tuple(members))
 
     def leaves(self, part: Part) -> int:
-        """Count the values in a part; a missing one counts if it is alone."""
+        """Count the values in a part; a missing value counts if it is alone."""
         values = sum(min(last, len(self.domain) - 1) - first + 1 for first, last in part.runs)
         return max(values, 1)
 
     def can_be_shown(self, part: Part) -> bool:
-        """Whether a label says exactly which values a part has, and is not too long."""
+        """Whether a label shows exactly which values a part has, and is not too long."""
         if part.runs == ((self.first[part.node], self.last[part.node]),):
             return True
         known = part.last < len(self.domain)
         return known and (self._is_range(part) or self.leaves(part) <= MOST_LISTED)
 
     def label(self, part: Part) -> Label:
-        """Return what is published for a part."""
+        """Return the label of a part."""
         if part.runs != ((self.first[part.node], self.last[part.node]),):
             if self._is_range(part):
                 return Interval(self._values[part.first], self._values[part.last])
@@ -204,7 +204,7 @@ class Cut:
             self._place(part, number)
 
     def replace(self, old: Sequence[Part], parts: Sequence[Part]) -> None:
-        """Publish the values of some parts in other parts from now on."""
+        """Replace some parts by other parts with the same values."""
         free = sorted(int(self.number[part.first]) for part in old)
         for part in parts:
             number = free.pop(0) if free else len(self.parts)
@@ -221,7 +221,7 @@ class Cut:
             self.number[first : last + 1] = number
 
     def by_value(self) -> Recoded:
-        """Return the label of every code, that of missing values last."""
+        """Return the label of every code, with that of missing values last."""
         number = self.number
         labels = [self.tree.label(part) for part in self.parts]
         if not self.tree.missing:

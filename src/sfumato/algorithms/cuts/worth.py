@@ -1,4 +1,4 @@
-"""What publishing values in parts is worth: loss that is avoided, or information about a class."""
+"""What publishing values in parts is worth: the loss that is avoided, or information about a class."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts.tree import Ints, Part, Tree
 
 Floats = npt.NDArray[np.float64]
-DIGITS = 10  # of a score that count
+DIGITS = 10  # significant digits of a score
 
 
 class Worth(ABC):
-    """What all records of a part are worth together, counted from 0 for a record that is suppressed.
+    """The total worth of the records of a part, where a suppressed record is worth 0.
 
-    The worth of a release is the sum over its records and attributes. It depends on each attribute alone, so that
+    The worth of a release is the sum over its records and attributes. It depends on each attribute separately, so
     what a change of parts adds is known before any group is counted.
 
     Parameters
     ----------
     task : the table.
-    trees : what is above the codes of every quasi-identifier.
+    trees : the tree above the codes of every quasi-identifier.
     """
 
     def __init__(self, task: Task, trees: Sequence[Tree]) -> None:
@@ -50,7 +50,7 @@ class Worth(ABC):
         return self._worth(column, values, np.add.reduceat(self._counts(column, first, last), starts, axis=0))
 
     def per_record(self, column: int, parts: Sequence[Part]) -> Floats:
-        """Return what a record is worth in every part."""
+        """Return the worth of a record in every part."""
         worth: Floats = self.of(column, parts) / np.maximum(self.records(column, parts), 1)
         return worth
 
@@ -59,7 +59,7 @@ class Worth(ABC):
         return self._worth(column, self._values_in(column, first, last), self._counts(column, first, last))
 
     def outside(self, column: int, part: Part, first: Ints, last: Ints) -> Floats:
-        """Return the worth of what is left of a part when a range of codes is taken out, for many ranges."""
+        """Return the worth of the rest of a part without a range of codes, for many ranges."""
         firsts, lasts, _ = _runs([part])
         values = self._values_in(column, firsts, lasts).sum() - self._values_in(column, first, last)
         counts = self._counts(column, firsts, lasts).sum(axis=0) - self._counts(column, first, last)
@@ -67,10 +67,10 @@ class Worth(ABC):
 
     @abstractmethod
     def per(self, records: int) -> float:
-        """By what the gain from parting so many records is divided."""
+        """Return the divisor of the gain from splitting this many records."""
 
     def _values_in(self, column: int, first: Ints, last: Ints) -> Ints:
-        """Count the values in ranges of codes, missing ones not among them."""
+        """Count the values in ranges of codes, without missing ones."""
         return np.minimum(last, len(self.trees[column].domain) - 1) - first + 1
 
     @abstractmethod
@@ -79,17 +79,17 @@ class Worth(ABC):
 
     @abstractmethod
     def _worth(self, column: int, values: Ints, counts: Ints) -> Floats:
-        """Return the worth of parts with so many values and counts."""
+        """Return the worth of parts with these numbers of values and counts."""
 
 
 class AvoidedLoss(Worth):
     r"""Count $1 - (c - 1) / (D - 1)$ for a record in a part of $c$ of all $D$ values: what the measure `loss` leaves.
 
-    The gain from parting a part is by how much it lowers the loss of the table, which is between 0 and 1.
+    The gain from splitting a part is how much it lowers the loss of the table, which is between 0 and 1.
     """
 
     def per(self, records: int) -> float:  # noqa: ARG002 - the same for all
-        """By what the gain from parting records is divided: what is lost if nothing is published."""
+        """Return the divisor of the gain from splitting records: the loss if nothing is published."""
         return float(self.rows * len(self.trees))
 
     def _counts(self, column: int, first: Ints, last: Ints) -> Ints:
@@ -104,13 +104,13 @@ class AvoidedLoss(Worth):
 class ClassInformation(Worth):
     r"""Count the bits by which the classes in a part differ from those in the table, $\sum_c p_c \log_2 (p_c / q_c)$.
 
-    The gain from parting a part is the information gain: the entropy of its classes less the mean entropy in what
-    it is parted into, per record of the part.
+    The gain from splitting a part is the information gain: the entropy of its classes minus the mean entropy in its
+    pieces, per record of the part.
 
     Parameters
     ----------
     task : the table.
-    trees : what is above the codes of every quasi-identifier.
+    trees : the tree above the codes of every quasi-identifier.
     target : the column of classes.
     """
 
@@ -126,7 +126,7 @@ class ClassInformation(Worth):
             self._classes.append(np.concatenate([np.zeros((1, len(found)), dtype=np.int64), np.cumsum(counts, axis=0)]))
 
     def per(self, records: int) -> float:
-        """By what the gain from parting records is divided: their number."""
+        """Return the divisor of the gain from splitting records: their number."""
         return float(max(records, 1))
 
     def _counts(self, column: int, first: Ints, last: Ints) -> Ints:
@@ -138,12 +138,12 @@ class ClassInformation(Worth):
 
 
 def worth_of(task: Task, trees: Sequence[Tree], target: str | None) -> Worth:
-    """Choose what a search maximizes: information about a class if one is given, otherwise what is not lost."""
+    """Choose what a search maximizes: information about a class if one is given, otherwise the avoided loss."""
     return AvoidedLoss(task, trees) if target is None else ClassInformation(task, trees, target)
 
 
 def rounded(numbers: Floats) -> Floats:
-    """Round to significant digits, so that equal numbers are equal however they were added up.
+    """Round to significant digits, so that equal numbers are equal however they were summed.
 
     >>> rounded(np.array([1 / 3, 0.1 + 0.2, 0.0, np.inf]))
     array([0.33333333, 0.3       , 0.        ,        inf])
@@ -157,7 +157,7 @@ def rounded(numbers: Floats) -> Floats:
 
 
 def _runs(parts: Sequence[Part]) -> tuple[Ints, Ints, Ints]:
-    """List the runs of all parts, and where those of every part start."""
+    """Return the runs of all parts, and where those of every part start."""
     first, last = np.array([run for part in parts for run in part.runs], dtype=np.int64).T
     return first, last, np.cumsum([0, *(len(part.runs) for part in parts[:-1])])
 

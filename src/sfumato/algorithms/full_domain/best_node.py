@@ -1,4 +1,4 @@
-"""What the searches for the best node have in common."""
+"""What the searches for the best node share."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Search(ABC):
 
     @property
     def hoped_for(self) -> float:
-        """What a loss must be below to be better than the least, rounding apart."""
+        """The loss that a better node must stay below, allowing for rounding."""
         return self.least if self.best is None else self.least - ROUNDING * abs(self.least)
 
     def run(self) -> None:
-        """Check nodes until the best is known, or time is up, or somebody interrupts."""
+        """Check nodes until the best is known, time is up, or the user interrupts."""
         try:
             self.seek()
             self._settle()
@@ -41,39 +41,39 @@ class Search(ABC):
         self.progress(1.0, self.note())
 
     def proof(self) -> Proof:
-        """Say how good the best node is."""
+        """Return how good the best node is."""
         return Proof(
             self.loss.name, self.least, self.lower_bound(), self.recodings.checked, self.recodings.lattice.size
         )
 
     def note(self) -> str:
-        """Say how the search stands."""
+        """Describe the state of the search."""
         if self.best is None:
             return "nothing found yet"
-        return f"{self.loss.name} {self.least:.4g}, none below {self.lower_bound():.4g}"
+        return f"{self.loss.name} {self.least:.4g}, lower bound {self.lower_bound():.4g}"
 
     @abstractmethod
     def exploration(self) -> Exploration:
-        """Return what was found out."""
+        """Return the explored nodes."""
 
     @abstractmethod
     def lower_bound(self) -> float:
-        """Return a number that the loss of no solution is below."""
+        """Return a lower bound for the loss of all solutions."""
 
     @abstractmethod
     def bound_of(self, levels: Levels) -> float:
-        """Return a number that the loss of a node is not below, if it is a solution."""
+        """Return a lower bound for the loss of a node, if it is a solution."""
 
     @abstractmethod
     def value_of(self, levels: Levels) -> float:
-        """Return the loss of a node, which is checked if it was not; infinite if it is no solution."""
+        """Return the loss of a node, checking it if needed; infinite if it is not a solution."""
 
     @abstractmethod
     def seek(self) -> None:
         """Check nodes until the best is known or time is up."""
 
     def _settle(self) -> None:
-        """Go down from the best node while nothing is lost by it: of equally good solutions a lowest one wins."""
+        """Go down from the best node while nothing is lost: among equally good solutions, a lowest one wins."""
         moved = True
         while moved and self.best is not None:
             moved = False
@@ -87,7 +87,7 @@ class Search(ABC):
         """Go from a node to a better neighbor while there is one.
 
         Neighbors are one level away in one attribute, or one level down in one and one level up in another. They are
-        tried from the least bound on, or in random order.
+        tried by increasing bound, or in random order.
         """
         value, moved = self.value_of(center), True
         while moved and not self.deadline.passed():

@@ -15,14 +15,14 @@ from sfumato.core.publication import Publication
 class Datafly(GlobalRecoding):
     """Generalize the attribute with the most distinct values, again and again, and suppress the rest [1]_.
 
-    Every step moves one quasi-identifier, the one with the most distinct values and of several the first in the
-    schema, to its next level. The walk ends as soon as no more records are in bad groups than may be suppressed, so
-    it makes at most one step per level, and it looks at nothing else: other recodings may lose less.
+    Every step moves one quasi-identifier, the one with the most distinct values and among several the first in the
+    schema, to its next level. The walk ends as soon as no more records are in invalid groups than may be suppressed, so
+    it makes at most one step per level, and it considers nothing else: other recodings may lose less.
 
     Parameters
     ----------
-    refine : whether to recode again, and again, what is suppressed; every round then ends as soon as any group is
-        good, and the result is a local recoding.
+    refine : whether to recode repeatedly what is suppressed; every round then ends as soon as any group is valid,
+        and the result is a local recoding.
 
     References
     ----------
@@ -34,10 +34,10 @@ class Datafly(GlobalRecoding):
     reference = "Sweeney 1998, https://doi.org/10.1007/978-0-387-35285-5_22"
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse models that more general groups may break, though less general ones keep them."""
+        """Refuse models that more general groups may break although less general ones keep them."""
         for model in task.models:
             if not model.monotone:
-                return f"Datafly cannot serve {model!r}, because generalizing may break it; use Optimal."
+                return f"Datafly does not support {model!r}, because generalizing may break it; use Optimal."
         return super().refusal(task)
 
     def recode(self, task: Task) -> Publication:
@@ -54,5 +54,5 @@ class Datafly(GlobalRecoding):
 
 
 def _free(recodings: Recodings, levels: list[int]) -> list[int]:
-    """List the attributes that can be generalized further."""
+    """Return the attributes that can be generalized further."""
     return [j for j, top in enumerate(recodings.lattice.top) if levels[j] < top]

@@ -14,7 +14,7 @@ from sfumato.core.publication import Proof
 
 
 class Status(IntEnum):
-    """Whether a node is a solution: too few, enough or an unknown number of its records are in good groups."""
+    """Whether a node is a solution: too few, enough or an unknown number of its records are in valid groups."""
 
     NOT_ANONYMOUS = 0
     ANONYMOUS = 1
@@ -23,19 +23,19 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """Nodes of a lattice and what is known of each.
+    """Nodes of a lattice and what is known about each.
 
     Parameters
     ----------
     names : the quasi-identifiers.
     heights : the last level of each.
     levels : one row per node, one column per quasi-identifier.
-    status : a `Status` per node; bounded nodes were not checked, because their loss cannot be the least.
-    loss : the loss of every node that was judged, not a number for others.
-    bound : a number that the loss of every node is not below.
-    suppressed : how many records every judged node suppresses, -1 for others.
+    status : a `Status` per node; bounded nodes were not checked, because their loss cannot be the smallest.
+    loss : the loss of every node that was judged, NaN for others.
+    bound : a lower bound for the loss of every node.
+    suppressed : the number of records that every judged node suppresses, -1 for others.
     proof : how good the best node is.
-    best : the row of the best node; None where no node is a solution.
+    best : the row of the best node; None if no node is a solution.
     """
 
     names: tuple[str, ...]

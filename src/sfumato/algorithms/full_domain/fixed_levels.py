@@ -1,4 +1,4 @@
-"""Fixed levels: publish the full-domain recoding that is asked for."""
+"""Fixed levels: publish a given full-domain recoding."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sfumato.validation import did_you_mean, is_whole, require
 
 @dataclass(frozen=True, kw_only=True)
 class FixedLevels(Algorithm):
-    """Generalize every quasi-identifier to a level that you name, and suppress groups that break a model [1]_.
+    """Generalize every quasi-identifier to a given level, and suppress groups that break a model [1]_.
 
-    It searches for nothing: any node of a lattice that another algorithm explored can be published with it.
+    It does not search: it can publish any node of a lattice that another algorithm explored.
 
     Parameters
     ----------
     levels : the level of quasi-identifiers by name, from 0 for the values themselves to the height of the hierarchy
-        (1 without one) for `*`; those that are not named are published as `*`.
+        (1 without one) for `*`; quasi-identifiers that are not named are published as `*`.
 
     References
     ----------
@@ -44,22 +44,22 @@ class FixedLevels(Algorithm):
 
     @property
     def ignores_row_order(self) -> bool:
-        """Rows in another order are published alike: all is decided on counts."""
+        """The order of the rows has no effect: everything is decided by counts."""
         return True
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse levels of columns that are not generalized, and levels that there are not."""
+        """Refuse levels of columns that are not generalized, and levels that do not exist."""
         heights = {column.name: Ladder.of(column.domain).height for column in task.table.quasi}
         for name, level in (self.levels or {}).items():
             if name not in heights:
                 hint = did_you_mean(name, heights) or "; drop it."
-                return f"FixedLevels names {name!r}, which is no quasi-identifier{hint}"
+                return f"FixedLevels names {name!r}, which is not a quasi-identifier{hint}"
             if level > heights[name]:
-                return f"FixedLevels wants level {level} of {name!r}, which has levels from 0 to {heights[name]}."
+                return f"FixedLevels names level {level} of {name!r}, which has levels from 0 to {heights[name]}."
         if task.missing is Missing.MATCHES_ALL:
             for model in task.models:
                 if not model.monotone:
-                    return f"FixedLevels cannot serve {model!r} where missing values match all; use own-value."
+                    return f"FixedLevels does not support {model!r} if missing values match all; use own-value."
         return super().refusal(task)
 
     def search(self, task: Task) -> Publication:

@@ -1,4 +1,4 @@
-"""Incognito: find all full-domain recodings that are solutions, from few attributes to all."""
+"""Incognito: find all full-domain recodings that are solutions, from a few attributes to all."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from sfumato.algorithms.losses import RecodingLoss
 
 @dataclass(frozen=True, kw_only=True)
 class Incognito(NodeSearch):
-    """Find all full-domain recodings that keep the models, from few attributes to all, and publish the best [1]_.
+    """Find all full-domain recodings that keep the models, from a few attributes to all, and publish the best [1]_.
 
     A solution is a recoding that keeps the models with few enough records suppressed. Levels of some attributes can be
-    part of one only if they are a solution themselves, with all other attributes fully generalized: candidates for
+    part of a solution only if they are one themselves, with all other attributes fully generalized: candidates for
     more attributes are joined from solutions for fewer, and pruned by them. All recodings above a solution are
-    solutions and need no check. Groups are rolled up from those of a recoding below. All this is true of models that
-    stay kept when groups grow, and without suppression of all monotone models; others are refused, and so are more
+    solutions and need no check. Groups are rolled up from those of a recoding below. All this holds for models that
+    still hold when groups grow, and without suppression for all monotone models; others are refused, and so are more
     than 1,000,000 recodings.
 
     Parameters
     ----------
-    loss : what is made small: `"loss"`, `"precision"`, `"discernibility"`, `"average-class-size"`, `"entropy"` or
+    loss : what to minimize: `"loss"`, `"precision"`, `"discernibility"`, `"average-class-size"`, `"entropy"` or
         `"classification"`.
-    weights : how much quasi-identifiers count in loss, precision and entropy, by name; 1 if not named.
+    weights : the weights of quasi-identifiers in loss, precision and entropy, by name; 1 if not named.
     suppression_factor : for the same three, from 0 (suppression costs nothing) to 1 (generalization costs nothing);
-        at 0.5 both cost in full.
-    target : for the loss classification, the column to be predicted.
-    refine : whether to recode again, and again, what is suppressed; see `Optimal`.
+        at 0.5 both count in full.
+    target : for the loss classification, the column to predict.
+    refine : whether to recode repeatedly what is suppressed; see `Optimal`.
 
     References
     ----------
@@ -56,11 +56,11 @@ class Incognito(NodeSearch):
 
 
 class _Growth:
-    """The way from no attribute to all of them.
+    """The way from no attribute to all attributes.
 
-    An attribute that is left out and one on its last level, which has one node, give the same groups. So a node of
-    some attributes is kept as the node of the whole lattice with all others on their last levels, and the nodes that
-    belong to these attributes and to no fewer are those where none of them is on its last level.
+    An omitted attribute and one on its last level, which has one node, give the same groups. So a node of some
+    attributes is stored as the node of the whole lattice with all others on their last levels, and the nodes that
+    belong to exactly these attributes are those where none of them is on its last level.
     """
 
     def __init__(self, recodings: Recodings, findings: Findings) -> None:
@@ -91,7 +91,7 @@ class _Growth:
         findings.tell(1.0)
 
     def _walk(self, attributes: tuple[int, ...]) -> None:
-        """Find the solutions that belong to some attributes, going up from the least general candidates."""
+        """Find the solutions for some attributes, going up from the least general candidates."""
         candidates = self._candidates(attributes)
         places = np.argwhere(candidates)
         nodes = np.tile(np.array(self.top), (len(places), 1))
@@ -112,7 +112,7 @@ class _Growth:
         self.findings.tell(self.done / self.passed.size / 2)
 
     def _candidates(self, attributes: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """Join and prune: keep what is a solution with any one of the attributes left out."""
+        """Join and prune: keep candidates that are solutions without any one of the attributes."""
         candidates = np.ones([self.top[j] for j in attributes], dtype=np.bool_)
         for axis, left_out in enumerate(attributes):
             rest = set(attributes) - {left_out}
@@ -121,7 +121,7 @@ class _Growth:
         return candidates
 
     def _learn(self, check: Check) -> None:
-        """Bound what is lost above a solution."""
+        """Bound the loss above a solution."""
         loss, bound = self.findings.loss, self.findings.bound
         higher = loss.above(check)
         if higher is not None:
@@ -132,9 +132,9 @@ class _Growth:
 
 
 class _FrequencySets:
-    """Rolled-up groups of nodes that failed: the nodes right above them are counted on these.
+    """Rolled-up groups of nodes that failed, on which the nodes directly above them are counted.
 
-    Only sets of two neighboring heights are kept, and of each no more than fit in a few times the memory of the first.
+    Only sets of two neighboring heights are kept, and of each no more than fits in a few times the memory of the first.
     """
 
     def __init__(self, recodings: Recodings) -> None:
@@ -146,7 +146,7 @@ class _FrequencySets:
 
     @contextmanager
     def at(self, levels: Levels) -> Iterator[None]:
-        """Let a node be counted on the sets of nodes right below it."""
+        """Count a node on the sets of nodes directly below it."""
         if sum(levels) != self.height:
             self.lower, self.here, self.height = self.here, {}, sum(levels)
             self.free = STORED * len(self.recodings.sources[0].combinations)
@@ -160,7 +160,7 @@ class _FrequencySets:
             self.recodings.sources = [source for source in self.recodings.sources if source not in own]
 
     def store(self, check: Check) -> None:
-        """Keep the groups of a node for those above it, rolled up where that halves them."""
+        """Keep the groups of a node for those above it, rolled up if that halves them."""
         source = check.source
         size = len(source.combinations)
         if 2 * len(check.sizes) <= size and len(check.sizes) <= self.free:

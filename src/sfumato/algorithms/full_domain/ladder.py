@@ -1,4 +1,4 @@
-"""A ladder: how one quasi-identifier is generalized level by level, as look-up arrays over its codes."""
+"""A ladder: how one quasi-identifier is generalized level by level, as lookup arrays over its codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Ladder:
 
     `levels[h][code]` is the node above a code on level h; nodes are numbered from 0 and never decrease from
     leaf to leaf. A missing value (the last code) is a node of its own, the last, on every level but the last.
-    An attribute without hierarchy has two levels: values and `*`.
+    An attribute without a hierarchy has two levels: values and `*`.
     """
 
     domain: Domain
@@ -42,12 +42,12 @@ class Ladder:
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """How many nodes there are on every level, the one for missing values included."""
+        """The number of nodes on every level, including the one for missing values."""
         return tuple(int(nodes.max()) + 1 for nodes in self.levels)
 
     @cached_property
     def shares(self) -> tuple[npt.NDArray[np.float64], ...]:
-        """Which share of all leaves lies under every node of every level; a missing value counts as one leaf."""
+        """The share of all leaves under every node of every level; a missing value counts as one leaf."""
         leaves = max(len(self.domain), 1)
         below = [np.bincount(nodes) / leaves for nodes in self.levels[:-1]]
         return (*below, np.ones(1))
@@ -59,7 +59,7 @@ class Ladder:
         return above
 
     def labels(self, level: int) -> list[Label]:
-        """Return what is published for every node of a level."""
+        """Return the label of every node of a level."""
         if level == self.height:
             return [Suppressed()]
         if level == 0:

@@ -1,4 +1,4 @@
-"""Find a good node of a lattice that is too large to look at all its nodes, and bound how good the best can be."""
+"""Find a good node of a lattice that is too large to look at every node, and bound how good the best can be."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ ROUNDS_IN_VAIN = 200
 class LargeSearch(Search):
     """Descend from the top, climb to the best in the neighborhood, and start again nearby until time is up.
 
-    The bound comes from blocks of attributes. Leaving attributes out suppresses no more records and takes no more
-    generalization, so the least loss over all attributes is at least the sum of what blocks of them lose at least,
-    and lattices of blocks are small enough for the search with proof.
+    The bound comes from blocks of attributes. Dropping attributes suppresses no more records and needs no more
+    generalization, so the smallest loss over all attributes is at least the sum of the smallest losses of blocks of
+    them, and lattices of blocks are small enough for the search with proof.
     """
 
     def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
@@ -39,7 +39,7 @@ class LargeSearch(Search):
         self._blocks = 0.0
 
     def exploration(self) -> Exploration:
-        """Return what was found out about the nodes that were checked."""
+        """Return what is known about the nodes that were checked."""
         nodes = list(self.known)
         losses = np.array([self.known[node][0] for node in nodes])
         allowed = np.isfinite(losses)
@@ -56,15 +56,15 @@ class LargeSearch(Search):
         )
 
     def lower_bound(self) -> float:
-        """Return what blocks of attributes lose at least."""
+        """Return a lower bound for the loss of blocks of attributes."""
         return min(self.least, self._blocks)
 
     def bound_of(self, levels: Levels) -> float:
-        """Return what the loss of a node is not below, if it is a solution."""
+        """Return a lower bound for the loss of a node, if it is a solution."""
         return float(self.loss.bound(np.array(self.loss.lowest), np.array(self.start.at(levels))))
 
     def value_of(self, levels: Levels) -> float:
-        """Return the loss of a node, which is checked if it was not; infinite if it is no solution."""
+        """Return the loss of a node, checking it if needed; infinite if it is not a solution."""
         if levels not in self.known:
             check = self.recodings.check(levels)
             value = float(self.loss.value(check)) if check.allowed else np.inf
@@ -74,7 +74,7 @@ class LargeSearch(Search):
         return self.known[levels][0]
 
     def seek(self) -> None:
-        """Find a good node, bound the best, and go on looking until time is up."""
+        """Find a good node, bound the best, and keep searching until time is up."""
         self._descend()
         if self.best is not None:
             self.climb(self.best)
@@ -84,7 +84,7 @@ class LargeSearch(Search):
     def _descend(self) -> None:
         """Go from the top to the best direct specialization while it is better.
 
-        Where the top is no solution, go to the one that suppresses least until a solution is found.
+        If the top is not a solution, go to the one that suppresses the least until a solution is found.
         """
         node = self.recodings.lattice.top
         value = self.value_of(node)
@@ -108,7 +108,7 @@ class LargeSearch(Search):
             vain = vain + 1 if self.least >= before else 0
 
     def _jump(self, levels: Levels) -> Levels:
-        """Raise some attributes of a node, drawn at random: what is above a solution mostly is one."""
+        """Raise some attributes of a node at random: what is above a solution usually is one, too."""
         node, top, rng = list(levels), self.recodings.lattice.top, self.recodings.task.rng
         for _ in range(int(rng.integers(2, 3 + len(node) // 2))):
             lower = [j for j, level in enumerate(node) if level < top[j]]
@@ -132,7 +132,7 @@ class LargeSearch(Search):
 
     @property
     def _cheapest(self) -> float:
-        """What any cell costs at least: where suppression is cheaper, whole nodes may suppress what blocks publish."""
+        """The smallest cost of any cell: where suppression is cheaper, whole nodes may suppress what blocks publish."""
         setting = self.loss.setting
         return setting.suppression_cost if setting.suppression_cost < setting.generalization_cost else 1.0
 
@@ -150,13 +150,13 @@ class LargeSearch(Search):
         return DenseSearch(recodings, type(self.loss)(setting), silent, deadline)
 
     def _lasting_models(self) -> list[PrivacyModel]:
-        """Return the models that a solution keeps when attributes are left out."""
+        """Return the models that a solution keeps when attributes are dropped."""
         task = self.recodings.task
         lasting = [m for m in task.models if m.extendable or (m.monotone and not self.recodings.limit)]
         return [*lasting, KAnonymity(k=self.recodings.smallest_group)]
 
     def _choose_blocks(self) -> list[list[int]]:
-        """Put attributes with many values together, as many as a lattice with proof allows."""
+        """Group attributes with many values, as many as a lattice with proof allows."""
         shape, blocks = self.recodings.lattice.shape, list[list[int]]()
         for j in sorted(range(len(shape)), key=lambda j: -self.recodings.ladders[j].widths[0]):
             for block in blocks:

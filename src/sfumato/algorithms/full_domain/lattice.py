@@ -18,7 +18,7 @@ Levels: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Separable:
-    """A number for every node: a constant plus one addend per attribute for its level, or one for all levels."""
+    """A number for every node: a constant plus one term per attribute for its level, or one for all levels."""
 
     constant: float
     addends: tuple[npt.NDArray[np.float64], ...]
@@ -44,12 +44,12 @@ class Lattice:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels every attribute has."""
+        """The number of levels of every attribute."""
         return tuple(len(ladder.levels) for ladder in self.ladders)
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return prod(self.shape)
 
     @property
@@ -58,27 +58,27 @@ class Lattice:
         return tuple(ladder.height for ladder in self.ladders)
 
     def nodes(self) -> Iterator[Levels]:
-        """List all nodes, the last attribute's level changing fastest."""
+        """Return all nodes, with the level of the last attribute changing fastest."""
         return product(*(range(levels) for levels in self.shape))
 
     def at_height(self, height: int) -> Iterator[Levels]:
-        """List the nodes whose levels add up to a height."""
+        """Return the nodes whose levels sum to a height."""
         return _summing(self.top, height)
 
     def above(self, levels: Levels) -> Iterator[Levels]:
-        """List the direct generalizations of a node."""
+        """Return the direct generalizations of a node."""
         for j, (level, most) in enumerate(zip(levels, self.top, strict=True)):
             if level < most:
                 yield (*levels[:j], level + 1, *levels[j + 1 :])
 
     def below(self, levels: Levels) -> Iterator[Levels]:
-        """List the direct specializations of a node."""
+        """Return the direct specializations of a node."""
         for j, level in enumerate(levels):
             if level > 0:
                 yield (*levels[:j], level - 1, *levels[j + 1 :])
 
     def cells(self) -> Separable:
-        """Return the logarithm of the number of cells that every node can tell apart."""
+        """Return the logarithm of the number of cells that every node can distinguish."""
         parts = tuple(np.array([log(width) for width in ladder.widths]) for ladder in self.ladders)
         return Separable(0.0, parts)
 

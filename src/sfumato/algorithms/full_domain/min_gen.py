@@ -12,20 +12,20 @@ from sfumato.algorithms.losses import RecodingLoss
 
 @dataclass(frozen=True, kw_only=True)
 class MinGen(NodeSearch):
-    """Check every full-domain recoding and publish the one that loses least [1]_.
+    """Check every full-domain recoding and publish the one with the smallest loss [1]_.
 
-    Nothing is left unchecked, so the result needs no proof beyond its definition, and any set of models is served.
-    It is the oracle that faster searches are tested against, and it serves at most 100,000 recodings.
+    Nothing is left unchecked, so the result needs no proof beyond its definition, and all models are supported.
+    It is the reference that faster searches are tested against, and it accepts at most 100,000 recodings.
 
     Parameters
     ----------
-    loss : what is made small: `"precision"` (as in the paper), `"loss"`, `"discernibility"`,
+    loss : what to minimize: `"precision"` (as in the paper), `"loss"`, `"discernibility"`,
         `"average-class-size"`, `"entropy"` or `"classification"`.
-    weights : how much quasi-identifiers count in loss, precision and entropy, by name; 1 if not named.
+    weights : the weights of quasi-identifiers in loss, precision and entropy, by name; 1 if not named.
     suppression_factor : for the same three, from 0 (suppression costs nothing) to 1 (generalization costs nothing);
-        at 0.5 both cost in full.
-    target : for the loss classification, the column to be predicted.
-    refine : whether to recode again, and again, what is suppressed; see `Optimal`.
+        at 0.5 both count in full.
+    target : for the loss classification, the column to predict.
+    refine : whether to recode repeatedly what is suppressed; see `Optimal`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Optimal: the full-domain recoding with the least loss, proven."""
+"""Optimal: the full-domain recoding with the smallest loss, proven."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ SHORTEST = 0.1  # seconds that every round of a refinement gets
 
 @dataclass(frozen=True, kw_only=True)
 class Optimal(FullDomainSearch):
-    r"""Find the level of every quasi-identifier for which the release loses least, and prove it.
+    r"""Find the level of every quasi-identifier for which the release loses the least, and prove it.
 
     All values of an attribute are generalized to the same level of its hierarchy; groups that break a model are
-    suppressed, as many records as may be. The result is the best of all such recodings in which every group, formed
-    on all quasi-identifiers, keeps every model: nodes of the lattice of levels are left unchecked only where a bound
-    proves that they are no solution or no better. Bounds rest on facts of the models: what a group that breaks an
-    extendable model contains, breaks it, too; where nothing is suppressed, monotone models suffice.
-    Models without such facts cost time, never the optimum.
+    suppressed, up to the allowed number of records. The result is the best of all such recodings in which every group,
+    formed on all quasi-identifiers, keeps every model: nodes of the lattice of levels are left unchecked only if a
+    bound proves that they are not solutions or not better. Bounds rest on properties of the models: all parts of a
+    group that breaks an extendable model break it, too; if nothing is suppressed, monotone models suffice. Models
+    without such properties cost time, never the optimum.
 
-    With up to $2^{20}$ nodes the search ends with a proof unless time is up or somebody interrupts it; then, and in
-    larger lattices, the release comes with a bound: no recoding loses less than it says. Groups are counted on
-    distinct combinations of values, rolled up where there are many, so memory grows with these, not with nodes.
+    With up to $2^{20}$ nodes the search ends with a proof unless time is up or the user interrupts it; then, and in
+    larger lattices, the release comes with a lower bound for the loss of all recodings. Groups are counted on distinct
+    combinations of values, rolled up if there are many, so memory grows with these, not with nodes.
 
     Parameters
     ----------
-    loss : what is made small: `"loss"`, `"precision"`, `"discernibility"`, `"average-class-size"`, `"entropy"` or
+    loss : what to minimize: `"loss"`, `"precision"`, `"discernibility"`, `"average-class-size"`, `"entropy"` or
         `"classification"`.
-    weights : how much attributes count, by name, 1 if not named; for loss, precision and entropy.
+    weights : the weights of attributes, by name, 1 if not named; for loss, precision and entropy.
     suppression_factor : 0.5 counts suppression and generalization in full; with less, a suppressed record costs
         `2 * suppression_factor` of that, with more, generalization costs `2 - 2 * suppression_factor`;
         for loss, precision and entropy.
-    target : for classification, the column to be predicted.
-    refine : whether to recode again, and again, what is suppressed, so that few records are lost. Suppression is then
+    target : for classification, the column to predict.
+    refine : whether to recode repeatedly what is suppressed, so that few records are lost. Suppression is then
         unlimited in every round, and a small `suppression_factor` gives fine recodings to most records; the result
-        is a local recoding, and the bound does not speak of it.
-    time_limit : seconds after which the best release found so far is given, with its bound.
+        is a local recoding, to which the bound does not apply.
+    time_limit : seconds after which the best release found so far is returned, with its bound.
 
     References
     ----------
@@ -68,7 +68,7 @@ class Optimal(FullDomainSearch):
         require(good, self, "time_limit", "a number of seconds above 0", self.time_limit)
 
     def search(self, task: Task) -> Publication:
-        """Find what to publish; rounds of a refinement share the time, each takes at most half of what is left."""
+        """Find what to publish; rounds of a refinement share the time, each takes at most half of the rest."""
         if not self.refine:
             return self.recode(task)
         deadline = Deadline(self.time_limit)

@@ -1,4 +1,4 @@
-"""All full-domain recodings of one table: any of them can be checked, and published."""
+"""All full-domain recodings of one table: any of them can be checked and published."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
 from sfumato.models.base import PrivacyModel
 
 Mask = npt.NDArray[np.bool_]
-LARGE = 20_000  # combinations from which rolling up to fewer pays
-SHRINKS = 4  # times fewer combinations that a rolled-up set must have
-EMPTINESS = 64.0  # cells per group that are expected at first, at most
-STORED = 4  # sets as large as the first that may be stored in all
+LARGE = 20_000  # combinations from which rolling up pays off
+SHRINKS = 4  # how many times fewer combinations a rolled-up set must have
+EMPTINESS = 64.0  # the most cells per group expected at first
+STORED = 4  # how many sets as large as the first may be stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,9 @@ class JudgedGroups:
 
     Parameters
     ----------
-    kept : which groups are good.
-    firm : which groups are bad and have no good part, however they are parted.
-    torn : in how many more bad groups something must be suppressed, however they are parted.
+    kept : which groups are valid.
+    firm : which groups are invalid and have no valid part, however they are split.
+    torn : in how many more invalid groups something must be suppressed, however they are split.
     """
 
     kept: Mask
@@ -53,17 +53,17 @@ class JudgedGroups:
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """What was found out about one node.
+    """What is known about one node.
 
     Parameters
     ----------
     levels : the node.
-    source : what the groups were counted on.
+    source : the combinations that the groups were counted on.
     counted : the groups.
-    limit : how many records may be suppressed.
-    suppressed : how many records are in bad groups.
-    lost_below : how many records, at least, every node below suppresses.
-    judge : tells what the models say; asked only where it matters.
+    limit : the largest number of records that may be suppressed.
+    suppressed : the number of records in invalid groups.
+    lost_below : the smallest number of records that every node below suppresses.
+    judge : judges the groups; called only if needed.
     """
 
     levels: Levels
@@ -81,17 +81,17 @@ class Check:
 
     @property
     def kept(self) -> Mask:
-        """Which groups are good."""
+        """Which groups are valid."""
         return self.judged.kept
 
     @property
     def firm(self) -> Mask:
-        """Which groups are bad and have no good part, however they are parted."""
+        """Which groups are invalid and have no valid part, however they are split."""
         return self.judged.firm
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """How many records every group has."""
+        """The number of records of every group."""
         return self.counted.sizes
 
     @property
@@ -100,7 +100,7 @@ class Check:
         return self.suppressed <= self.limit
 
     def by_class(self, column: int) -> npt.NDArray[np.int64]:
-        """Count for every group how often it has each value of a column that came along."""
+        """Count the values of an additional column in every group."""
         along = self.source.combinations.along[column]
         width = len(along.domain) + 1
         keys = self.counted.labels.astype(np.int64) * width + along.codes
@@ -109,12 +109,12 @@ class Check:
 
     @cached_property
     def lost(self) -> list[npt.NDArray[np.float64]]:
-        """How often every code of every column occurs in bad groups."""
+        """How often every code of every column occurs in invalid groups."""
         return self._histograms(~self.kept)
 
     @cached_property
     def lost_firmly(self) -> list[npt.NDArray[np.float64]]:
-        """How often every code of every column occurs in groups that have no good part."""
+        """How often every code of every column occurs in groups without a valid part."""
         return self.lost if np.array_equal(self.firm, ~self.kept) else self._histograms(self.firm)
 
     def _histograms(self, groups: Mask) -> list[npt.NDArray[np.float64]]:
@@ -126,12 +126,12 @@ class Recodings:
     """All full-domain recodings of a table under its models.
 
     Groups are counted on distinct combinations. Large sets of combinations are rolled up on the way to a node,
-    and later nodes are counted on the smallest stored set that can serve them.
+    and later nodes are counted on the smallest stored set that suits them.
 
     Parameters
     ----------
     task : the table and its models.
-    target : a column whose values are counted per group, too.
+    target : a column whose values are also counted per group.
     """
 
     def __init__(self, task: Task, target: str | None = None) -> None:
@@ -157,12 +157,12 @@ class Recodings:
 
     @cached_property
     def firm_models(self) -> list[PrivacyModel]:
-        """The models that a part of a bad group never keeps."""
+        """The models that no part of an invalid group can keep."""
         return [model for model in self.task.models if model.extendable]
 
     @cached_property
     def tagged_below(self) -> bool:
-        """Whether every bad group of any node leads to a bad group in all nodes below."""
+        """Whether every invalid group of any node leads to an invalid group in all nodes below."""
         return all(model.monotone for model in self.task.models)
 
     @cached_property
@@ -171,12 +171,12 @@ class Recodings:
         return all(model.extendable or (model.monotone and not self.limit) for model in self.task.models)
 
     def check(self, levels: Levels, *, fully: bool = False) -> Check:
-        """Count the groups of a node and judge them; when sizes alone forbid the node, nothing else is judged.
+        """Count the groups of a node and judge them; if sizes alone rule out the node, nothing else is judged.
 
         Parameters
         ----------
         levels : the node.
-        fully : whether to judge all models, come what may.
+        fully : whether to judge all models in any case.
         """
         self.checked += 1
         source = self._source(levels)
@@ -191,7 +191,7 @@ class Recodings:
         return Check(levels, source, counted, limit, suppressed, lost_below, lambda: judged)
 
     def publish(self, levels: Levels) -> Publication:
-        """Publish a node: good groups as they are, bad ones not at all."""
+        """Publish a node: valid groups only."""
         base = self.sources[0]
         counted = base.combinations.group(levels)
         labels, kept = counted.labels, self._judge(base, counted).kept
@@ -220,10 +220,10 @@ class Recodings:
         return JudgedGroups(kept, firm, torn)
 
     def _torn_counts(self, kept: Mask) -> bool:
-        """Whether bad groups that are not firm lose a record below, too.
+        """Whether invalid groups that are not firm also lose a record below.
 
-        Unions of good groups are good, so a bad group has a bad part. Where groups are compared with the table as
-        it is published, this holds only while that is the whole table.
+        Merging valid groups gives a valid group, so an invalid group has an invalid part. If groups are compared with
+        the published table, this holds only while that is the whole table.
         """
         relative = any(model.compares_with_table for model in self.task.models)
         return self.tagged_below and not kept.all() and not (relative and self.limit)
@@ -241,11 +241,11 @@ class Recodings:
             len(counted.sizes),
             combinations.along[: len(self.watched)],
             self.task.missing,
-            weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers that NumPy adds fastest as floats
+            weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
         )
 
     def _source(self, levels: Levels) -> RolledUp:
-        """Find the smallest stored set for a node, after storing a smaller one where that pays."""
+        """Find the smallest stored set for a node, after storing a smaller one if that pays off."""
         source = min(
             (each for each in self.sources if is_below(each.levels, levels)), key=lambda each: len(each.combinations)
         )
@@ -261,9 +261,9 @@ class Recodings:
         return source
 
     def _worthwhile(self, source: RolledUp, levels: Levels) -> Levels:
-        """Go down from a node towards its source while far fewer groups than combinations are to be expected there.
+        """Go down from a node toward its source while far fewer groups than combinations are expected there.
 
-        Most cells are empty; how many, is learned from roll-ups that had more groups than expected.
+        Most cells are empty; how many is learned from roll-ups that had more groups than expected.
         """
         most = self._emptiness * len(source.combinations) / SHRINKS
         lower = list(levels)

@@ -1,4 +1,4 @@
-"""Samarati: halve the height of the lattice."""
+"""Samarati: binary search over the height of the lattice."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from sfumato.algorithms.losses import RecodingLoss
 
 @dataclass(frozen=True, kw_only=True)
 class Samarati(NodeSearch):
-    """Find the full-domain recodings that keep the models with the fewest steps up, and publish the best of them [1]_.
+    """Find the full-domain recodings of the smallest height that keep the models, and publish the best of them [1]_.
 
-    The height of a recoding is the sum of its levels, a solution a recoding that keeps the models with few enough
-    records suppressed. If a height has a solution, all greater ones have: so the least is found by halving, and there
-    all solutions are. Recodings of a greater height may lose less and are not looked for; `Optimal` finds these.
-    That heights can be halved is true of models that stay kept when groups grow, and without suppression of all
-    monotone models; others are refused, and so are more than 1,000,000 recodings.
+    The height of a recoding is the sum of its levels; a solution is a recoding that keeps the models with few enough
+    records suppressed. If a height has a solution, all greater ones have one: so the smallest is found by bisection,
+    and with it all solutions there. Recodings of a greater height may lose less and are not considered; `Optimal` finds
+    these. Bisection is valid for models that still hold when groups grow, and without suppression for all monotone
+    models; others are refused, and so are more than 1,000,000 recodings.
 
     Parameters
     ----------
-    loss : what chooses among the solutions of the least height: `"loss"`, `"precision"`, `"discernibility"`,
+    loss : what chooses among the solutions of the smallest height: `"loss"`, `"precision"`, `"discernibility"`,
         `"average-class-size"`, `"entropy"` or `"classification"`.
-    weights : how much quasi-identifiers count in loss, precision and entropy, by name; 1 if not named.
+    weights : the weights of quasi-identifiers in loss, precision and entropy, by name; 1 if not named.
     suppression_factor : for the same three, from 0 (suppression costs nothing) to 1 (generalization costs nothing);
-        at 0.5 both cost in full.
-    target : for the loss classification, the column to be predicted.
-    refine : whether to recode again, and again, what is suppressed; see `Optimal`.
+        at 0.5 both count in full.
+    target : for the loss classification, the column to predict.
+    refine : whether to recode repeatedly what is suppressed; see `Optimal`.
 
     References
     ----------
@@ -53,7 +53,7 @@ class Samarati(NodeSearch):
 
 
 class _Halving:
-    """The search for the least height at which there is a solution."""
+    """The search for the smallest height with a solution."""
 
     def __init__(self, lattice: Lattice, findings: Findings) -> None:
         self.lattice, self.findings = lattice, findings
@@ -61,7 +61,7 @@ class _Halving:
         self.rounds, self.round = (len(self.nodes_at) - 1).bit_length() + 1, 0
 
     def run(self) -> int:
-        """Find the least height, and all solutions there."""
+        """Find the smallest height, and all solutions there."""
         low, high = 0, sum(self.lattice.top)
         while low < high:
             middle = (low + high) // 2
@@ -71,7 +71,7 @@ class _Halving:
         return low
 
     def decide_all(self) -> None:
-        """Find out of every node whether it is a solution."""
+        """Decide for every node whether it is a solution."""
         for levels in self.lattice.nodes():
             if self.findings.status[levels] == Status.BOUNDED and self.findings.check(levels).allowed:
                 above = self.findings.status[box_above(levels)]

@@ -1,4 +1,4 @@
-"""What all searches over full-domain recodings have in common."""
+"""What all searches over full-domain recodings share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Explored(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class FullDomainSearch(GlobalRecoding):
-    """A search for the levels, one per quasi-identifier, that lose least."""
+    """A search for the levels, one per quasi-identifier, with the smallest loss."""
 
     loss: str = "loss"
     weights: Mapping[str, float] | None = field(default=None, hash=False)
@@ -44,32 +44,32 @@ class FullDomainSearch(GlobalRecoding):
         if not kind.weighted and (self.weights is not None or factor != 0.5):  # noqa: PLR2004 - the default
             raise InvalidParameterError(
                 f"{type(self).__name__}: the loss {self.loss!r} has no weights and no suppression_factor; "
-                "leave them out, or choose another loss."
+                "drop them or choose another loss."
             )
         if self.weights is not None:
             object.__setattr__(self, "weights", _checked_weights(self, self.weights))
         if kind.needs_classes != (self.target is not None):
-            wanted = "needs a target, the column to be predicted" if kind.needs_classes else "takes no target"
+            wanted = "needs a target, the column to predict" if kind.needs_classes else "takes no target"
             raise InvalidParameterError(f"{type(self).__name__}: the loss {self.loss!r} {wanted}.")
 
     @property
     def guides(self) -> tuple[str, ...]:
-        """The column to be predicted, if any."""
+        """The column to predict, if any."""
         return () if self.target is None else (self.target,)
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse what no full-domain recoding is judged for, and weights of columns that are not recoded."""
+        """Refuse models that no full-domain recoding supports, and weights of columns that are not recoded."""
         names = {column.name for column in task.table.quasi}
         for name in self.weights or {}:
             if name not in names:
-                return f"{type(self).__name__} has a weight for {name!r}, which is no quasi-identifier; drop it."
+                return f"{type(self).__name__} has a weight for {name!r}, which is not a quasi-identifier; drop it."
         if names and all((self.weights or {}).get(name, 1.0) == 0 for name in names):
-            return f"{type(self).__name__} has weight 0 for every quasi-identifier; give one of them more."
+            return f"{type(self).__name__} has weight 0 for every quasi-identifier; give one a positive weight."
         if task.missing is Missing.MATCHES_ALL:
             for model in task.models:
                 if not model.monotone:
                     return (
-                        f"{type(self).__name__} cannot serve {model!r} where missing values match all; use own-value."
+                        f"{type(self).__name__} does not support {model!r} if missing values match all; use own-value."
                     )
         return super().refusal(task)
 
@@ -84,12 +84,12 @@ class FullDomainSearch(GlobalRecoding):
         return replace(publication, proof=exploration.proof)
 
     def explore(self, task: Task, *, complete: bool = False) -> Explored:
-        """Find out about the nodes of the lattice.
+        """Explore the nodes of the lattice.
 
         Parameters
         ----------
         task : the table and its models.
-        complete : whether to find out of every node whether it is a solution.
+        complete : whether to decide for every node whether it is a solution.
         """
         recodings = Recodings(task, self.target)
         setting = LossSetting(
@@ -105,7 +105,7 @@ class FullDomainSearch(GlobalRecoding):
 
     @abstractmethod
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:
-        """Find out about the nodes of the lattice."""
+        """Explore the nodes of the lattice."""
 
 
 def _checked_weights(owner: FullDomainSearch, weights: object) -> dict[str, float]:
@@ -116,14 +116,14 @@ def _checked_weights(owner: FullDomainSearch, weights: object) -> dict[str, floa
 
 
 def _closest(name: str, recodings: Recodings) -> str:
-    """Say which model the most general node breaks, and how close it comes."""
+    """Return the error that names the models the most general node breaks, and how close it comes."""
     check = recodings.check(recodings.lattice.top, fully=True)
     broken = [model for model in recodings.task.models if not model.kept_by(recodings.groups(check)).all()]
     models = " and ".join(repr(model) for model in broken) or "the models"
     levels = "; ".join(f"{model.name} {model.worst(model.level(recodings.groups(check))):g}" for model in broken)
-    looked = "" if recodings.checked >= recodings.lattice.size else f" among the {recodings.checked:,} it looked at"
+    looked = "" if recodings.checked >= recodings.lattice.size else f" among the {recodings.checked:,} it checked"
     return (
         f"{name} found no full-domain recoding{looked} that keeps the models with at most {check.limit:,} records "
         f"suppressed: the most general one breaks {models} in {check.suppressed:,} records (it reaches {levels}); "
-        "ask for less, or allow more suppression."
+        "promise less or allow more suppression."
     )

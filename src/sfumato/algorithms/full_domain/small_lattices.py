@@ -13,10 +13,10 @@ from sfumato.algorithms.full_domain.recodings import Check, Recodings
 from sfumato.algorithms.losses import RecodingLoss
 from sfumato.core.progress import Progress
 
-PATIENCE = 3  # dives in vain after which the search goes on from the best node
-CLOSE = 0.3  # difference in the logarithm of cells at which halving ends
+PATIENCE = 3  # failed dives after which the search goes on from the best node
+CLOSE = 0.3  # difference in the logarithm of cells at which bisection ends
 SMALL = 1 << 15  # nodes up to which proving finds better solutions as fast as climbing
-BATCH = 8  # nodes that are chosen at once, at least
+BATCH = 8  # the fewest nodes chosen at once
 BLUR = 0.3  # of the border, in the logarithm of cells
 NODES_PER_CHOICE = 4000  # more of them in larger lattices, where choosing takes longer
 
@@ -29,17 +29,17 @@ class Border:
         self._beyond: list[bool] = []
 
     def note(self, cells: float, *, beyond: bool) -> None:
-        """Keep what a check said."""
+        """Store the result of a check."""
         self._cells.append(cells)
         self._beyond.append(beyond)
 
     @property
     def both_seen(self) -> bool:
-        """Whether there were solutions and others."""
+        """Whether there were both solutions and others."""
         return any(self._beyond) and not all(self._beyond)
 
     def likely_beyond(self, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Guess how likely nodes are no solutions: the border lies where it explains most checks."""
+        """Estimate how likely nodes are not solutions: the border is where it explains most checks."""
         order = np.argsort(self._cells, kind="stable")
         seen, beyond = np.array(self._cells)[order], np.array(self._beyond)[order]
         mistaken = np.cumsum(beyond) + np.cumsum(~beyond[::-1])[::-1] - ~beyond
@@ -50,10 +50,10 @@ class Border:
 class DenseSearch(Search):
     """Search with proof.
 
-    For every node the search knows a lower bound of its loss. A checked node raises the bounds below it (what it
-    must suppress, they suppress, too) and above it (what its groups lose, larger groups lose, too), and a node that
-    suppresses too much rules out what is below. First it dives for a good solution: among nodes with few enough
-    cells, the one with the least bound, where halving finds how many cells are few enough. From there, in large
+    For every node the search knows a lower bound of its loss. A checked node raises the bounds below it (they also
+    suppress what it must suppress) and above it (larger groups also lose what its groups lose), and a node that
+    suppresses too much rules out everything below. First it dives for a good solution: among nodes with few enough
+    cells, the one with the smallest bound, where bisection finds how many cells are few enough. From there, in large
     lattices, it climbs to the best in the neighborhood. Then it checks nodes that would rule out most candidates.
     """
 
@@ -71,13 +71,13 @@ class DenseSearch(Search):
         self._border = Border()
 
     def decide_all(self) -> None:
-        """Find out of every node whether it is a solution."""
+        """Decide for every node whether it is a solution."""
         while (unknown := np.flatnonzero(self.status == Status.BOUNDED)).size:
             middle = np.argsort(self.cells.ravel()[unknown], kind="stable")[len(unknown) // 2]
             self.check(self._levels(unknown[middle]))
 
     def exploration(self) -> Exploration:
-        """Return what was found out."""
+        """Return the explored nodes."""
         shape = self.status.shape
         levels = np.stack(np.unravel_index(np.arange(self.status.size), shape), axis=1).astype(np.int16)
         best = None if self.best is None else int(np.ravel_multi_index(self.best, shape))
@@ -94,21 +94,21 @@ class DenseSearch(Search):
         )
 
     def lower_bound(self) -> float:
-        """Return the least bound of the nodes that are left, or the least loss."""
+        """Return the smallest bound of the remaining nodes, or the smallest loss."""
         return min(self.least, float(self.bound[self._candidates()].min(initial=np.inf)))
 
     def bound_of(self, levels: Levels) -> float:
-        """Return what the loss of a node is not below, if it is a solution."""
+        """Return a lower bound for the loss of a node, if it is a solution."""
         return float(self.bound[levels])
 
     def value_of(self, levels: Levels) -> float:
-        """Return the loss of a node, which is checked if it was not; infinite if it is no solution."""
+        """Return the loss of a node, checking it if needed; infinite if it is not a solution."""
         if self.unknown[levels]:
             self.check(levels)
         return float(np.nan_to_num(self.losses[levels], nan=np.inf))
 
     def check(self, levels: Levels) -> Check:
-        """Check a node, and keep what follows for the nodes below and above."""
+        """Check a node, and record what follows for the nodes below and above."""
         check = self.recodings.check(levels)
         below, above = box_below(levels), box_above(levels)
         if check.allowed:
@@ -164,7 +164,7 @@ class DenseSearch(Search):
     def _telling(self, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
         """Choose nodes that would decide most candidates.
 
-        A node that suppresses too much decides all below it, so it need not be a candidate itself, but must have
+        A node that suppresses too much decides all nodes below it, so it need not be a candidate itself, but must have
         enough cells for that to be likely.
         """
         score = _summed_below(candidates).astype(np.float64)

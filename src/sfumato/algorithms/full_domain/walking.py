@@ -1,4 +1,4 @@
-"""Searches that go from node to node of a lattice and remember what is known of each."""
+"""Searches that go from node to node of a lattice and remember what is known about each."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from sfumato.algorithms.losses import RecodingLoss
 from sfumato.core.publication import Proof
 from sfumato.models.base import PrivacyModel
 
-TOLD = 64  # nodes after which progress is told
+TOLD = 64  # nodes between two progress reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeSearch(FullDomainSearch):
     """A search over lattices of a limited size.
 
-    Class facts:
+    Class attributes:
 
     - `most_nodes`: the size above which a lattice is refused;
     - `follows_tags`: whether the search relies on all nodes above a solution being solutions.
@@ -35,23 +35,23 @@ class NodeSearch(FullDomainSearch):
     follows_tags: ClassVar[bool] = True
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse lattices that are too large, and models for which nodes above a solution may be none."""
+        """Refuse lattices that are too large, and models for which nodes above a solution may not be solutions."""
         refused = super().refusal(task)
         if refused is not None:
             return refused
         name = type(self).__name__
         for model in task.models:
             if self.follows_tags and not _stays_good(model, suppressing=self.refine or task.most_suppressed > 0):
-                instead = "use Optimal, or suppress and refine nothing" if model.monotone else "use Optimal"
-                return f"{name} cannot serve {model!r}, because recodings above a solution may be none; {instead}."
+                instead = "use Optimal, or no suppression and no refining" if model.monotone else "use Optimal"
+                return f"{name} does not support {model!r}, because recodings above a solution may break it; {instead}."
         nodes = Lattice(tuple(Ladder.of(column.domain) for column in task.table.quasi)).size
         if nodes > self.most_nodes:
-            return f"{name} serves at most {self.most_nodes:,} recodings and there are {nodes:,}; use Optimal."
+            return f"{name} accepts at most {self.most_nodes:,} recodings, but there are {nodes:,}; use Optimal."
         return None
 
 
 class Findings:
-    """What is known of every node so far."""
+    """What is known about every node so far."""
 
     def __init__(self, recodings: Recodings, loss: RecodingLoss) -> None:
         shape = recodings.lattice.shape
@@ -77,7 +77,7 @@ class Findings:
         self.status[box_below(levels)] = Status.NOT_ANONYMOUS
 
     def exploration(self, eligible: npt.NDArray[np.bool_] | None = None) -> Exploration:
-        """Return what is known, and which eligible solution loses least; of several, the first in the lattice's order.
+        """Return what is known, and which eligible solution loses the least; among several, the first in the lattice.
 
         No node that may be a solution, eligible or not, loses less than the bound of the proof.
         """
@@ -101,11 +101,11 @@ class Findings:
         )
 
     def tell(self, done: float) -> None:
-        """Return how much of the work is done, and the least loss so far."""
+        """Return how much of the work is done, and the smallest loss so far."""
         note = f"{self.loss.name} {self.least:.4g}" if self.least < np.inf else "nothing found yet"
         self.recodings.task.progress(done, note)
 
 
 def _stays_good(model: PrivacyModel, *, suppressing: bool) -> bool:
-    """Return whether all nodes above one that keeps a model keep it, too."""
+    """Return whether all nodes above one that keeps a model also keep it."""
     return model.extendable or (model.monotone and not suppressing)

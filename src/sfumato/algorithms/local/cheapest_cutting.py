@@ -1,4 +1,4 @@
-"""Cuts that cost least, of whatever cuts are proposed."""
+"""Cuts that cost least, of any cuts that are proposed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sfumato.coding.threads import worker_count
 
 @dataclass(frozen=True, eq=False)
 class ProposedCuts:
-    """One way to cut each of some segments: its cost (infinite: no way), and which of their records go left.
+    """One way to cut each of some segments: its cost (infinite if impossible), and which of their records go left.
 
-    `middle`, which all or no proposals have, says which records go left if the same order is cut into halves instead.
+    `middle`, which all or no proposals have, says which records go left if the same order is cut in half instead.
     """
 
     cost: Floats
@@ -41,7 +41,7 @@ class CheapestCutting(SegmentCutting, ABC):
         """Propose cuts of the named segments, whose ranges are given."""
 
     def run(self, start: npt.NDArray[np.integer] | None = None) -> None:
-        """Cut until no segment is left; start with given parts, or with missing values parted from others."""
+        """Cut until no segment is left; start with given parts, or with missing values separated from others."""
         if start is not None or not self.rides:
             self._start_with(self._missing_parted() if start is None else start)
         with ThreadPoolExecutor(worker_count()) as pool:
@@ -56,7 +56,7 @@ class CheapestCutting(SegmentCutting, ABC):
                 self.records = self.cutter.split(self.records, cut, left)
 
     def widest(self, ranges: Ranges) -> tuple[Ints, Floats]:
-        """Rank the axes of some segments, widest first, and give the widths in that order."""
+        """Rank the axes of some segments, widest first, and return the widths in that order."""
         count = len(self.axes)
         both = widths(ranges, self.axes, CuttingRule(self.smallest, relaxed=False, missing_rides=self.rides))
         width = np.maximum(both[:, :count], both[:, count:])
@@ -68,9 +68,9 @@ class CheapestCutting(SegmentCutting, ABC):
         return kept_by_all(self.counted(rows, group, groups), self.task.models)
 
     def _good(self, found: list[ProposedCuts], named: Ints) -> tuple[Ints, Flags]:
-        """Choose for every segment the first good cut: cheapest first, then in the middle of the same orders.
+        """Choose for every segment the first valid cut: cheapest first, then in the middle of the same orders.
 
-        Gives the segments that can be cut, and for each of their records whether it goes left.
+        Returns the segments that can be cut, and for each of their records whether it goes left.
         """
         rows, owner = self.records.rows_of(named)
         left, good = np.zeros(len(rows), dtype=np.bool_), np.zeros(len(named), dtype=np.bool_)
@@ -94,7 +94,7 @@ class CheapestCutting(SegmentCutting, ABC):
         return named[good], left[good[owner]]
 
     def _start_with(self, part: npt.NDArray[np.integer]) -> None:
-        """Make the given parts of the table segments."""
+        """Turn the given parts of the table into segments."""
         order = np.argsort(part, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(part))])
         before = self.records
@@ -103,9 +103,9 @@ class CheapestCutting(SegmentCutting, ABC):
         )
 
     def _missing_parted(self) -> Ints:
-        """Part missing from other values, attribute by attribute, wherever both sides keep all models.
+        """Separate missing from other values, attribute by attribute, wherever both sides keep all models.
 
-        A group that mixes them is published as suppressed there, which costs more than any cut can save.
+        A group that mixes them is published as suppressed, which costs more than any cut can save.
         """
         rows = np.arange(self.task.table.rows)
         part, parts = np.zeros(len(rows), dtype=np.int64), 1

@@ -20,8 +20,8 @@ def publish_covers(
 ) -> Publication:
     """Publish every group by the tightest cover of its values; groups are numbered from 0 and none is empty.
 
-    Missing values are published apart from the group's cover if asked. Otherwise a group that mixes them with others
-    is published as suppressed there.
+    Missing values are published separately from the cover of the group if requested. Otherwise a group that mixes them
+    with others is published as suppressed.
     """
     if not quasi:
         return publish_groups(group, {})

@@ -1,4 +1,4 @@
-"""Improve groups by moves, swaps, dissolutions and new formations, many at once, as long as the loss falls."""
+"""Improve groups by moves, swaps, dissolutions and new groups, many at once, as long as the loss falls."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sfumato.algorithms.local.judging import Flags, Judge
 from sfumato.coding.regrouping.rows import STAY, Grouping, Ints, Plans, Regrouper
 
 SWEEPS, MOST_ROUNDS = 2, 12  # a sweep looks at all groups, and then, in rounds, at those that changed or had to wait
-LARGE, LARGE_ROUNDS = 100_000, 4  # from so many rows on, there is one sweep of so many rounds
-PASSES = 4  # over plans that are in each other's way
+LARGE, LARGE_ROUNDS = 100_000, 4  # from this many rows there is one sweep of this many rounds
+PASSES = 4  # over plans that conflict
 
 
 class Touch(NamedTuple):
@@ -23,9 +23,9 @@ class Touch(NamedTuple):
 
 
 def improvements(regrouper: Regrouper, grouping: Grouping, judge: Judge) -> Iterator[tuple[float, Grouping]]:
-    """Carry out plans that do not touch each other's groups and keep all models, round by round.
+    """Apply plans that do not touch each other's groups and keep all models, round by round.
 
-    Gives how much of the work is done at least, and the groups; their loss never rises.
+    Yields the share of the work that is done, at least, and the groups; their loss never rises.
     """
     sweeps, rounds = (SWEEPS, MOST_ROUNDS) if len(grouping.label) < LARGE else (1, LARGE_ROUNDS)
     for sweep in range(sweeps):
@@ -54,7 +54,7 @@ def _touched(plans: Plans, todo: Ints, grouping: Grouping) -> Touch:
 
 
 def _chosen(plans: Plans, todo: Ints, touch: Touch, groups: int) -> Flags:
-    """Choose plans no two of which touch a group, best first as far as a few passes tell."""
+    """Choose plans without a common group, best first as far as a few passes can tell."""
     rank = np.empty(len(todo), dtype=np.int64)
     rank[np.lexsort([todo, -plans.gain])] = np.arange(len(todo))
     chosen, plan, group = np.zeros(len(todo), dtype=np.bool_), *touch

@@ -15,9 +15,9 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Judge:
-    """Tells which groups of rows keep all models of a task.
+    """Decide which groups of rows keep all models of a task.
 
-    `least` is a size below which no group is good; `size_suffices` says that all groups of that size are.
+    `least` is a size below which no group is valid; `size_suffices` says that all groups of that size are valid.
     """
 
     def __init__(self, task: Task) -> None:
@@ -39,9 +39,9 @@ class Judge:
         return self._judged(Groups.from_rows(group, groups, watched, self._missing, totals=self._totals))
 
     def kept_at_last(self, rows: Ints, group: Ints, groups: int) -> Flags:
-        """Return for groups of some rows whether they keep all models; one that was refused before is not judged again.
+        """Return for groups of some rows whether they keep all models; a group refused before is not judged again.
 
-        A group is remembered by a sum of its rows' random marks.
+        A group is remembered by the sum of its rows' random marks.
         """
         order = np.argsort(group, kind="stable")
         starts = np.searchsorted(group[order], np.arange(groups))

@@ -1,4 +1,4 @@
-"""Local recoding: every group is published by nodes of its own."""
+"""Local recoding: every group is published with nodes of its own."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ GATHERED, SETTLED = 0.5, 0.6  # shares of the work
 
 @dataclass(frozen=True, kw_only=True)
 class LocalRecoding(Algorithm):
-    r"""Publish every group by the lowest nodes above its records, and search groups of little `Loss`.
+    r"""Publish every group with the lowest nodes above its records, and search for groups with a small `Loss`.
 
-    First, records are united where it is cheapest: combinations of levels are visited in the order of what their
-    nodes cost, and whoever shares all nodes with enough others becomes a group with them. Recoding what is
-    left, again and again, is what ARX does [1]_; here all combinations are visited (of the largest lattices, a
-    choice), and nothing is left: at the end, groups that are not good join their nearest neighbors. Then groups are
-    improved: a record moves to another group, two records are swapped, a group is dissolved, split, or formed anew
-    around one of its members with records that larger groups can spare. Every change is checked against all models.
+    First, records are merged where it is cheapest: combinations of levels are visited in the order of what their nodes
+    cost, and records that share all nodes with enough others form a group with them. Recoding the rest again and again
+    is what ARX does [1]_; here all combinations are visited (for the largest lattices, a selection), and nothing is
+    left: at the end, invalid groups join their nearest neighbors. Then groups are improved: a record moves to another
+    group, two records are swapped, a group is dissolved, split, or rebuilt around one of its members with records that
+    larger groups can spare. Every change is checked against all models.
 
-    An attribute with a hierarchy is published by its nodes, one without by its value or `*`. Nothing is suppressed,
-    records with equal quasi-identifiers may be published differently, and nothing is drawn: the same table gives the
-    same groups. Work grows about linearly with the records.
+    An attribute with a hierarchy is published with its nodes, one without by its value or `*`. Nothing is suppressed,
+    records with equal quasi-identifiers may be published differently, and nothing is random: the same table gives the
+    same groups. The work grows about linearly with the records.
 
     References
     ----------

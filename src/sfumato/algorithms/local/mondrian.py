@@ -20,15 +20,15 @@ from sfumato.validation import require
 class Mondrian(Algorithm):
     r"""Cut the quasi-identifier space at medians while both sides keep every model [1]_.
 
-    All segments of one depth are cut together: each at its widest attribute that leaves two good sides.
-    Width is the range over the domain's range for numbers and ranks, and the share of leaves under the
-    lowest common ancestor for taxonomies, whose cuts part children of that ancestor. Work grows as
-    $d\,n \log n$ for $n$ records and $d$ quasi-identifiers. Nothing is suppressed.
+    All segments of one depth are cut together: each at its widest attribute that leaves two valid sides. Width is the
+    range divided by the range of the domain for numbers and ranks, and the share of leaves under the lowest common
+    ancestor for taxonomies, whose cuts separate children of that ancestor. The work grows as $d\,n \log n$ for $n$
+    records and $d$ quasi-identifiers. Nothing is suppressed.
 
     Parameters
     ----------
     strict : whether records with equal quasi-identifiers stay together; relaxed cuts of ordered attributes
-        part them so that both sides have equally many records.
+        separate them so that both sides have equally many records.
     publish : `"nodes"` publishes the lowest common ancestor of a group's values in a taxonomy; `"sets"` publishes
         the values that occur. Numbers, dates and ranks become intervals, nominal values sets, either way.
 
@@ -51,7 +51,7 @@ class Mondrian(Algorithm):
 
     @property
     def ignores_row_order(self) -> bool:
-        """Whether rows in another order are published alike: relaxed cuts part equal values in row order."""
+        """Whether the order of the rows has no effect: relaxed cuts separate equal values in row order."""
         return self.strict
 
     def search(self, task: Task) -> Publication:

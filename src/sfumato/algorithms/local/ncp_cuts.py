@@ -1,4 +1,4 @@
-"""Proposals to cut segments in two, each the cheapest in NCP along some order of a segment's records."""
+"""Proposals to cut segments in two, each with the smallest NCP along some order of a segment's records."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sfumato.algorithms.local.ncp_penalties import Floats, Penalty, Runs
 from sfumato.algorithms.local.segment_cutting import Flags
 from sfumato.coding.cutting.partition import Ints
 
-ROUNDS = 3  # of looking for a record that is farther away
-BALANCE = 1e-6  # how much more the most uneven of equally cheap cuts counts
+ROUNDS = 3  # of searching for a record farther away
+BALANCE = 1e-6  # penalty of the most uneven among equally cheap cuts
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
     """Segments of records, given by their codes on every axis, with the penalty of every axis.
 
-    Each side of a cut is to have `smallest` records at least, and `least_share` of its segment.
+    Each side of a cut must have at least `smallest` records and the share `least_share` of its segment.
     """
 
     codes: Sequence[Ints]
@@ -32,11 +32,11 @@ class Segments:
 
     @cached_property
     def runs(self) -> Runs:
-        """Where the segments begin, and whose every record is."""
+        """Where the segments begin, and the segment of every record."""
         return Runs.of(self.sizes)
 
     def by_seeds(self) -> list[ProposedCuts]:
-        """Propose the cheapest cuts between two seeds, and between the same seeds grown to good sizes."""
+        """Propose the cheapest cuts between two seeds, and between the same seeds grown to valid sizes."""
         one, other = self.far_apart()
         between, order = self.cut_along(one - other)
         return [self.cut_along(self.grown(order))[0], between]
@@ -51,14 +51,14 @@ class Segments:
         return [ProposedCuts(np.where(allowed, proposal.cost, np.inf), proposal.left, proposal.middle)]
 
     def distances(self, record: Ints) -> Floats:
-        """Return for every record what it costs together with its segment's given record."""
+        """Return for every record its cost together with a given record of its segment."""
         result = np.zeros(len(self.runs.owner))
         for codes, penalty in zip(self.codes, self.penalties, strict=True):
             result += penalty.pair(codes, codes[record][self.runs.owner])
         return result
 
     def far_apart(self) -> tuple[Floats, Floats]:
-        """Find two seeds per segment, each far from the other, and tell every record's distances from them."""
+        """Find two seeds per segment, far from each other, and the distances of every record from them."""
         seed, before = self.runs.starts, np.zeros(0)
         after = self.distances(seed)
         for _ in range(ROUNDS):
@@ -67,7 +67,7 @@ class Segments:
         return before, after
 
     def cut_along(self, score: Floats) -> tuple[ProposedCuts, Ints]:
-        """Order the records of every segment by a score; find the cut into two sides that cost least.
+        """Order the records of every segment by a score; find the cut into the two cheapest sides.
 
         A side of $n$ records that will be cut again costs less in the end: if it becomes $g$ groups and its box in
         $d$ dimensions shrinks evenly, each side of the box shrinks to $g^{-1/d}$.
@@ -93,9 +93,9 @@ class Segments:
         return ProposedCuts(best, rank <= taken[runs.owner], rank <= (sizes // 2)[runs.owner]), order
 
     def grown(self, order: Ints) -> Floats:
-        """Let the ends of an order grow into cores, and tell how much nearer every record is to the first.
+        """Let the ends of an order grow into cores, and return how much closer every record is to the first.
 
-        A core has as many records as the smallest good group; nearness is how little the core's box must grow.
+        A core has as many records as the smallest valid group; closeness is how little the core's box must grow.
         """
         size = np.minimum(self.smallest, self.sizes // 2)
         cores = Runs.of(size)
@@ -109,7 +109,7 @@ class Segments:
         return score
 
     def _both_ways(self, order: Ints) -> tuple[Floats, Floats]:
-        """Return what the records of a segment up to each record cost, and those from it on."""
+        """Return the cost of the records of a segment up to each record, and of those from it on."""
         back = self.runs.reversed()
         ahead, behind = np.zeros(len(order)), np.zeros(len(order))
         for codes, penalty in zip(self.codes, self.penalties, strict=True):

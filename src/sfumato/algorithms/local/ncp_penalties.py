@@ -1,4 +1,4 @@
-"""What it costs, in NCP, to publish codes of one attribute together: pairs, sequences, and who joins a core."""
+"""The cost, in NCP, of publishing codes of one attribute together: pairs, sequences, and joining a core."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from sfumato.coding.domain import Domain
 from sfumato.schema.scales import Scale
 
 Floats = npt.NDArray[np.float64]
-MIXED = 1.0  # missing and other values together are published as anything
-TABLE_LEAVES = 1500  # of a tree for which all pairs of leaves are tabled
+MIXED = 1.0  # missing and other values together are published as suppressed
+TABLE_LEAVES = 1500  # of a tree for which all pairs of leaves are tabulated
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Sequences of records that stand one after the other: where each begins, and whose every record is."""
+    """Sequences of consecutive records: where each begins, and the sequence of every record."""
 
     starts: Ints
     owner: Ints
 
     @classmethod
     def of(cls, sizes: Ints) -> Runs:
-        """Lay out sequences of given sizes."""
+        """Build sequences of given sizes."""
         return cls(np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes))
 
     def reversed(self) -> Runs:
-        """Return the sequences from the last record of the last one to the first of the first."""
+        """Return the reversed sequences, from the last record of the last one to the first of the first."""
         ends = np.append(self.starts[1:], len(self.owner))
         return Runs(len(self.owner) - ends[::-1], (len(self.starts) - 1 - self.owner)[::-1])
 
     def running_maximum(self, values: Floats) -> Floats:
-        """Find the greatest value of every sequence up to every record; values are in [0, 1]."""
+        """Find the largest value of every sequence up to every record; values are in [0, 1]."""
         apart = 2.0 * self.owner
         return np.asarray(np.maximum.accumulate(values + apart) - apart)
 
     def running_greatest(self, codes: Ints, span: int) -> Ints:
-        """Find the greatest code of every sequence up to every record; codes are from 0 to below `span`."""
+        """Find the largest code of every sequence up to every record; codes are from 0 to below `span`."""
         apart = self.owner * span
         return np.asarray(np.maximum.accumulate(codes + apart) - apart)
 
@@ -54,15 +54,15 @@ class Penalty(ABC):
 
     @abstractmethod
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Return what each code costs together with another one."""
+        """Return the cost of each code together with another one."""
 
     @abstractmethod
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Return for every record what the codes of its sequence up to its own cost together."""
+        """Return for every record the cost of the codes of its sequence up to its own."""
 
     @abstractmethod
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Return by how much the cost of a core rises when a record joins; `runs` are the cores, `owner` says which."""
+        """Return how much the cost of a core rises when a record joins; `runs` are the cores, `owner` says which."""
 
     def _mixed(self, codes: Ints, runs: Runs) -> npt.NDArray[np.bool_] | None:
         """Return where a sequence up to a record has missing and other values; None if no sequence has both."""
@@ -71,7 +71,7 @@ class Penalty(ABC):
         return runs.running_maximum(differs.astype(np.float64)) > 0 if differs.any() else None
 
     def _unless_mixing(self, rise: Floats, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Let a record that mixes missing and other values cost all, and nothing where they are mixed already."""
+        """Let a record that mixes missing and other values cost everything, and nothing if they are already mixed."""
         lost = core == self.missing
         some, every = np.logical_or.reduceat(lost, runs.starts), np.logical_and.reduceat(lost, runs.starts)
         rise = np.where((codes == self.missing) != every[owner], MIXED, rise)
@@ -90,21 +90,21 @@ class LinePenalty(Penalty):
         ranks = domain.scale is not Scale.NUMERIC
         places = np.arange(len(domain)) / max(len(domain), 1) if ranks else axes_of([domain]).positions
         self._places = np.append(places, 0.0)
-        self._own = 1 / max(len(domain), 1) if ranks else 0.0  # a range of ranks counts both its ends
+        self._own = 1 / max(len(domain), 1) if ranks else 0.0  # a range of ranks includes both ends
 
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Return what each code costs together with another one."""
+        """Return the cost of each code together with another one."""
         cost = self._cost(np.abs(self._places[one] - self._places[other]))
         return np.where((one == self.missing) != (other == self.missing), MIXED, cost)
 
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Return for every record what the codes of its sequence up to its own cost together."""
+        """Return for every record the cost of the codes of its sequence up to its own."""
         high = runs.running_greatest(codes, self.missing + 1)
         low = self.missing - runs.running_greatest(self.missing - codes, self.missing + 1)
         return self._with_mixed(self._cost(self._places[high] - self._places[low]), codes, runs)
 
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Return by how much the cost of a core rises when a record joins."""
+        """Return how much the cost of a core rises when a record joins."""
         places = self._places[core]
         low, high = np.minimum.reduceat(places, runs.starts), np.maximum.reduceat(places, runs.starts)
         mine = self._places[codes]
@@ -130,20 +130,20 @@ class TreePenalty(Penalty):
             self._table = self._walk(np.repeat(every, leaves + 1), np.tile(every, leaves + 1))
 
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Return what each code costs together with another one."""
+        """Return the cost of each code together with another one."""
         if self._table is None:
             return self._walk(one, other)
         return np.asarray(self._table[one * (self.missing + 1) + other])
 
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Return for every record what the codes of its sequence up to its own cost together.
+        """Return for every record the cost of the codes of its sequence up to its own.
 
         All ancestors of one record lie on one path, so the farthest record from the first decides.
         """
         return runs.running_maximum(self.pair(codes, codes[runs.starts][runs.owner]))
 
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Return by how much the cost of a core rises when a record joins."""
+        """Return how much the cost of a core rises when a record joins."""
         first = core[runs.starts]
         before = np.maximum.reduceat(self.pair(core, first[runs.owner]), runs.starts)
         rise = np.maximum(self.pair(codes, first[owner]) - before[owner], 0.0)
@@ -158,19 +158,19 @@ class TreePenalty(Penalty):
 
 
 class SetPenalty(Penalty):
-    """Nominal values cost their share of all values, and nothing if there is one only."""
+    """Nominal values cost their share of all values, and nothing if there is only one."""
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
         self._each = 1 / max(len(domain), 1)
 
     def pair(self, one: Ints, other: Ints) -> Floats:
-        """Return what each code costs together with another one."""
+        """Return the cost of each code together with another one."""
         cost = np.where(one == other, 0.0, 2 * self._each)
         return np.where((one == self.missing) != (other == self.missing), MIXED, cost)
 
     def prefixes(self, codes: Ints, runs: Runs) -> Floats:
-        """Return for every record what the codes of its sequence up to its own cost together."""
+        """Return for every record the cost of the codes of its sequence up to its own."""
         _, first = np.unique(self._keys(codes, runs.owner), return_index=True)
         fresh = np.zeros(len(codes), dtype=np.int64)
         fresh[first] = 1
@@ -179,7 +179,7 @@ class SetPenalty(Penalty):
         return self._with_mixed(self._cost(values), codes, runs)
 
     def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
-        """Return by how much the cost of a core rises when a record joins."""
+        """Return how much the cost of a core rises when a record joins."""
         inside = np.unique(self._keys(core, runs.owner))
         values = np.bincount(inside // (self.missing + 1), minlength=len(runs.starts))[owner]
         fresh = ~np.isin(self._keys(codes, owner), inside)

@@ -1,4 +1,4 @@
-"""NCP top-down: local recoding by cuts that cost the least certainty."""
+"""NCP top-down: local recoding by cuts with the smallest certainty penalty."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.cutting.partition import Ints, Ranges
 from sfumato.core.publication import Publication
 
-ORDERS = 3  # attributes tried alone, widest first, if size is all that models look at; otherwise every attribute
-LEAST_SHARE = 0.1  # of a segment on the lesser side, or depths would add up to too much work
+ORDERS = 3  # attributes tried alone, widest first, if models look only at sizes; otherwise every attribute
+LEAST_SHARE = 0.1  # of a segment on the smaller side, or the tree would become too deep
 EVEN_SHARE = 0.3  # the same if models look at sensitive values, which small sides seldom keep
 
 
 @dataclass(frozen=True, kw_only=True)
 class NCPTopDown(Algorithm):
-    r"""Part records between far-apart seeds, at the least penalty, while both sides keep every model [1]_.
+    r"""Split records between distant seeds, at the smallest penalty, while both sides keep every model [1]_.
 
-    The penalty is the normalized certainty penalty (NCP): the range over the domain's range for numbers, the share of
-    the domain for ranks, sets and nodes of a taxonomy. In every segment two records far apart are found by looking
-    three times for the record farthest from the last one. All records are ordered by how much nearer they are to one
-    than to the other, and the order is cut where both sides together cost least, a side that will be cut again
-    counting less. The same is done with the seeds grown to groups of the smallest good size, and, which the original
-    does not try, with the orders of single attributes: the three widest, or all if a model looks at sensitive values.
-    The cheapest cut that keeps the models is carried out, or else a cut in the middle of one of these orders.
+    The penalty is the normalized certainty penalty (NCP): the range divided by the range of the domain for numbers, the
+    share of the domain for ranks, sets and nodes of a taxonomy. In every segment two distant records are found by
+    looking three times for the record farthest from the last one. All records are ordered by how much closer they are
+    to one than to the other, and the order is cut where both sides together cost the least, a side that will be cut
+    again counting less. The same is done with the seeds grown to groups of the smallest valid size and, which the
+    original does not try, with the orders of single attributes: the three widest, or all if a model looks at sensitive
+    values. The cheapest cut that keeps the models is made, or else a cut in the middle of one of these orders.
 
     All segments of one depth are cut together, and each side has at least a tenth of its segment (three tenths if a
-    model looks at sensitive values), so work grows as $d\,n \log n$ for $n$ records and $d$ quasi-identifiers. Nothing
-    is suppressed and nothing is drawn; records with equal quasi-identifiers may be published differently.
+    model looks at sensitive values), so the work grows as $d\,n \log n$ for $n$ records and $d$ quasi-identifiers.
+    Nothing is suppressed and nothing is random; records with equal quasi-identifiers may be published differently.
 
     References
     ----------
@@ -72,7 +72,7 @@ class CertaintyCutting(CheapestCutting):
         return [proposal for each in found for proposal in each.result()]
 
     def _segments(self, named: Ints, ranges: Ranges) -> Segments:
-        """Lay out some segments; a missing value that may be anything is taken to be amidst the segment's values."""
+        """Build some segments; a missing value that may be anything is placed in the middle of the segment's values."""
         rows, owner = self.records.rows_of(named)
         columns = []
         for j in range(len(self.axes)):

@@ -19,30 +19,30 @@ from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
 from sfumato.models.t_closeness import TCloseness
 
-NEIGHBORHOODS = 0.9  # of t may be used up before records are shared out
+NEIGHBORHOODS = 0.9  # of t may be used up before records are distributed
 HALFWAY = 0.5  # of the work
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sabre(Algorithm):
-    r"""Let every group take records from buckets of sensitive values in even shares [1]_.
+    r"""Let every group take records from buckets of sensitive values in equal shares [1]_.
 
-    First, the values of every attribute that t-closeness protects are put into buckets: starting with one bucket of
-    all, buckets are split (a node of the hierarchy into its children, an order in two, the commonest value from the
-    rest) until the bounds of all buckets sum up to at most $t$. A bucket's bound is how far a group can be from the
-    table if all that it takes from the bucket has one value.
+    First, the values of every attribute that t-closeness protects are put into buckets: starting with a single bucket,
+    buckets are split (a node of the hierarchy into its children, an order in two, the most common value from the rest)
+    until the bounds of all buckets sum to at most $t$. The bound of a bucket is how far a group can be from the table
+    if all that it takes from the bucket has one value.
 
-    Then records are parted into neighborhoods, by cuts as in `NCPTopDown`, as long as these are within $0.9\,t$ of the
-    table; the original has one neighborhood, the table. Inside them records are shared out: again and again into two
+    Then records are split into neighborhoods, by cuts as in `NCPTopDown`, as long as these are within $0.9\,t$ of the
+    table; the original has one neighborhood, the table. Within them records are distributed: again and again into two
     halves, in each bucket by the order of one attribute, so that both halves take half of every bucket. Halves are
-    rounded along the order of the buckets, so running sums are off by at most half a record. Of all attributes the one
-    that leaves the least penalty is taken. Rounding and the choice inside buckets may break the promise, so a cut
-    is only made if both sides keep every model by their own true distances: where the original repairs groups
-    afterwards, here none is ever broken.
+    rounded along the order of the buckets, so running sums are off by at most half a record. The attribute with the
+    smallest remaining penalty is chosen. Rounding and the choice inside buckets may break the promise, so a cut is made
+    only if both sides keep every model by their own true distances: where the original repairs groups afterward, here
+    none is ever broken.
 
-    Other models are kept alongside, and without t-closeness there is one bucket. Work grows as $d\,n \log n$ for $n$
-    records and $d$ quasi-identifiers. Nothing is suppressed and nothing is drawn; records with equal quasi-identifiers
-    may be published differently.
+    Other models are kept alongside, and without t-closeness there is one bucket. The work grows as $d\,n \log n$ for
+    $n$ records and $d$ quasi-identifiers. Nothing is suppressed and nothing is random; records with equal
+    quasi-identifiers may be published differently.
 
     References
     ----------
@@ -105,14 +105,14 @@ class _Sharing(CheapestCutting):
         return list(pool.map(along, range(len(self.axes))))
 
     def _buckets(self, rows: Ints) -> Ints:
-        """Give every record the number of its combination of buckets."""
+        """Return the number of every record's combination of buckets."""
         result = np.zeros(len(rows), dtype=np.int64)
         for place, look_up in self._look_up:
             result = result * (look_up[-1] + 1) + look_up[self.records.extra[place][rows]]
         return result
 
     def _cost(self, rows: Ints, owner: Ints, left: Flags) -> Floats:
-        """Sum up the widths of both sides of every segment, times their records."""
+        """Sum the widths of both sides of every segment, times their records."""
         starts = np.searchsorted(owner, np.arange(owner[-1] + 1))
         shape = len(starts), len(self.axes)
         rule = CuttingRule(self.smallest, relaxed=False, missing_rides=self.rides)
@@ -131,7 +131,7 @@ class _Sharing(CheapestCutting):
 
 
 def _halved(order: Ints, runs: Ints, owner: Ints) -> Flags:
-    """Send the first half of every run left; halves are rounded so that those of neighboring runs make up for it."""
+    """Send the first half of every run left; halves are rounded so that neighboring runs compensate."""
     ordered = runs[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     last = np.append(first[1:], len(order))

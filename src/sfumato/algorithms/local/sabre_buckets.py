@@ -1,4 +1,4 @@
-"""The first phase of SABRE: buckets of sensitive values that may stand in for each other."""
+"""The first phase of SABRE: buckets of interchangeable sensitive values."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class BucketRule(ABC):
     def bound(self, bucket: Ints) -> float:
         """Find the largest sum, over the bucket's values v, of shares times distances from v.
 
-        That is how far a group is from the table if all that it takes from the bucket has one value.
+        That is how far a group is from the table if everything it takes from the bucket has one value.
         """
 
     @abstractmethod
     def parts(self, bucket: Ints) -> list[Ints]:
-        """Part a bucket of several values so that the bounds of the parts sum up to little."""
+        """Split a bucket of several values so that the bounds of the parts have a small sum."""
 
 
 class Equal(BucketRule):
@@ -48,12 +48,12 @@ class Equal(BucketRule):
         return float(self._shares[bucket].sum() - self._shares[bucket].min())
 
     def parts(self, bucket: Ints) -> list[Ints]:
-        """Take out the commonest value: no other part lowers the sum as much."""
+        """Take out the most common value: no other split lowers the sum as much."""
         at = int(np.argmax(self._shares[bucket]))
         return [bucket[at : at + 1], np.delete(bucket, at)]
 
     def buckets(self, whole: Ints, t: float) -> list[Ints]:
-        """Take out values, commonest first, until the bound of the rest is at most `t`."""
+        """Take out values, the most common first, until the bound of the rest is at most `t`."""
         order = whole[np.argsort(-self._shares[whole], kind="stable")]
         rest = np.cumsum(self._shares[order][::-1])[::-1] - self._shares[order[-1]]
         alone = int(np.argmax(rest <= t + ROUNDING))
@@ -61,7 +61,7 @@ class Equal(BucketRule):
 
 
 class Ordered(BucketRule):
-    """Values are apart by the difference of their ranks in the domain."""
+    """Values are as far apart as their ranks in the domain."""
 
     def __init__(self, shares: Floats) -> None:
         self._gaps = max(len(shares) - 1, 1)
@@ -73,7 +73,7 @@ class Ordered(BucketRule):
         return float(self._bounds(bucket[:1], bucket[-1:])[0])
 
     def parts(self, bucket: Ints) -> list[Ints]:
-        """Cut where the bounds of both parts are least."""
+        """Cut where the bounds of both parts are smallest."""
         first, last = np.full(len(bucket) - 1, bucket[0]), np.full(len(bucket) - 1, bucket[-1])
         at = int(np.argmin(self._bounds(first, bucket[:-1]) + self._bounds(bucket[1:], last))) + 1
         return [bucket[:at], bucket[at:]]
@@ -85,7 +85,7 @@ class Ordered(BucketRule):
 
 
 class Hierarchical(BucketRule):
-    """Values are apart by the share of levels below the root on which their nodes differ."""
+    """Values are as far apart as the share of levels below the root on which their nodes differ."""
 
     def __init__(self, shares: Floats, levels: Nodes) -> None:
         self._shares, self._levels = shares, levels
@@ -99,14 +99,14 @@ class Hierarchical(BucketRule):
         return float(far.max()) / len(self._levels)
 
     def parts(self, bucket: Ints) -> list[Ints]:
-        """Part a node into its children, on the highest level that has several."""
+        """Split a node into its children, on the highest level that has several."""
         levels = (nodes[bucket] for nodes in reversed(self._levels))
         mine = next(nodes for nodes in levels if nodes[0] != nodes[-1])
         return np.split(bucket, np.flatnonzero(np.diff(mine)) + 1)
 
 
 def buckets_of(model: TCloseness, domain: Domain, counts: Ints) -> Ints:
-    """Find for every value of a domain the number of its bucket, ascending with the bucket's first value.
+    """Find the bucket number of every value of a domain, ascending with the bucket's first value.
 
     `counts` are those of the whole table, missing values last. A missing value has a bucket of its own.
 

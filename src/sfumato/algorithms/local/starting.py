@@ -1,4 +1,4 @@
-"""The start of local recoding: unite rows under the cheapest nodes that enough of them share."""
+"""The start of local recoding: merge rows under the cheapest nodes that enough of them share."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from sfumato.coding.threads import worker_count
 MOST_COMBINATIONS = 1 << 14
 MOST_WORK, FEWEST_VISITS = 5 * 10**9, 30_000  # work is rows times visits
 STEP = UNIT // 20  # of costs: what is cheaper by a step comes first
-STAGES = 10  # between which progress is told
+STAGES = 10  # between progress reports
 
 
 class LevelCombinations(NamedTuple):
-    """Combinations of one level per tree, and what their nodes cost a row: on average, at least and at most."""
+    """Combinations of one level per tree, and the average, smallest and largest cost of their nodes for a row."""
 
     levels: Ints
     average: Ints
@@ -33,10 +33,10 @@ class LevelCombinations(NamedTuple):
 
 
 def combinations(trees: QuasiTrees, leaves: Nodes, most: int) -> LevelCombinations:
-    """List combinations of levels, those first that cost least on average; no more than `most`.
+    """Return combinations of levels, by increasing average cost; no more than `most`.
 
-    Levels that unite no values are left out. Where there are too many combinations, trees lose the levels that are
-    hardly cheaper than the next, and then the dearest combinations are left out.
+    Levels that merge no values are left out. If there are too many combinations, trees lose the levels that are
+    hardly cheaper than the next, and then the most expensive combinations are left out.
     """
     choices = _thinned([_useful_levels(trees, j, leaves[:, j]) for j in range(len(trees))], most)
     nothing = np.zeros(1, dtype=np.int64)
@@ -55,7 +55,7 @@ def combinations(trees: QuasiTrees, leaves: Nodes, most: int) -> LevelCombinatio
 
 
 def _useful_levels(trees: QuasiTrees, j: int, leaves: Nodes) -> LevelCombinations:
-    """List the levels of one tree that unite values which occur and which the level below keeps apart."""
+    """Return the levels of one tree that merge values which occur and which the level below distinguishes."""
     present, counts = np.unique(leaves - trees.leaves[j], return_counts=True)
     found, distinct = [], len(present) + 1
     for level, nodes in enumerate(trees.ladders[j].levels):
@@ -68,7 +68,7 @@ def _useful_levels(trees: QuasiTrees, j: int, leaves: Nodes) -> LevelCombination
 
 
 def _thinned(choices: list[LevelCombinations], most: int) -> list[LevelCombinations]:
-    """Take levels from the trees that have most, but not the first and the last, until few combinations are left."""
+    """Remove levels from the trees with the most, except the first and the last, until few combinations are left."""
     while math.prod(len(choice.levels) for choice in choices) > most:
         j = max(range(len(choices)), key=lambda j: len(choices[j].levels))
         if len(choices[j].levels) <= 2:  # noqa: PLR2004 - the first and the last
@@ -79,7 +79,7 @@ def _thinned(choices: list[LevelCombinations], most: int) -> list[LevelCombinati
 
 
 def visits(trees: QuasiTrees, listed: LevelCombinations, most: int) -> Visits:
-    """Visit combinations in the order of what their nodes cost: for every step of costs all that have such nodes.
+    """Visit combinations in the order of what their nodes cost: for every step of costs, all with such nodes.
 
     Steps are so large that there are not many more visits than `most`.
     """
@@ -112,9 +112,9 @@ def _spread(trees: QuasiTrees) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]
 def gathered(
     regrouper: Regrouper, trees: QuasiTrees, leaves: Nodes, judge: Judge, progress: Callable[[float], None]
 ) -> Ints:
-    """Unite rows under the first nodes that enough of them share; give every row's group.
+    """Merge rows under the first nodes that enough of them share; return the group of every row.
 
-    Rows that wait to the end become groups of one; all other groups are good.
+    Rows that wait until the end become groups of one; all other groups are valid.
     """
     listed = combinations(trees, leaves, MOST_COMBINATIONS)
     found = visits(trees, listed, max(FEWEST_VISITS, MOST_WORK // len(leaves)))
@@ -136,7 +136,7 @@ def gathered(
 
 
 def _gather(gathering: Gathering, judge: Judge, label: Ints, groups: int) -> int:
-    """Unite rows that wait into good groups; return the next number of a group."""
+    """Merge waiting rows into valid groups; return the next number of a group."""
     if judge.size_suffices:
         return gathering.finish(groups)
     while (step := gathering.step()) is not None:
@@ -148,14 +148,14 @@ def _gather(gathering: Gathering, judge: Judge, label: Ints, groups: int) -> int
 
 
 def _apart(listed: LevelCombinations) -> tuple[npt.NDArray[np.intp], int]:
-    """Find the trees whose values are dearest to unite, and the cost below which none of them is united."""
+    """Find the trees with the most expensive values, and the cost below which none of them is merged."""
     top = int(listed.highest.max())
     edges = np.array([listed.lowest[levels > 0].min(initial=top) for levels in listed.levels.T])
     return np.flatnonzero(edges == edges.max()), int(edges.max())
 
 
 def _gather_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints) -> int:
-    """Gather rows with equal leaves, each part on its own: none of the visits unites such leaves."""
+    """Collect rows with equal leaves, each part separately: none of the visits merges such leaves."""
     columns = leaves - leaves.min(axis=0)
     parts = group_columns(list(columns.T), (columns.max(axis=0) + 1).tolist())
     rows = np.split(np.argsort(parts.labels, kind="stable"), np.cumsum(parts.counts)[:-1])
@@ -169,7 +169,7 @@ def _gather_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints) 
 
 
 def settled(regrouper: Regrouper, grouping: Grouping, judge: Judge) -> Grouping:
-    """Unite groups that break a model with their nearest neighbors, until all are good or one is left."""
+    """Merge groups that break a model with their nearest neighbors, until all are valid or one is left."""
     while True:
         groups = len(grouping.sizes)
         filled = np.flatnonzero(grouping.sizes)

@@ -17,11 +17,11 @@ UNIT = 10**8  # the cost of a cell that may be anything; whole numbers make sums
 
 @dataclass(frozen=True, eq=False)
 class QuasiTrees:
-    """One tree per quasi-identifier, those first whose values are dearest to generalize.
+    """One tree per quasi-identifier, those first whose values are most expensive to generalize.
 
-    Nodes of all trees and levels are numbered through. A leaf's number is also its place, and node x covers the
-    leaves `first[x] ... stop[x] - 1`; `parent[x]` is the node above (-1 above a root). `cost[x]` is what the
-    measure `Loss` charges for a cell that shows x, times `UNIT`. `columns` tells which quasi-identifier each tree
+    Nodes of all trees and levels are numbered consecutively. A leaf's number is also its position, and node x covers
+    the leaves `first[x] ... stop[x] - 1`; `parent[x]` is the node above (-1 above a root). `cost[x]` is what the
+    measure `Loss` charges for a cell that shows x, times `UNIT`. `columns` says which quasi-identifier each tree
     belongs to, `leaves` the number of its first leaf, and `levels` the numbers of the first nodes of its levels.
     """
 
@@ -66,19 +66,19 @@ class QuasiTrees:
         return self.first, self.stop, self.parent, self.cost
 
     def recode(self, tree: int, nodes: Nodes) -> Recoded:
-        """Publish for every group the label of its node."""
+        """Publish the label of its node for every group."""
         shown, by_group = np.unique(nodes, return_inverse=True)
         level = np.searchsorted(self.levels[tree], shown, side="right") - 1
         texts = {int(h): self.ladders[tree].labels(int(h)) for h in np.unique(level)}
         places = (shown - self.levels[tree][level]).tolist()
         labels = [texts[h][place] for h, place in zip(level.tolist(), places, strict=True)]
-        number = {label: i for i, label in enumerate(dict.fromkeys(labels))}  # two nodes may be shown alike, as `*`
+        number = {label: i for i, label in enumerate(dict.fromkeys(labels))}  # two nodes may have one label, as `*`
         of_node = np.array([number[label] for label in labels], dtype=np.int32)
         return Recoded(tuple(number), of_node[by_group.ravel()])
 
 
 def _tree(ladder: Ladder, starts: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return the covered places, the parent and the cost of every node of one tree, level by level."""
+    """Return the covered positions, the parent and the cost of every node of one tree, level by level."""
     first, stop, parent = [], [], []
     for level, nodes in enumerate(ladder.levels):
         numbers = np.arange(ladder.widths[level])

@@ -1,4 +1,4 @@
-"""What recodings can be compared by, by name."""
+"""Losses by which recodings can be compared, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses that add up over cells: loss and precision."""
+"""Losses that are sums over cells: loss and precision."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class AdditiveLoss(RecodingLoss):
 
     @abstractmethod
     def costs(self, ladder: Ladder) -> Costs:
-        """Return for every level the cost of a cell that holds a code, from 0 to 1, never falling with the level."""
+        """Return for every level the cost of a cell with each code, from 0 to 1, never decreasing with the level."""
 
     def value(self, check: Check) -> float:
-        """Average the costs of published and of suppressed cells."""
+        """Average the costs of published and suppressed cells."""
         setting, published = self.setting, 0.0
         for share, counts, lost, costs, level in zip(
             self._shares, setting.histograms, check.lost, self._costs, check.levels, strict=True
@@ -39,7 +39,7 @@ class AdditiveLoss(RecodingLoss):
         return setting.generalization_cost * published + setting.suppression_cost * self._lost(check.suppressed)
 
     def start(self) -> Separable:
-        """Count every record as published, at the lesser of both costs."""
+        """Count every record as published, at the smaller of both costs."""
         return Separable(0.0, tuple(self._addends))
 
     def below(self, check: Check) -> Separable:
@@ -58,7 +58,7 @@ class AdditiveLoss(RecodingLoss):
         return Separable(surely, tuple(addends))
 
     def above(self, check: Check) -> Separable | None:
-        """Count what is published here as published above, where that costs more than suppression."""
+        """Count what is published here as published above, if that costs more than suppression."""
         dearer = self.setting.generalization_cost - self._lesser
         if not dearer or not self.setting.stays_good or not check.allowed:
             return None

@@ -1,4 +1,4 @@
-"""Classification: how many records a group's majority class gets wrong."""
+"""Classification: how many records the majority class of a group gets wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sfumato.algorithms.losses.base import RecodingLoss
 
 
 class ClassificationLoss(RecodingLoss):
-    """The share of records that are suppressed or not of their group's most frequent class."""
+    """The share of records that are suppressed or not in the most frequent class of their group."""
 
     name = "classification"
     needs_classes = True
@@ -26,12 +26,12 @@ class ClassificationLoss(RecodingLoss):
         return self.constant(0.0)
 
     def below(self, check: Check) -> Separable:
-        """Add what is suppressed below though it is of the majority here."""
+        """Add the majority records here that are suppressed below."""
         agreeing = check.sizes - self._minorities(check)
         return self.constant(int(agreeing[check.firm].sum()) / self.setting.records)
 
     def above(self, check: Check) -> Separable:
-        """Minorities of united groups are at least those of the parts; suppressed records are all lost."""
+        """Minorities of merged groups are at least those of the parts; suppressed records are all lost."""
         return self.constant(int(self._minorities(check).sum()) / self.setting.records)
 
     def _minorities(self, check: Check) -> npt.NDArray[np.int64]:

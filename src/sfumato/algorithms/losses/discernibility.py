@@ -1,4 +1,4 @@
-"""Discernibility: how many records each record cannot be told from."""
+"""Discernibility: how many records each record is indistinguishable from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sfumato.algorithms.losses.base import Numbers, RecodingLoss
 
 
 class DiscernibilityLoss(RecodingLoss):
-    """Sum for every record the size of its group, and all records for a suppressed one."""
+    """Sum the size of its group for every record, and all records for a suppressed one."""
 
     name = "discernibility"
     by_generalization = False
@@ -25,7 +25,7 @@ class DiscernibilityLoss(RecodingLoss):
         return self.constant(0.0)
 
     def below(self, check: Check) -> Separable:
-        """Add all records less its group, which is at most the one here, for each that is suppressed below."""
+        """Add all records minus its group, which is at most the one here, for each that is suppressed below."""
         firm = check.sizes[check.firm].astype(float)
         return self.constant(float((firm * (self.setting.records - firm)).sum()))
 
@@ -35,5 +35,5 @@ class DiscernibilityLoss(RecodingLoss):
         return self.constant(float((sizes * sizes).sum()))
 
     def bound(self, above: Numbers, below: Numbers) -> Numbers:
-        """Add both up; no record costs less than the smallest group."""
+        """Add both; no record costs less than the smallest group."""
         return np.maximum(above + below, float(self.setting.smallest_group) * self.setting.records)

@@ -1,4 +1,4 @@
-"""Non-uniform entropy: how many bits it takes to find the values again."""
+"""Non-uniform entropy: how many bits it takes to recover the values."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from sfumato.algorithms.losses.base import RecodingLoss
 class EntropyLoss(RecodingLoss):
     r"""Bits that the published values leave open, averaged over attributes.
 
-    A value that occurs $f$ times and is published as a node that stands for $g$ records leaves
-    $\log_2(g / f)$ bits open. For suppressed records the node is lost, too: with $s$ of them, $c$ at the same
-    node, this adds $\log_2(s / c)$ bits each.
+    A value that occurs $f$ times and is published as a node with $g$ records leaves $\log_2(g / f)$ bits open. For
+    suppressed records the node is lost, too: with $s$ of them, $c$ at the same node, this adds $\log_2(s / c)$ bits
+    each.
     """
 
     name = "entropy"
     weighted = True
 
     def value(self, check: Check) -> float:
-        """Add up what generalization and what suppression leave open."""
+        """Add what generalization and what suppression leave open."""
         return self._generalized.at(check.levels) + self._suppressed(check, check.lost)
 
     def start(self) -> Separable:
@@ -62,6 +62,6 @@ class EntropyLoss(RecodingLoss):
 
 
 def _bits(counts: npt.NDArray[np.floating | np.integer]) -> float:
-    """Return the bits that tell apart the records of several kinds: the entropy of their kinds, times their number."""
+    """Return the bits that distinguish records of several kinds: the entropy of their kinds, times their number."""
     known = counts[counts > 0]
     return float((known * np.log2(known.sum() / known)).sum())

@@ -9,7 +9,7 @@ from sfumato.algorithms.losses.additive import AdditiveLoss, Costs
 
 
 class LeafLoss(AdditiveLoss):
-    """Cost of a cell: the share of its attribute's leaves that it may stand for, from 0 for one leaf to 1 for all."""
+    """Cost of a cell: the share of its attribute's leaves that it may represent, from 0 for one leaf to 1 for all."""
 
     name = "loss"
 

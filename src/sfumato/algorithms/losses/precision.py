@@ -9,7 +9,7 @@ from sfumato.algorithms.losses.additive import AdditiveLoss, Costs
 
 
 class PrecisionLoss(AdditiveLoss):
-    """Cost of a cell: its level over the height of its hierarchy; one less this mean is Sweeney's precision."""
+    """Cost of a cell: its level over the height of its hierarchy; 1 minus this mean is Sweeney's precision."""
 
     name = "precision"
 

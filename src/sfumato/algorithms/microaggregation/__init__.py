@@ -1,1 +1,1 @@
-"""Microaggregation: groups of records that are near each other, published by what stands for all of them."""
+"""Microaggregation: groups of nearby records, published by values that represent all of them."""

@@ -1,4 +1,4 @@
-"""What algorithms that cluster records by their distances have in common."""
+"""What algorithms that cluster records by their distances share."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CLUSTERED = 0.9  # of the work is done when records are clustered
 
 @dataclass(frozen=True, kw_only=True)
 class Clustering(Algorithm):
-    """Part records into clusters of the smallest size that can be good, unite those that are not, and publish them.
+    """Split records into clusters of the smallest valid size, merge those that are not valid, and publish them.
 
     Parameters
     ----------
-    weights : what a distance counts by attribute; 1 where none is given.
-    publish : `"centers"` publishes a value in the middle of each group, `"ranges"` what covers its values.
+    weights : the weight of every attribute in a distance; 1 by default.
+    publish : `"centers"` publishes a value in the middle of each group, `"ranges"` a cover of its values.
     """
 
     needs_monotone = True
@@ -43,21 +43,21 @@ class Clustering(Algorithm):
 
     @abstractmethod
     def cluster(self, space: Space, least: int, task: Task) -> Labels:
-        """Part the records into clusters of at least so many, two or more, where there are that many."""
+        """Split the records into clusters of at least this many, two or more, if there are that many."""
 
     @property
     def centers(self) -> bool:
-        """Whether published cells are centers, which need not cover the cells that they stand for."""
+        """Whether published cells are centers, which need not cover the cells they represent."""
         return self.publish == "centers"
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse missing cells, unknown weights, and models for which good clusters do not make a good whole."""
+        """Refuse missing cells, unknown weights, and models that merging valid groups may break."""
         name = type(self).__name__
         known = [column.name for column in task.table.quasi]
         for weighted in self.weights or {}:
             if weighted not in known:
                 hint = did_you_mean(weighted, known) or "; drop it."
-                return f"{name} has a weight for {weighted!r}, which is no quasi-identifier{hint}"
+                return f"{name} has a weight for {weighted!r}, which is not a quasi-identifier{hint}"
         return refused_missing(name, task) or super().refusal(task)
 
     def search(self, task: Task) -> Publication:

@@ -1,4 +1,4 @@
-"""Unite clusters of records until each of them keeps every model."""
+"""Merge clusters of records until each of them keeps every model."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from sfumato.coding.grouping import group_keys
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InfeasibleError
 
-NEAREST = 16  # groups of which a bad one can join any, if models look at sensitive values
-LEAST_LIMIT = 1e-6  # that a lack is compared with
-BLOCK = 2048  # centers among which the nearest one is looked for
-PAIRED_TURNS = 64  # after which all bad groups join at once, however many join the same one
+NEAREST = 16  # groups that an invalid one can join, if models look at sensitive values
+LEAST_LIMIT = 1e-6  # that a deficit is compared with
+BLOCK = 2048  # centers among which the nearest one is searched for
+PAIRED_TURNS = 64  # after which all invalid groups join at once, however many join the same one
 
 
 def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Labels:
-    """Unite groups that break a model with a group nearby, until all keep every model.
+    """Merge groups that break a model with a group nearby, until all keep every model.
 
     A group joins the nearest group with which it keeps every model. If there is none among the nearest few, it joins
-    the one of them with which it breaks them least. In every round groups join in pairs, the nearest ones first. Models
-    must be monotone. Distances are of centers, squared and scaled by deviations as those of `Mdav`.
+    the one with which it comes closest. In every round groups join in pairs, the nearest ones first. Models must be
+    monotone. Distances are between centers, squared and scaled by deviations like those of `Mdav`.
 
     Raises
     ------
     InfeasibleError
-        One group of all records breaks a model.
+        If one group of all records breaks a model.
     """
     watched = task.watched
     grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
@@ -71,9 +71,9 @@ def join_nearest(space: Space, points: Points, labels: Labels) -> Labels:
 
 
 def nearest_others(centers: Points, asked: Ints, most: int) -> tuple[Ints, Floats]:
-    """Find the centers nearest to each of those named, a row each, and squared distances; itself is infinitely far.
+    """Find the centers nearest to each given one, a row each, with squared distances; itself is infinitely far.
 
-    Among many centers they are looked for within blocks of neighbors.
+    Among many centers they are searched for within blocks of neighbors.
     """
     most = min(most, len(centers) - 1)
     found, apart = np.empty((len(asked), most), dtype=np.int64), np.empty((len(asked), most))
@@ -89,7 +89,7 @@ def nearest_others(centers: Points, asked: Ints, most: int) -> tuple[Ints, Float
 
 
 def _blocks(centers: Points, members: Ints) -> list[Ints]:
-    """Part centers at medians of their widest axes until no part is large."""
+    """Split centers at medians of their widest axes until no part is large."""
     if len(members) <= BLOCK:
         return [members]
     lines = centers.places[:, members]
@@ -101,7 +101,7 @@ def _blocks(centers: Points, members: Ints) -> list[Ints]:
 
 
 def _best_unions(groups: Groups, bad: Ints, near: Ints, task: Task) -> Ints:
-    """Choose for every bad group which of the near ones it joins: the first that makes it good, or breaks least."""
+    """Choose which nearby group every invalid group joins: the first that makes it valid, or the closest to it."""
     most = near.shape[1]
     if most == 1:
         return np.zeros(len(bad), dtype=np.int64)
@@ -114,7 +114,7 @@ def _best_unions(groups: Groups, bad: Ints, near: Ints, task: Task) -> Ints:
 
 
 def _pairs(groups: int, bad: Ints, nearest: Ints, apart: Floats) -> npt.NDArray[np.bool_]:
-    """Choose joins of which no two have a group in common: those that are the nearest for both their groups."""
+    """Choose joins without a common group: those that are the nearest for both their groups."""
     rank = np.empty(len(bad), dtype=np.int64)
     rank[np.lexsort((bad, apart))] = np.arange(len(bad))
     first = np.full(groups, len(bad))
@@ -124,7 +124,7 @@ def _pairs(groups: int, bad: Ints, nearest: Ints, apart: Floats) -> npt.NDArray[
 
 
 def _united(groups: int, bad: Ints, nearest: Ints) -> Labels:
-    """Let groups join others; give every group the number of its union, numbered in the order of first groups."""
+    """Let groups join others; return the merged group of each, numbered in the order of first groups."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

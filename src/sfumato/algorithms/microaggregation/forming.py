@@ -1,4 +1,4 @@
-"""Grow classes of near records one by one, each with enough levels, values and records, and spread who is left over."""
+"""Grow classes of nearby records one by one, each with enough levels, values and records, and place the rest."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ Floats = npt.NDArray[np.float64]
 Arrays = tuple[npt.NDArray[Any], ...]
 
 NUMERIC, ORDINAL, TREE = 0, 1, 2  # as in sfumato.coding.kernels.microaggregating
-STEPS_PER_CALL = 200_000_000  # look-ups between two reports of progress
-OWN_LEVELS = 256  # at most so many values are levels of their own
+STEPS_PER_CALL = 200_000_000  # lookups between two progress reports
+OWN_LEVELS = 256  # at most this many values are levels of their own
 OWN_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """How many levels, values and records every class needs, and which ones every record has (-1: none).
+    """The numbers of levels, values and records every class needs, and which ones every record has (-1: none).
 
-    `level_names` are the model's levels; there are none where every value is a level of its own.
+    `level_names` are the levels of the model; there are none if every value is a level of its own.
     """
 
     least: tuple[int, int, int]
@@ -49,7 +49,7 @@ class Demand:
 
 @dataclass(frozen=True, eq=False)
 class AdmissionRule:
-    """What makes a newcomer welcome: weights of entropy and loss and of every level, or the price of boxes."""
+    """How newcomers are rated: weights of entropy and loss and of every level, or the price of boxes."""
 
     entropy: float
     loss: float
@@ -65,7 +65,7 @@ class AdmissionRule:
 
 
 def leading_model(models: Sequence[PrivacyModel]) -> PrivacyModel | None:
-    """Find the model whose sensitive attribute steers the growth; what others ask for is completed afterwards."""
+    """Find the model whose sensitive attribute steers the growth; what others require is completed afterward."""
     for kinds in ((HPKAnonymity,), (PSensitiveKAnonymity, DistinctLDiversity)):
         for model in models:
             if isinstance(model, kinds):
@@ -104,10 +104,10 @@ def form_classes(
     rng: np.random.Generator | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> npt.NDArray[np.int32]:
-    """Return some rows of a table the numbers of their classes.
+    """Return the numbers of the classes of some rows of a table.
 
-    Records that are left over join in random order, or in the order of their codes without a generator. If there is
-    not enough for one class, all rows are in class 0.
+    Remaining records join in random order, or in the order of their codes without a generator. If there are
+    not enough records for one class, all rows are in class 0.
     """
     growth = _Growth(space, rows, demand, rule)
     growth.form(progress)
@@ -147,11 +147,11 @@ class _Growth:
 
     @property
     def left(self) -> int:
-        """How many records are in no class yet."""
+        """The number of records in no class yet."""
         return int(self.stock[2][0])
 
     def form(self, progress: Callable[[float], None]) -> None:
-        """Form classes while the records that are left can supply one."""
+        """Form classes while the remaining records can supply one."""
         from sfumato.coding.kernels.class_growing import form
 
         axes = max(1, len(self.axes[0]))
@@ -165,7 +165,7 @@ class _Growth:
                 break
 
     def spread(self, rng: np.random.Generator | None, progress: Callable[[float], None]) -> None:
-        """Let all records that are left over join classes."""
+        """Let all remaining records join classes."""
         from sfumato.coding.kernels.class_growing import close_ranks, look_ahead_for_all, spread
 
         close_ranks(self.records, self.stock[2])
@@ -186,7 +186,7 @@ class _Growth:
             progress(1 - self.left / len(self.name_of))
 
     def labels(self) -> npt.NDArray[np.int32]:
-        """Give every row its class; rows with equal codes are taken in their order."""
+        """Return the class of every row; rows with equal codes are taken in their order."""
         labels = np.empty(len(self.name_of), dtype=np.int32)
         labels[np.argsort(self.name_of, kind="stable")] = self.picks[1][np.argsort(self.picks[0], kind="stable")]
         return labels
@@ -224,7 +224,7 @@ class _Layout:
 
 
 def _center(axis: SpaceAxis, occurring: Ints, counts: Ints, places: Floats) -> float:
-    """Find the center of all records: a position, or in a tree the place of a value among those that occur."""
+    """Find the center of all records: a position, or in a tree the index of a value among those that occur."""
     if axis.kind == "numeric":
         return float(np.average(places, weights=counts))
     often = np.zeros(len(axis.column.domain), dtype=np.int64)
@@ -234,21 +234,21 @@ def _center(axis: SpaceAxis, occurring: Ints, counts: Ints, places: Floats) -> f
 
 
 def _levels_of(model: HPKAnonymity, column: CodedColumn, count: int) -> npt.NDArray[np.int32]:
-    """Give every code the number of its level, and -1 to what has none."""
+    """Return the level number of every code, or -1 for none."""
     counted = Groups.from_rows(np.zeros(len(column.codes), dtype=np.int32), 1, [column])
     numbers = categories_of(model, counted, column.name, model.levels)
     return np.where(numbers < count, numbers, -1).astype(np.int32)
 
 
 def _needed(least: int) -> int:
-    """Say how many values must differ: one is always there."""
+    """Return how many values must differ: one is always there."""
     return least if least > 1 else 0
 
 
 def _stock(
     values: npt.NDArray[np.int32], levels: npt.NDArray[np.int32], counts: Ints, demand: Demand
 ) -> tuple[Ints, Ints, Ints]:
-    """Count what is there of every value and level, and in total."""
+    """Count the available records of every value and level, and in total."""
     by_value = np.bincount(values[values >= 0], counts[values >= 0], minlength=1).astype(np.int64)
     by_level = np.bincount(levels[levels >= 0], counts[levels >= 0], minlength=demand.level_count).astype(np.int64)
     found = np.count_nonzero(by_value), np.count_nonzero(by_level)
@@ -267,7 +267,7 @@ def _empty_entries(axes: int, capacity: int) -> Arrays:
 
 
 def weights_by_level(demand: Demand, given: Mapping[str, float] | None) -> list[float]:
-    """Give every level its weight; levels without given weights are spread evenly if numbers, and alike if texts."""
+    """Return the weight of every level; without given weights, numbers are spread evenly and texts are equal."""
     names = demand.level_names
     if given is not None:
         return [float(given[str(name)]) for name in names]

@@ -1,4 +1,4 @@
-"""GreedyPKClustering: clusters with enough different sensitive values, each grown by what costs least."""
+"""GreedyPKClustering: clusters with enough different sensitive values, each grown by the cheapest record."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from sfumato.algorithms.microaggregation.forming import AdmissionRule, demand_of
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.clustering.points import Labels
 
-BASE = 10.0  # of logarithms, which no price reads
+BASE = 10.0  # of logarithms, which no price uses
 
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyPKClustering(Clustering):
-    r"""Grow clusters of $k$ records with $p$ different sensitive values, each time by the record that costs least [1]_.
+    r"""Grow clusters of $k$ records with $p$ different sensitive values, each time by the cheapest record [1]_.
 
     A cluster $C$ loses $|C|$ times the sum of its ranges, as in `KMember`. It starts with the record farthest from the
-    start before (the first one from the center of all records). While it has fewer than $p$ values it takes only
-    records with a new value, then any, and each time the one that raises its loss least. When those left cannot supply
-    one more cluster, each joins the cluster whose loss it raises least, in the order of their values.
+    previous start (the first one from the center of all records). While it has fewer than $p$ values it takes only
+    records with a new value, then any, and each time the one that raises its loss the least. When the remaining records
+    cannot supply another cluster, each joins the cluster whose loss it raises the least, in the order of their values.
 
     With `HPKAnonymity` a cluster first takes only records of a new level while it has fewer than $H$. Without any model
-    of these kinds, $k$ is the smallest size that the models allow, and clusters that break one of them are united with
-    their nearest ones. Nothing is suppressed and nothing is drawn. Work grows as $d\,n\,m$ for $n$ records, $m$
+    of these kinds, $k$ is the smallest size that the models allow, and clusters that break one of them are merged with
+    their nearest ones. Nothing is suppressed and nothing is random. The work grows as $d\,n\,m$ for $n$ records, $m$
     distinct ones and $d$ quasi-identifiers.
 
     Parameters
     ----------
-    weights : what ranges count by attribute; 1 where none is given.
+    weights : the weight of every attribute in a range; 1 by default.
     publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a cluster's values.
 

@@ -1,4 +1,4 @@
-"""k-member clustering: each cluster takes the records by which its ranges grow least."""
+"""k-member clustering: each cluster takes the records that enlarge its ranges the least."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from sfumato.coding.clustering.points import Labels
 
 @dataclass(frozen=True, kw_only=True)
 class KMember(Clustering):
-    r"""Grow clusters of $k$ records, each time by the record that costs least information [1]_.
+    r"""Grow clusters of $k$ records, each time by the record that loses the least information [1]_.
 
     A cluster $C$ loses $|C|$ times the sum of its ranges: the range of numbers and ranks over that of all records,
     the height of the lowest common ancestor over the height of a taxonomy, and 0 or 1 for nominal values. The first
-    cluster starts with the record farthest from one that is drawn at random, each later one with the record farthest
-    from the last start. Records left over in the end join the cluster that loses least by it. $k$ is the smallest size
-    that any model allows; clusters that break a model are then united with ones nearby. Work grows as
-    $n\,m / k$ for $n$ records, $m$ of them distinct, and as $n\,m$ in the worst case. Nothing is suppressed.
+    cluster starts with the record farthest from one drawn at random, each later one with the record farthest from the
+    previous start. Remaining records join the cluster that loses the least. $k$ is the smallest size that any model
+    allows; clusters that break a model are then merged with ones nearby. The work grows as $n\,m / k$ for $n$ records,
+    $m$ of them distinct, and as $n\,m$ in the worst case. Nothing is suppressed.
 
     Parameters
     ----------
-    weights : what ranges count by attribute; 1 where none is given.
+    weights : the weight of every attribute in a range; 1 by default.
     publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a cluster's values.
 

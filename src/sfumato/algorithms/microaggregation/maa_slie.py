@@ -28,39 +28,39 @@ from sfumato.core.progress import silent
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.validation import is_number, require
 
-BLOCK = 5_000  # records that a block has at least
+BLOCK = 5_000  # the fewest records in a block
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class MaaSlie(Clustering):
-    r"""Grow classes of records that are near each other and whose levels of sensitivity are mixed [1]_.
+    r"""Grow classes of nearby records with mixed sensitivity levels [1]_.
 
-    A class starts with the record farthest from the start before (the first one from the center of all records) and
+    A class starts with the record farthest from the previous start (the first one from the center of all records) and
     takes the record with which its privacy safety index is largest, until it has enough levels, values and records:
     only records of a new level while it has fewer than $H$, then only records with a new value while it has fewer than
     $p$, then any. The index is $w_1 \cdot HEC + w_2 / InfoLoss$, where $HEC = -\sum_i w_i\,p_i \log p_i$ over the
-    levels with their shares $p_i$ and weights $w_i$, and $InfoLoss$ sums the distances of records to the class's
-    center. Without any loss the index is beyond all finite ones, and the larger $HEC$ counts. When those left cannot
-    supply one more class, they join, in random order, the classes whose index is largest then.
+    levels with their shares $p_i$ and weights $w_i$, and $InfoLoss$ sums the distances of records to the center of the
+    class. Without any loss the index is larger than all finite ones, and the larger $HEC$ counts. When the remaining
+    records cannot supply another class, they join, in random order, the classes whose index is then largest.
 
     $H$, $p$, $k$ and the levels come from `HPKAnonymity`. With `PSensitiveKAnonymity` or `DistinctLDiversity` every
-    value is a level of its own, of weight 1/2, if there are fewer than 256; so it is with other models of a sensitive
-    attribute. Classes that break another model are united with their nearest ones. Nothing is suppressed.
+    value is a level of its own, of weight 1/2, if there are fewer than 256; the same holds for other models of a
+    sensitive attribute. Classes that break another model are merged with their nearest ones. Nothing is suppressed.
 
-    Work grows as $d\,n\,m$ for $n$ records, $m$ distinct ones and $d$ quasi-identifiers. The approximate mode first
-    cuts records into blocks of at least 5,000, as `Mondrian` does, and grows classes inside of each; then work
+    The work grows as $d\,n\,m$ for $n$ records, $m$ distinct ones and $d$ quasi-identifiers. The approximate mode first
+    cuts records into blocks of at least 5,000, as `Mondrian` does, and grows classes within each; then the work
     grows as $d\,n$.
 
     Parameters
     ----------
-    approximate : whether classes are grown inside blocks.
-    w1, w2 : what entropy and loss count in the index; at least 0, and 1 together.
-    base : of the logarithm.
-    level_weights : the weight of every level of `HPKAnonymity` by its text, between 0 and 1. If not given, levels that
+    approximate : whether classes are grown within blocks.
+    w1, w2 : the weights of entropy and loss in the index; at least 0, with sum 1.
+    base : the base of the logarithm.
+    level_weights : the weight of every level of `HPKAnonymity` by its text, between 0 and 1. By default, levels that
         are whole numbers get weights spread evenly, $i / (L + 1)$ for the $i$-th lowest of $L$, and levels that are
         texts 1/2 each, because their order is not known.
-    weights : what distances count by attribute; 1 where none is given.
+    weights : the weight of every attribute in a distance; 1 by default.
     publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a class's values.
 
@@ -83,7 +83,7 @@ class MaaSlie(Clustering):
         super().__post_init__()
         require(isinstance(self.approximate, bool), self, "approximate", "true or false", self.approximate)
         require(is_number(self.w1) and 0 <= self.w1 <= 1, self, "w1", "a number from 0 to 1", self.w1)
-        rest = f"1 - w1 = {1 - self.w1:g}, so that both make 1"
+        rest = f"1 - w1 = {1 - self.w1:g}, so that they sum to 1"
         require(is_number(self.w2) and abs(self.w1 + self.w2 - 1) <= ROUNDING, self, "w2", rest, self.w2)
         require(is_number(self.base) and self.base > 1, self, "base", "a number above 1", self.base)
         if self.level_weights is not None:
@@ -98,7 +98,7 @@ class MaaSlie(Clustering):
             return refusal
         levels = {str(name) for name in demand_of(task).level_names}
         if not levels:
-            return "MaaSlie has weights of levels, and no model has levels; add HPKAnonymity, or drop level_weights."
+            return "MaaSlie has weights of levels, but no model has levels; add HPKAnonymity or drop level_weights."
         missed, unknown = len(levels - set(self.level_weights)), len(set(self.level_weights) - levels)
         if missed or unknown:
             return (
@@ -108,7 +108,7 @@ class MaaSlie(Clustering):
         return None
 
     def cluster(self, space: Space, least: int, task: Task) -> Labels:
-        """Grow classes, inside blocks in the approximate mode."""
+        """Grow classes, within blocks in the approximate mode."""
         demand = demand_of(task)
         weights = weights_by_level(demand, self.level_weights)
         rule = AdmissionRule(float(self.w1), float(self.w2), weights, float(self.base))
@@ -121,7 +121,7 @@ class MaaSlie(Clustering):
 
 
 def _blocks(space: Space, task: Task, least: int) -> list[Ints]:
-    """Part the rows into blocks of at least so many near records, each of which keeps every model.
+    """Split the rows into blocks of at least this many nearby records, each of which keeps every model.
 
     Sides of a cut along a taxonomy or between nominal values are farther apart than those of a cut at a median, so
     these cuts come first.
@@ -150,7 +150,7 @@ def _part(column: CodedColumn, rows: Ints) -> CodedColumn:
 
 
 def _form_in_blocks(space: Space, blocks: list[Ints], demand: Demand, rule: AdmissionRule, task: Task) -> Labels:
-    """Grow classes inside every block, several blocks at a time."""
+    """Grow classes within every block, several blocks at a time."""
     labels, formed, done = np.empty(task.table.rows, dtype=np.int32), 0, 0
     streams = task.rng.spawn(len(blocks))
     pool = ThreadPoolExecutor(worker_count())

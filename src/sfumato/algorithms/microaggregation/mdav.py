@@ -1,4 +1,4 @@
-"""MDAV: groups of records around those farthest from the middle."""
+"""MDAV: groups of records around those farthest from the center."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Mdav(Clustering):
 
     While at least $3k$ records are free, two groups of $k$ are formed: around the record farthest from the center of
     all free records, and around the one farthest from it. If $2k$ or more are left, one more is formed, and the rest
-    is the last group. $k$ is the smallest size that any model allows; without other demands every group has $k$ to
-    $2k - 1$ records. Groups that break a model are then united with ones nearby. Work grows as $n^2 / k$ for
-    $n$ records. Nothing is suppressed and nothing is drawn.
+    is the last group. $k$ is the smallest size that any model allows; without other requirements every group has $k$ to
+    $2k - 1$ records. Groups that break a model are then merged with ones nearby. The work grows as $n^2 / k$ for
+    $n$ records. Nothing is suppressed and nothing is random.
 
     The squared distance of two records is the weighted sum, over the quasi-identifiers, of squared distances on their
     scales: differences of numbers and ranks, the share of levels of a taxonomy on which two values have different
@@ -29,11 +29,11 @@ class Mdav(Clustering):
 
     Parameters
     ----------
-    weights : what squared distances count by attribute; 1 where none is given.
+    weights : the weight of every attribute in a squared distance; 1 by default.
     publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a group's values.
     scaling : `"deviation"` divides squared distances of every attribute by their mean to the center of all records,
-        which makes z-scores of numbers; `"range"` divides differences by the range.
+        which turns numbers into z-scores; `"range"` divides differences by the range.
 
     References
     ----------
@@ -51,5 +51,5 @@ class Mdav(Clustering):
         require(self.scaling in {"deviation", "range"}, self, "scaling", "'deviation' or 'range'", self.scaling)
 
     def cluster(self, space: Space, least: int, task: Task) -> Labels:
-        """Part the records into groups of k to 2k - 1."""
+        """Split the records into groups of k to 2k - 1."""
         return mdav_labels(points_of(space, self.scaling), least, partial(tell_clustered, task))

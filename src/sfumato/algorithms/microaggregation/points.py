@@ -18,10 +18,10 @@ Nodes: TypeAlias = npt.NDArray[np.int32]
 
 
 def points_of(space: Space, scaling: Scaling) -> Points:
-    """Lay records out for squared distances, one point per record: numbers on lines, ranks and trees by code.
+    """Convert records to points for squared distances: numbers on lines, ranks and trees by code.
 
-    On the scaling `"deviation"` every axis is divided by its mean squared distance to the center of all records,
-    which makes z-scores of numbers; on `"range"` it stays as it is.
+    With the scaling `"deviation"` every axis is divided by its mean squared distance to the center of all records,
+    which turns numbers into z-scores; with `"range"` it is unchanged.
     """
     lines = [axis for axis in space.axes if axis.kind == "numeric"]
     coded = [axis for axis in space.axes if axis.kind != "numeric"]
@@ -41,7 +41,7 @@ def points_of(space: Space, scaling: Scaling) -> Points:
 
 
 def centers_of(space: Space, points: Points, labels: npt.NDArray[np.integer], groups: int) -> Points:
-    """Lay the centers of groups out as points; records with negative labels are in no group."""
+    """Convert the centers of groups to points; records with negative labels are in no group."""
     inside = labels >= 0
     sizes = np.bincount(labels[inside], minlength=groups)
     places = np.zeros((len(points.places), groups))
@@ -54,7 +54,7 @@ def centers_of(space: Space, points: Points, labels: npt.NDArray[np.integer], gr
 
 
 def candidates_of(space: Space) -> tuple[GrowthCandidates, npt.NDArray[np.intp]]:
-    """Lay distinct records out for boxes, in the order of their first rows; and give all rows, candidate by candidate.
+    """Convert distinct records to boxes, in the order of their first rows; also return all rows, by candidate.
 
     Numbers and ranks are lines, taxonomies trees, and a nominal attribute is a tree of height 1.
     """
@@ -81,7 +81,7 @@ def candidates_of(space: Space) -> tuple[GrowthCandidates, npt.NDArray[np.intp]]
 
 
 def on_grid(places: Floats) -> Floats:
-    """Round places so that sums of them are exact, whatever their order."""
+    """Round positions so that sums of them are exact, whatever their order."""
     return np.asarray(np.round(places / STEP) * STEP)
 
 
@@ -106,7 +106,7 @@ def _spread(axis: SpaceAxis) -> float:
 
 
 def _trees(axes: Sequence[SpaceAxis]) -> tuple[Ints, Ints, Ints, Codes]:
-    """Lay out the levels of trees one after the other; ordered axes have none."""
+    """Store the levels of trees one after another; ordered axes have none."""
     leaves = np.array([len(axis.column.domain) for axis in axes], dtype=np.int64)
     heights = np.array([0 if axis.ordered else len(axis.levels) for axis in axes], dtype=np.int64)
     nodes = [level for axis in axes if not axis.ordered for level in axis.levels]

@@ -1,4 +1,4 @@
-"""From clusters of records to what is published about them: centers, or what covers their values."""
+"""From clusters of records to their published labels: centers, or covers of their values."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def publish(space: Space, labels: npt.NDArray[np.integer], task: Task, how: Shown) -> Publication:
-    """Publish every group of records by its centers or by its ranges; groups that are published alike are united.
+    """Publish every group of records by its centers or by its ranges; groups that are published alike are merged.
 
-    It is the last step of the task, which is told so. Means of dates are rounded to a day, means of moments to a
+    It is the last step of the task and reports so. Means of dates are rounded to a day, means of datetimes to a
     microsecond.
     """
     grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)

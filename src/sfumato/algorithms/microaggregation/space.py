@@ -1,4 +1,4 @@
-"""The space that records lie in: distances and centers on every scale, shared by all methods of this package.
+"""The space of records: distances and centers on every scale, shared by all methods of this package.
 
 Scales and centers are those of Shi, Zhang, Dong 2024, section 1.5. On a taxonomy, two leaves are as far apart as the
 number of levels on which they lie under different nodes, so sums of distances are sums of counts per level; a nominal
@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 MOST_LEAVES = 5_000
-HUGE = 2.0**960  # sums of larger numbers may leave the range of floats; they are made smaller first
+HUGE = 2.0**960  # sums of larger numbers may exceed the range of floats, so they are scaled down first
 KINDS: Mapping[Scale, Kind] = {
     Scale.NUMERIC: "numeric",
     Scale.ORDINAL: "ordinal",
@@ -42,10 +42,11 @@ class SpaceAxis:
 
     Parameters
     ----------
-    column : its codes and their domain.
-    kind : what distances and centers are made from.
-    weight : what a distance on this axis counts in the distance of records.
-    positions : where the codes lie, so that the values that occur span a range of 1; unused off ordered scales.
+    column : the codes and their domain.
+    kind : how distances and centers are computed.
+    weight : the weight of this axis in the distance of records.
+    positions : where the codes lie, so that the values that occur span a range of 1; unused on other than ordered
+        scales.
     """
 
     column: CodedColumn
@@ -55,12 +56,12 @@ class SpaceAxis:
 
     @classmethod
     def of(cls, column: CodedColumn, weight: float = 1.0) -> SpaceAxis:
-        """Lay a column on the axis of its scale."""
+        """Place a column on the axis of its scale."""
         return cls(column, KINDS[column.domain.scale], weight, _positions(column))
 
     @property
     def name(self) -> str:
-        """The attribute's name."""
+        """The name of the attribute."""
         return self.column.name
 
     @property
@@ -70,7 +71,7 @@ class SpaceAxis:
 
     @cached_property
     def levels(self) -> tuple[npt.NDArray[np.int32], ...]:
-        """The node above every leaf, level by level, without the root; the leaves alone where there is no taxonomy."""
+        """The node above every leaf, level by level, without the root; only the leaves if there is no taxonomy."""
         hierarchy = self.column.domain.hierarchy
         if self.kind == "taxonomy" and hierarchy is not None:
             return hierarchy.levels[:-1]
@@ -81,8 +82,8 @@ class SpaceAxis:
         leaves = len(self.column.domain)
         if leaves > MOST_LEAVES:
             raise SchemaError(
-                f"Column {self.name!r} has {leaves:,} distinct values, and distances of at most {MOST_LEAVES:,} are "
-                "kept; generalize it first, or give it an order."
+                f"Column {self.name!r} has {leaves:,} distinct values, but distances of at most {MOST_LEAVES:,} can be "
+                "stored; generalize it first or give it an order."
             )
         apart = np.zeros((leaves, leaves), dtype=np.float64)
         for nodes in self.levels:
@@ -90,7 +91,7 @@ class SpaceAxis:
         return apart / len(self.levels)
 
     def center(self, counts: Sequence[int] | Ints) -> float | int:
-        """Find the center of values that occur so often: a number in its own unit, or a code."""
+        """Find the center of values with these counts: a number in its own unit, or a code."""
         counted = np.asarray(counts, dtype=np.int64)
         codes = np.flatnonzero(counted)
         offsets, missing = np.array([0, len(codes)]), np.zeros(1, dtype=np.int64)
@@ -123,12 +124,12 @@ class Space:
 
     @classmethod
     def of(cls, table: CodedTable, weights: Mapping[str, float] | None = None) -> Space:
-        """Lay every quasi-identifier on its axis; what has no weight of its own has weight 1."""
+        """Place every quasi-identifier on its axis, with weight 1 by default."""
         given = dict(weights or {})
         unknown = sorted(set(given) - {column.name for column in table.quasi})
         if unknown:
             names = ", ".join(repr(name) for name in unknown)
-            raise SchemaError(f"Weights are given for {names}, which are no quasi-identifiers; drop them.")
+            raise SchemaError(f"There are weights for {names}, which are not quasi-identifiers; drop them.")
         return cls(tuple(SpaceAxis.of(column, float(given.get(column.name, 1.0))) for column in table.quasi))
 
     def centers(self, labels: npt.NDArray[np.integer], groups: int) -> tuple[Floats | Ints, ...]:
@@ -149,13 +150,13 @@ class Space:
 
 
 def refused_missing(name: str, task: Task) -> str | None:
-    """Say in one sentence that an algorithm needs all quasi-identifiers, or nothing where none is missing."""
+    """Return in one sentence that an algorithm needs all quasi-identifiers, or nothing if none is missing."""
     for column in task.table.quasi:
         missing = int(np.count_nonzero(column.codes == column.domain.missing))
         if missing:
             return (
-                f"{name} needs every quasi-identifier, and column {column.name!r} has {missing:,} missing cells; "
-                "fill them, or leave the rows out."
+                f"{name} needs every quasi-identifier, but column {column.name!r} has {missing:,} missing cells; "
+                "fill them or drop these rows."
             )
     return None
 
@@ -174,7 +175,7 @@ def _positions(column: CodedColumn) -> Floats:
 
 
 def _means(values: Histogram, positions: Floats) -> Floats:
-    """Average positions per group; the mean lies between the least and the greatest, so equal ones are their mean."""
+    """Average positions per group; the mean lies between smallest and largest, so equal ones are their own mean."""
     if np.abs(positions).max(initial=0) > HUGE:
         return _means(values, positions / HUGE) * HUGE
     filled = np.flatnonzero(np.diff(values.offsets))
@@ -187,7 +188,7 @@ def _means(values: Histogram, positions: Floats) -> Floats:
 
 
 def _middle_ranks(values: Histogram) -> Ints:
-    """Round every group's mean rank towards the side where more records lie; to the nearer rank if neither has."""
+    """Round the mean rank of every group toward the side with more records; to the nearer rank if neither has."""
     sizes = np.maximum(values.reduce(np.add, values.counts), 1)
     codes = values.codes.astype(np.int64)
     total = values.reduce(np.add, values.counts * codes)
@@ -198,7 +199,7 @@ def _middle_ranks(values: Histogram) -> Ints:
 
 
 def _medoids(values: Histogram, levels: Sequence[npt.NDArray[np.int32]]) -> tuple[Ints, Ints]:
-    """Find every group's member nearest to all others, and on how many levels others are apart from it, summed."""
+    """Find the member of every group nearest to all others, and the total number of levels that others are apart."""
     rows, sizes = values.rows, values.reduce(np.add, values.counts)
     shared = np.zeros(len(rows), dtype=np.int64)
     for nodes in levels:

@@ -1,4 +1,4 @@
-"""V-MDAV: groups of records around those farthest from the middle, of as many as lie near each other."""
+"""V-MDAV: groups of records around those farthest from the center, of as many as lie close together."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from sfumato.validation import is_number, require
 
 @dataclass(frozen=True, kw_only=True)
 class VMdav(Clustering):
-    r"""Group the record farthest from the center with its nearest ones, and with others that are nearer still [1]_.
+    r"""Group the record farthest from the center with its nearest ones, and with others that are closer still [1]_.
 
     While at least $k$ records are free, the one farthest from the center of *all* records and its $k - 1$ nearest
     form a group. Up to a size of $2k - 1$ the free record nearest to any member joins if that distance is less than
-    $\gamma$ times its distance to the nearest other free record. Records left over in the end join the group with the
-    nearest center. $k$ is the smallest size that any model allows; groups that break a model are then united with
-    ones nearby. Work grows as $n^2 / k$ for $n$ records. Nothing is suppressed and nothing is drawn. Distances are
-    those of `Mdav`.
+    $\gamma$ times its distance to the nearest other free record. Remaining records join the group with the nearest
+    center. $k$ is the smallest size that any model allows; groups that break a model are then merged with ones nearby.
+    The work grows as $n^2 / k$ for $n$ records. Nothing is suppressed and nothing is random. Distances are those of
+    `Mdav`.
 
     Parameters
     ----------
-    weights : what squared distances count by attribute; 1 where none is given.
+    weights : the weight of every attribute in a squared distance; 1 by default.
     publish : `"centers"` publishes means, middle ranks, medoids of taxonomies and most frequent values; `"ranges"`
         publishes intervals, nodes and sets that cover a group's values.
     gamma : how readily groups grow, at least 0; 0.2 suits scattered records, 1.1 records in clusters.
     scaling : `"deviation"` divides squared distances of every attribute by their mean to the center of all records,
-        which makes z-scores of numbers; `"range"` divides differences by the range.
+        which turns numbers into z-scores; `"range"` divides differences by the range.
 
     References
     ----------
@@ -54,7 +54,7 @@ class VMdav(Clustering):
         require(self.scaling in {"deviation", "range"}, self, "scaling", "'deviation' or 'range'", self.scaling)
 
     def cluster(self, space: Space, least: int, task: Task) -> Labels:
-        """Part the records into groups, and let those that are left over join the nearest."""
+        """Split the records into groups, and let the remaining ones join the nearest."""
         points = points_of(space, self.scaling)
         if len(points) < least:
             return np.zeros(len(points), dtype=np.int32)

@@ -1,1 +1,1 @@
-"""Read a published table back: what its cells mean, which records form groups. Works on anyone's table."""
+"""Read a published table back: what its cells mean and which records form groups. Works on any table."""

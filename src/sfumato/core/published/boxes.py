@@ -1,4 +1,4 @@
-"""The groups of a published table as boxes of codes, for questions of containment."""
+"""The groups of a published table as boxes of codes, to test containment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def boxes_of(table: PublishedTable) -> Boxes:
-    """Lay out what every group covers on every axis."""
+    """Compute what every group covers on every axis."""
     low, high, rows, members = [], [], [], [np.zeros(0, dtype=np.bool_)]
     filled = 0
     for column in table.columns:
@@ -53,10 +53,10 @@ def places_of(table: PublishedTable) -> npt.NDArray[np.int32] | None:
 def boxes_for(
     table: PublishedTable, points: npt.NDArray[np.int32], *, loose: bool
 ) -> Iterator[tuple[npt.NDArray[np.intp] | slice, Boxes]]:
-    """Yield which points to look at together, and the boxes as these see them.
+    """Yield which points to look at together, and the boxes as they see them.
 
-    If `loose`, missing cells match everything, of points and of groups alike. Points are then taken by the pattern
-    of their missing cells, on whose axes all boxes are as wide as the domain.
+    If `loose`, missing cells of points and groups match everything. Points are then grouped by the pattern of
+    their missing cells, and on the axes of that pattern all boxes are as wide as the domain.
     """
     boxes = boxes_of(table)
     if not loose:
@@ -71,7 +71,7 @@ def boxes_for(
 
 
 def _widened(boxes: Boxes, where: npt.NDArray[np.bool_], missing: npt.NDArray[np.int32]) -> Boxes:
-    """Let boxes cover everything on some axes."""
+    """Widen boxes to the whole domain on some axes."""
     return Boxes(
         np.where(where, np.int32(0), boxes.low),
         np.where(where, missing, boxes.high),
@@ -81,7 +81,7 @@ def _widened(boxes: Boxes, where: npt.NDArray[np.bool_], missing: npt.NDArray[np
 
 
 def _axis_ranges(column: PublishedColumn, filled: int) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
-    """Return for every label its range of codes, missing included, and the place of its row of members or -1."""
+    """Return for every label its range of codes, including missing, and the index of its row of members or -1."""
     coverage, missing = column.coverage, column.domain.missing
     low, high = coverage.low.copy(), coverage.high.copy()
     low[coverage.missing & (high < low)] = missing

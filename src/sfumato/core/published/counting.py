@@ -30,11 +30,11 @@ ROUNDED_SCALE = 2**31
 def count_groups(
     table: PublishedTable, shown: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None
 ) -> Groups:
-    """Count the groups of a table; `domains` are those of the original's sensitive attributes, where it is known.
+    """Count the groups of a table; `domains` are those of the original's sensitive attributes, if it is known.
 
     A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
-    Where an attribute is published in buckets, a group's histogram holds what an adversary expects there: every
-    record of the group has each value of its bucket with the share that the value has in the bucket.
+    If an attribute is published in buckets, the histogram of a group contains what an adversary expects: every
+    record of the group has each value of its bucket with the share of that value in the bucket.
     """
     columns, starred = [], False
     for name in schema.sensitive:
@@ -59,8 +59,8 @@ def expected_counts(
 ) -> Histogram:
     """Count expected values per group; a cell outside any bucket is linked to its record.
 
-    Counts are whole multiples of what is expected where these fit. Otherwise they are rounded down, and what is lost
-    goes to the group's most frequent value, the worst case.
+    Counts are whole multiples of the expected values if these fit. Otherwise they are rounded down, and the
+    remainder goes to the group's most frequent value, the worst case.
     """
     alone = bucket == NOT_PUBLISHED
     bucket = np.where(alone, bucket.max(initial=-1) + 1 + np.cumsum(alone), bucket)
@@ -85,7 +85,7 @@ def expected_counts(
 
 
 def _without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
-    """Take suppressed cells for missing ones; what is left may have been numbers or dates."""
+    """Treat suppressed cells as missing; the others may have been numbers or dates."""
     if not pa.types.is_string(column.type):
         return column, False
     distinct, codes = coded(column)

@@ -1,4 +1,4 @@
-"""Which original values a published cell may stand for."""
+"""Which original values a published cell may represent."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - naive, as tables are
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coverage:
-    """For every label the codes that it covers: from `low` to `high`, or exactly `members` where it is listed there.
+    """For every label, the codes that it covers: from `low` to `high`, or exactly its `members` if they are listed.
 
-    `low` above `high` covers no value; `missing` tells whether a missing value is covered.
+    `low` above `high` covers no value; `missing` says whether a missing value is covered.
     """
 
     domain: Domain
@@ -69,7 +69,7 @@ class Coverage:
 
 
 def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
-    """Work out what labels cover in a domain."""
+    """Compute what labels cover in a domain."""
     return cover_all(dict(enumerate(labels)), domain, NOTHING, len(labels))
 
 
@@ -162,7 +162,7 @@ def _node_spans(domain: Domain) -> dict[str, tuple[int, int]]:
 
 
 class _Masks:
-    """Finds the leaves that begin with a prefix and are as long as its mask."""
+    """Find the leaves that begin with a prefix and are as long as its mask."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -213,7 +213,7 @@ def _as_interval(label: Label) -> Interval:
 
 
 def bounds(values: Sequence[object], domain: Domain) -> npt.NDArray[np.float64]:
-    """Place interval bounds on the domain's axis; NaN for a bound of another kind (a date among numbers)."""
+    """Place interval bounds on the axis of the domain; NaN for a bound of another type (a date among numbers)."""
     type_ = domain.values.type
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
         unit = timedelta(days=1) if pa.types.is_date(type_) else timedelta(microseconds=1)

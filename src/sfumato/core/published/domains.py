@@ -1,4 +1,4 @@
-"""The domain of an attribute as far as a published table shows it, for when the original is not at hand."""
+"""The domain of an attribute as far as a published table shows it, if the original is not available."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sfumato.table.values import texts
 
 
 def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -> Domain:
-    """Find the leaves that published texts speak of: a taxonomy's own, or every value and bound that is shown."""
+    """Find the leaves that published texts refer to: those of a taxonomy, or all values and bounds that occur."""
     builder = schema.hierarchies.get(name)
     stated = stated_scale(name, schema)
     numeric = _Numeric(shown)

@@ -21,7 +21,7 @@ from sfumato.core.publication import (
 from sfumato.schema.scales import Scale
 
 _BRACKETED = re.compile(r"([\[(\]])(.+)([\])\[])", re.DOTALL)
-_COMMA = re.compile(r"[,;]\s?")  # between brackets only: elsewhere it may part thousands
+_COMMA = re.compile(r"[,;]\s?")  # between brackets only: elsewhere it may separate thousands
 _BETWEEN = re.compile(r"[~\u2013\u2014]|\s+to\s+|\.\.+")
 _HYPHEN = re.compile(r"(?<=[\w\s])-")  # else it is a sign
 _INFINITE = re.compile(r"([+-]?)(?:inf|infinity|\u221e)", re.IGNORECASE)
@@ -40,7 +40,7 @@ def parse_label(  # noqa: PLR0911 - one line per notation
     ----------
     text : the cell's canonical text; None for an empty cell.
     scale : the attribute's scale; intervals are read on ordered scales only.
-    leaves : the value that every known leaf's text stands for.
+    leaves : the value of every known leaf, by its text.
     nodes : the labels of the attribute's taxonomy.
 
     Examples
@@ -148,7 +148,7 @@ def _naive(moment: datetime) -> datetime:
 
 
 def _in_order(low: object, high: object) -> bool:
-    """Return whether two bounds are of one kind and the first is not above the second."""
+    """Return whether two bounds are of the same type and the first is not above the second."""
     match as_moment(low), as_moment(high):
         case (int() | float()) as least, (int() | float()) as greatest:
             return least <= greatest
@@ -162,7 +162,7 @@ def _in_order(low: object, high: object) -> bool:
 
 
 def as_moment(bound: object) -> object:
-    """Take a date as its first moment, and anything else as it is."""
+    """Return a date as its first moment, and anything else unchanged."""
     if isinstance(bound, datetime) or not isinstance(bound, date):
         return bound
     return datetime.combine(bound, time())

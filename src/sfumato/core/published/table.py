@@ -33,8 +33,8 @@ BUCKET_PREFIX = "_bucket_"
 class PublishedColumn:
     """One quasi-identifier as published: distinct texts (None for a missing cell) and the text of every record.
 
-    Where cells stand in buckets, every bucket has a text of its own, even if it equals another's: readers who know the
-    values find the bucket. `original` is the domain of the original column where that is known.
+    If cells are in buckets, every bucket has a text of its own, even if it equals another's: readers who know the
+    values find the bucket. `original` is the domain of the original column, if known.
     """
 
     name: str
@@ -45,7 +45,7 @@ class PublishedColumn:
 
     @cached_property
     def domain(self) -> Domain:
-        """The values that the attribute can take: the original's, or as far as the texts show them."""
+        """The values that the attribute can take: the original's, or those that the texts show."""
         if self.original is not None:
             return self.original
         return domain_from_labels(self.name, self.texts, self.schema)
@@ -109,7 +109,7 @@ class PublishedColumn:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedTable:
-    """A published table: its quasi-identifying columns and the groups of records that are published alike."""
+    """A published table: its quasi-identifying columns and the groups of records that look alike."""
 
     rows: int
     columns: tuple[PublishedColumn, ...]
@@ -117,7 +117,7 @@ class PublishedTable:
 
     @classmethod
     def read(cls, table: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None) -> PublishedTable:
-        """Read a table; `domains` are those of the original where it is known."""
+        """Read a table; `domains` are those of the original, if it is known."""
         refuse_unreadable(table, schema)
         columns = tuple(
             PublishedColumn(name, *_seen(table, name, schema), schema, (domains or {}).get(name))
@@ -137,7 +137,7 @@ class PublishedTable:
         return cls(rows, shown, _grouped(shown, rows))
 
     def on(self, names: Collection[str]) -> PublishedTable:
-        """Look at some of the quasi-identifiers only."""
+        """Restrict the table to some of the quasi-identifiers."""
         columns = tuple(column for column in self.columns if column.name in names)
         return PublishedTable(self.rows, columns, _grouped(columns, self.rows))
 
@@ -147,21 +147,21 @@ class PublishedTable:
         return first_rows(self.grouped)
 
     def by_group(self, column: PublishedColumn) -> npt.NDArray[np.int32]:
-        """Return the number of the text that every group has in a column."""
+        """Return the index of the text that every group has in a column."""
         return column.codes[self.first_rows]
 
 
 def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
-    """Refuse a published table that lacks columns, is empty, or holds identifiers."""
+    """Refuse a published table that misses columns, is empty, or contains identifiers."""
     columns = table.column_names
     for name in (*schema.quasi, *schema.sensitive):
         if name not in columns:
-            raise SchemaError(f"The published table lacks column {name!r}{did_you_mean(name, columns) or '.'}")
+            raise SchemaError(f"The published table has no column {name!r}{did_you_mean(name, columns) or '.'}")
     for name in schema.identifier:
         if name in columns:
             raise SchemaError(f"The published table still has the identifier {name!r}; drop that column.")
     if table.num_rows == 0:
-        raise SchemaError("The published table has no rows; there is nothing to judge.")
+        raise SchemaError("The published table has no rows; there is nothing to audit.")
 
 
 def name_buckets(names: Sequence[str]) -> str:
@@ -174,7 +174,7 @@ def name_buckets(names: Sequence[str]) -> str:
 
 
 def bucketed_attributes(column: str, known: Collection[str]) -> tuple[str, ...]:
-    """List the attributes whose buckets a column numbers: none if it is no such column.
+    """Return the attributes whose buckets a column numbers; none if it is not such a column.
 
     >>> bucketed_attributes("_bucket_age+sex", ["age", "sex", "zip"])
     ('age', 'sex')
@@ -206,10 +206,10 @@ def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
 
 
 def _seen(table: pa.Table, name: str, schema: Schema) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
-    """Read a column as one sees it who knows which record is whose in all that is not in buckets.
+    """Read a column the way an adversary sees it who knows whose record is whose, apart from the buckets.
 
-    A cell that stands in a bucket may be another record's. Of flagged cells the adversary knows nothing, so the bucket
-    says nothing about whose record it is. All others she knows, so she knows the bucket: the cell is one of its values.
+    A cell in a bucket may belong to another record. The adversary knows nothing about flagged cells, so the bucket
+    says nothing about whose record it is. She knows all others, so she knows the bucket: the cell is one of its values.
     """
     buckets = bucket_numbers(table, name)
     if buckets is None:
@@ -230,7 +230,7 @@ def _seen(table: pa.Table, name: str, schema: Schema) -> tuple[tuple[str | None,
 def _texts_of_buckets(
     shown: Sequence[str | None], codes: npt.NDArray[np.int32], buckets: npt.NDArray[np.int64]
 ) -> list[str | None]:
-    """Write the set of the values of every bucket; anything, where missing and other cells mix."""
+    """Return the set of values of every bucket; anything, if missing and other cells mix."""
     order = sorted(range(len(shown)), key=lambda code: (shown[code] is None, shown[code]))
     rank = np.empty(len(shown), dtype=np.int64)
     rank[order] = np.arange(len(shown))

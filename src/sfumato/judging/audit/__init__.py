@@ -1,1 +1,1 @@
-"""What a published table keeps, found from the table and nothing else."""
+"""What a published table keeps, found from the table alone."""

@@ -1,4 +1,4 @@
-"""Whether published centers can be true: each lies among the original values of the records that it stands for."""
+"""Whether published centers can be true: each lies among the original values of the records it represents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ROUNDING = 1e-9
 def stray_centers(published: PublishedTable, at: int, column: CodedColumn, rows: Ints | None) -> int:
     """Count the cells of one quasi-identifier that lie outside the values of their group.
 
-    A number, date or rank must lie between the group's least and largest, another value must be a member's.
+    A number, date or rank must lie between the smallest and largest of the group; any other value must be a member's.
 
     Parameters
     ----------
-    published : what is published.
-    at : which of its columns.
+    published : the published table.
+    at : the index of the column.
     column : the original column.
     rows : the original row of every published row; without it, groups are compared with the whole column.
     """
@@ -45,7 +45,7 @@ def stray_centers(published: PublishedTable, at: int, column: CodedColumn, rows:
 
 
 def _places(shown: PublishedColumn, domain: Domain) -> npt.NDArray[np.float64]:
-    """Place the texts of a column on the axis of its domain; NaN where they have no place there."""
+    """Place the texts of a column on the axis of its domain; NaN if they have no place there."""
     codes = {text: code for code, text in enumerate(domain.texts)}
     found = np.array([codes.get(text or "", np.nan) for text in shown.texts])
     if domain.scale is not Scale.NUMERIC:

@@ -1,4 +1,4 @@
-"""The groups of one published table, counted for whatever quasi-identifiers a model looks at."""
+"""The groups of one published table, counted for the quasi-identifiers that a model looks at."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """Counts of a published table's groups, per set of quasi-identifiers, made when first asked for.
+    """Counts of a published table's groups for each set of quasi-identifiers, computed on demand.
 
-    `population` are the coded persons that the records are drawn from, where they are known; the table's domains
-    are then theirs. For a model of an attribute with flagged cells the groups are the buckets of these cells: who knows
-    everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, where they are
-    counted already. `cells` tells what the original says of them.
+    `population` are the coded people that the records come from, if they are known; the domains of the table are then
+    theirs. For a model of an attribute with flagged cells, the groups are the buckets of these cells: an adversary who
+    knows everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, if they
+    are already counted. `cells` contains what the original says about them.
     """
 
     table: PublishedTable
@@ -46,7 +46,7 @@ class Counts:
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
     def of(self, model: PrivacyModel) -> tuple[Groups, Groups]:
-        """Return what an adversary sees as groups for a model, and the published groups themselves."""
+        """Return the groups that an adversary sees for a model, and the published groups themselves."""
         buckets = self._buckets_for(model)
         if buckets is not None:
             return buckets.groups, buckets.groups
@@ -91,9 +91,9 @@ class Counts:
 
 
 class _Crowd:
-    """The persons of a population, as points beside the boxes that the groups cover.
+    """The people of a population, as points, and the boxes that the groups cover.
 
-    If `loose`, missing cells match everything, of persons and of groups alike.
+    If `loose`, missing cells of people and groups match everything.
     """
 
     def __init__(self, table: PublishedTable, population: CodedTable, *, loose: bool) -> None:
@@ -112,7 +112,7 @@ class _Crowd:
             self.parts.append((np.ascontiguousarray(points[:, mine]), distinct.counts[mine], boxes))
 
     def persons(self) -> tuple[Ints, int]:
-        """Count the persons whom every group covers, each once, and those whom none does."""
+        """Count the people whom every group covers, each once, and those whom none covers."""
         if not self.parts:
             return np.full(self.groups, self.rows, dtype=np.int64), 0
         persons, uncovered = np.zeros(self.groups, dtype=np.int64), 0
@@ -122,7 +122,7 @@ class _Crowd:
         return persons, uncovered
 
     def presence(self, chance: Floats) -> Floats:
-        """Find per group the highest chance of a person to be present, summed over all groups that cover them."""
+        """Find for every group the highest chance that a person is present, summed over all groups that cover them."""
         highest = np.zeros(self.groups) if self.parts else chance
         for points, counts, boxes in self.parts:
             summed = np.minimum(sum_over_boxes(points, boxes, chance), 1.0)
@@ -131,10 +131,10 @@ class _Crowd:
 
 
 def _refuse_strangers(persons: Ints, own: Groups) -> None:
-    """Refuse a population that lacks persons of the table."""
+    """Refuse a population that does not contain everybody in the table."""
     lacking = int(np.count_nonzero(persons < own.sizes))
     if lacking:
         raise SchemaError(
-            f"The population has fewer persons than the published table has records in {lacking:,} of {len(own):,} "
-            "groups; give the population that its records are drawn from, and hierarchies to read its labels."
+            f"The population has fewer people than the published table has records in {lacking:,} of {len(own):,} "
+            "groups; give the population that its records come from, and hierarchies to read its labels."
         )

@@ -13,12 +13,12 @@ Ints = npt.NDArray[np.int64]
 
 
 def matching_groups(table: PublishedTable, groups: Groups) -> Groups:
-    """Give every group all records that an adversary cannot tell from it, those of other groups included.
+    """Add to every group all records that an adversary cannot distinguish from it, including those of other groups.
 
-    Two groups match if on every attribute their cells are equal or one is missing. Groups are taken by
-    their pattern of missing cells: seen from one pattern, all groups that share the same known attributes with
-    it are first summed by their cells there, and each sum is added where these cells are equal. Work grows with
-    groups times patterns, never with pairs of groups.
+    Two groups match if on every attribute their cells are equal or one is missing. Groups are processed by their
+    pattern of missing cells: for each pattern, all groups that share the same known attributes with it are first
+    summed by their cells there, and each sum is added where these cells are equal. The work grows with groups
+    times patterns, never with pairs of groups.
     """
     cells = np.column_stack([table.by_group(column) for column in table.columns]).astype(np.int64)
     lost = np.column_stack([_missing(column.texts)[cells[:, j]] for j, column in enumerate(table.columns)])
@@ -49,7 +49,7 @@ def _missing(texts: tuple[str | None, ...]) -> npt.NDArray[np.bool_]:
 
 
 def _keys(mine: Ints, others: Ints, widths: list[int]) -> tuple[Ints, Ints]:
-    """Return a number to every row of two tables, the same to equal rows."""
+    """Return a number for every row of two tables, the same for equal rows."""
     if not widths:
         return np.zeros(len(mine), dtype=np.int64), np.zeros(len(others), dtype=np.int64)
     both = np.concatenate([mine, others])

@@ -1,4 +1,4 @@
-"""Whether a published table tells the truth about the original: every cell covers the value it stands for."""
+"""Whether a published table is true to the original: every cell covers the value it represents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Truth:
     """How a published table relates to its original.
 
     `false_cells` counts published cells that do not cover the original value (with a correspondence);
-    `unmatched` counts published records that no original record can stand behind (without one).
+    `unmatched` counts published records that no original record can explain (without one).
     """
 
     rows_in: int
@@ -45,7 +45,7 @@ class Truth:
 
     @property
     def sentence(self) -> str:
-        """What is true of every published cell, if it holds."""
+        """What is true of every published cell, if the truth holds."""
         if self.of_centers:
             return "Every published center lies among the original values of its group"
         return "Every published cell covers its original"
@@ -71,7 +71,7 @@ class Truth:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """One column that is published as it is, coded alike in the published and the original table."""
+    """One column that is published unchanged, coded in the same way in the published and the original table."""
 
     shown: Ints
     original: Ints
@@ -86,9 +86,9 @@ class Kept:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """A published table beside its original: read and as written, coded and as it was.
+    """A published table and its original: both as read and as coded.
 
-    With `centers`, published quasi-identifiers stand for groups: each must lie among its group's original values.
+    With `centers`, published quasi-identifiers represent groups: each must lie among the original values of its group.
     """
 
     published: PublishedTable
@@ -129,7 +129,7 @@ class Comparison:
         return sum(stray_centers(self.published, at, column, correspondence) for at, column in columns)
 
     def _bucketized_quasi(self) -> list[list[str]]:
-        """List the quasi-identifiers in buckets, those together that are permuted together."""
+        """Return the quasi-identifiers in buckets, those permuted together as one tuple."""
         found: dict[str, list[str]] = {}
         for name in self.schema.quasi:
             column = bucket_column(self.shown.column_names, name)
@@ -138,7 +138,7 @@ class Comparison:
         return list(found.values())
 
     def _strange_quasi(self, names: Sequence[str], correspondence: Ints | None) -> int:
-        """Count strange values, or combinations of them, among the cells of quasi-identifiers that stand in buckets."""
+        """Count foreign values, or combinations of them, among the cells of quasi-identifiers in buckets."""
         bucket = bucket_numbers(self.shown, names[0])
         assert bucket is not None  # noqa: S101 - only attributes with buckets come here
         inside = bucket != NOT_PUBLISHED
@@ -147,7 +147,7 @@ class Comparison:
         return replace(self, shown=shown)._strange_values(names, bucket[inside], rows)  # noqa: SLF001 - its own
 
     def _strange_values(self, names: Sequence[str], bucket: Ints, correspondence: Ints | None) -> int:
-        """Count values published in buckets that no record of the bucket has or, without knowing it, of the table."""
+        """Count values published in buckets that no record of the bucket has or, if unknown, no record of the table."""
         shown, had = self._blocks([_kept(self.shown[name], self.original[name]) for name in names])
         rows, width = self.shown.num_rows, int(max(shown.max(initial=0), had.max(initial=0))) + 1
         if correspondence is None:
@@ -163,7 +163,7 @@ class Comparison:
         return int(np.maximum(more - less, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
-        """Count published cells that do not cover the original cell, or do not equal it where nothing is recoded."""
+        """Count published cells that do not cover the original cell, or do not equal it if nothing is recoded."""
         rows = np.arange(self.shown.num_rows)
         covered = (self._covers(at, rows, correspondence) for at in range(len(self.published.columns)))
         false_cells = sum(int(np.count_nonzero(~cells)) for cells in covered)
@@ -182,7 +182,7 @@ class Comparison:
         return covered
 
     def _unmatched(self, kept: Sequence[str]) -> int:
-        """Count published records that are left over when as many as possible are paired with original records."""
+        """Count the published records left over when as many as possible are paired with original records."""
         columns = [_kept(self.shown[name], self.original[name]) for name in kept]
         loose = [column for column in columns if column.star is not None]
         shown_block, original_block = self._blocks([column for column in columns if column.star is None])
@@ -212,7 +212,7 @@ class Comparison:
         return int(self.shown.num_rows) - _largest_flow(out.counts, into.counts, source, target)
 
     def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:
-        """Return a number to every combination of cells that are published as they are, the same in both tables."""
+        """Return a number for every combination of cells published unchanged, the same in both tables."""
         rows = self.shown.num_rows
         block = np.zeros(rows + self.original.num_rows, dtype=np.int64)
         for column in columns:
@@ -223,7 +223,7 @@ class Comparison:
     def _covering(
         self, out_rows: Ints, in_rows: Ints, here: Ints, there: Ints, loose: Sequence[Kept]
     ) -> tuple[Ints, Ints]:
-        """Keep the pairs of which the published combination covers the original one."""
+        """Keep the pairs whose published combination covers the original one."""
         for at in range(len(self.published.columns)):
             covered = self._covers(at, out_rows[here], in_rows[there])
             here, there = here[covered], there[covered]
@@ -234,7 +234,7 @@ class Comparison:
 
 
 def row_numbers(correspondence: Sequence[int] | npt.NDArray[np.integer]) -> Ints:
-    """Take a correspondence as an array, if it is a list of whole numbers."""
+    """Convert a correspondence to an array, if it is a list of whole numbers."""
     given = np.asarray(correspondence)
     try:
         rows = given.astype(np.int64)
@@ -242,22 +242,22 @@ def row_numbers(correspondence: Sequence[int] | npt.NDArray[np.integer]) -> Ints
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole:
-        raise InvalidParameterError("The correspondence must be a list with the number of an original row per row.")
+        raise InvalidParameterError("The correspondence must list the original row number of every published row.")
     return rows
 
 
 def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None) -> None:
-    """Refuse an original that is too small, and a correspondence that belongs to other tables."""
+    """Refuse an original that is too small, and a correspondence of other tables."""
     if rows_out > rows_in:
         raise SchemaError(
-            f"The published table has {rows_out:,} rows and the original only {rows_in:,}; "
+            f"The published table has {rows_out:,} rows but the original only {rows_in:,}; "
             "give the original that it was made from."
         )
     if correspondence is None:
         return
     if len(correspondence) != rows_out:
         raise SchemaError(
-            f"The correspondence has {len(correspondence):,} rows and the published table {rows_out:,}; "
+            f"The correspondence has {len(correspondence):,} rows but the published table {rows_out:,}; "
             "give the one that was written with this table."
         )
     outside = correspondence.min() < 0 or correspondence.max() >= rows_in
@@ -266,7 +266,7 @@ def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None) -> N
 
 
 def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Return two columns one type: a column that lost some of its rows may have lost its fractions or times."""
+    """Convert two columns to one type: a column that lost some rows may have lost its fractions or times."""
     if pa.types.is_dictionary(shown.type):
         shown = shown.cast(shown.type.value_type)
     if shown.type == original.type:
@@ -306,7 +306,7 @@ def _same_block(out_block: Ints, in_block: Ints) -> Iterator[tuple[Ints, Ints]]:
     if pairs > MOST_PAIRS:
         raise SchemaError(
             f"Finding a correspondence would compare {pairs:,} pairs of records; "
-            "give the correspondence that was kept when the table was made."
+            "give the correspondence that was written with the table."
         )
     edges = np.searchsorted(np.cumsum(count), np.arange(0, max(pairs, 1), PAIRS_AT_ONCE), side="left")
     for start, stop in pairwise([*edges.tolist(), len(count)]):
@@ -316,7 +316,7 @@ def _same_block(out_block: Ints, in_block: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _largest_flow(supply: Ints, demand: Ints, source: Ints, target: Ints) -> int:
-    """Send as many records as possible from published to original combinations along the pairs."""
+    """Match as many published records as possible to original combinations along the pairs."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 

@@ -14,10 +14,10 @@ from sfumato.models.conjunction import Conjunction
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a table reaches of one model.
+    """The level that a table reaches for one model.
 
-    `margin` is how far the level is on the safe side of the limit (negative: broken). `groups` and
-    `records` count what breaks the promise. `parts` are the verdicts on the models that it is made of, if it is.
+    `margin` is how far the level is on the safe side of the limit (negative: broken). `groups` and `records`
+    count what breaks the promise. `parts` are the verdicts on the parts of the model, if it has any.
     """
 
     model: PrivacyModel
@@ -56,7 +56,7 @@ def judge(model: PrivacyModel, groups: Groups, records: Groups) -> Verdict:
 
 
 def plain(number: float) -> float | int | str:
-    """Write whole numbers without a point, and infinity as a text that JSON can hold."""
+    """Return whole numbers without a decimal point, and infinity as text that JSON can contain."""
     if np.isinf(number):
         return "infinity" if number > 0 else "-infinity"
     return int(number) if float(number).is_integer() else float(number)

@@ -1,4 +1,4 @@
-"""How well a classifier does that was trained on a release instead of the original."""
+"""How well a classifier works that was trained on a release instead of the original."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Classifier(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierComparison:
-    """Shares of held-out records that are classified rightly: trained on the original, on the release, or by majority.
+    """Shares of held-out records classified correctly: trained on the original, on the release, or by majority.
 
-    `majority` is the share of the class that is most frequent in the original: who learns nothing reaches that much.
+    `majority` is the share of the most frequent class of the original: what a classifier reaches without learning.
     """
 
     target: str
@@ -60,12 +60,12 @@ class ClassifierComparison:
 
 
 def hold_out(data: Frame, *, share: float = 0.3, seed: int = 0) -> tuple[SameKind, SameKind]:
-    """Part a table at random: publish from the first part, and test on the second, which the release never saw."""
+    """Split a table at random: publish from the first part and test on the second, which the release never saw."""
     require(is_number(share) and 0 < share < 1, "hold_out", "share", "between 0 and 1", share)
     table, kind = to_arrow(data)
     cut = round(table.num_rows * share)
     if not 0 < cut < table.num_rows:
-        raise SchemaError(f"{table.num_rows:,} rows cannot be parted at a share of {share:g}; bring more rows.")
+        raise SchemaError(f"{table.num_rows:,} rows cannot be split at a share of {share:g}; give more rows.")
     order = generator(seed).permutation(table.num_rows)
     parts = np.sort(order[cut:]), np.sort(order[:cut])
     kept, held = (kind.restore(table.take(pa.array(rows))) for rows in parts)
@@ -85,17 +85,17 @@ def compare_classifiers(
     """Train a classifier on the original and on a release of it, and test both on records that neither has seen.
 
     Columns of numbers and dates are used as numbers, where a generalized cell counts as its midpoint and an empty one
-    as the original's mean; all others are used as categories, where a generalized cell is a category of its own. It
-    needs scikit-learn: install `sfumato[learn]`.
+    as the original's mean; all others are used as categories, where a generalized cell is a category of its own.
+    Requires scikit-learn: install `sfumato[learn]`.
 
     Parameters
     ----------
-    original, published, held_out : pandas, Polars or Arrow tables; the release is made of the original alone, see
+    original, published, held_out : pandas, Polars or Arrow tables; the release is made from the original alone, see
         `hold_out`.
     target : the column of classes.
-    columns : what to classify by; otherwise all columns that the tables share.
-    classifier : any of scikit-learn; otherwise a decision tree with at least 10 records in a leaf.
-    seed : repeats the training of the default classifier.
+    columns : the columns to classify by; by default all columns that the tables share.
+    classifier : any scikit-learn classifier; by default a decision tree with at least 10 records in a leaf.
+    seed : makes the training of the default classifier repeatable.
     """
     tables = *both_tables(original, published), to_arrow(held_out)[0]
     if columns is None:
@@ -120,19 +120,19 @@ def compare_classifiers(
 
 
 def _with_classes(tables: Sequence[pa.Table], target: str, columns: Sequence[str]) -> tuple[pa.Table, ...]:
-    """Leave out records without a class; refuse columns that a table lacks, and tables without any class."""
+    """Drop records without a class; refuse columns that a table does not have, and tables without any class."""
     for name in (target, *columns):
         refuse_absent(name, *tables)
     if not columns or target in columns:
-        raise SchemaError(f"Name at least one column to classify {target!r} by, and not itself.")
+        raise SchemaError(f"Name at least one column other than {target!r} to classify it by.")
     kept = tuple(table.filter(table.column(target).is_valid()) for table in tables)
     if not all(table.num_rows for table in kept):
-        raise SchemaError(f"A table has no record with a value of {target!r}; there is nothing to learn or to test.")
+        raise SchemaError(f"A table has no record with a value of {target!r}; there is nothing to learn or test.")
     return kept
 
 
 def _features(tables: Sequence[pa.Table], columns: Sequence[str]) -> list[Any]:
-    """Return every table as a matrix of numbers and texts."""
+    """Return every table as a matrix of numbers and strings."""
     found = [np.empty((table.num_rows, len(columns)), dtype=object) for table in tables]
     for place, name in enumerate(columns):
         numeric = has_distances(tables[0].column(name).type)
@@ -152,7 +152,7 @@ def _mean(numbers: Numbers) -> float:
 
 
 def _pipeline(numeric: Sequence[bool], classifier: Any, seed: int) -> Any:
-    """Make an untrained classifier that takes numbers in standard deviations and categories one by one."""
+    """Make an untrained classifier that standardizes numbers and one-hot encodes categories."""
     base, compose, pipeline, preprocessing, tree = (
         optional_library(f"sklearn.{module}", extra="learn", error=SfumatoError)
         for module in ("base", "compose", "pipeline", "preprocessing", "tree")

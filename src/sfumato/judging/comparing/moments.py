@@ -1,4 +1,4 @@
-"""How well means, covariances and correlations survive."""
+"""How well means, covariances and correlations are preserved."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class MomentComparison:
     """Differences of the moments of two tables; 0 if they agree.
 
     `mean_shift` is the largest difference of means, in standard deviations of the original. `covariance_error` is the
-    Frobenius norm of the difference of covariances over that of the original's. Differences of correlations are taken
-    over all pairs of columns that vary in both tables; there are none with a single column.
+    Frobenius norm of the difference of covariances, divided by that of the original's. Differences of correlations
+    are taken over all pairs of columns that vary in both tables; a single column has none.
     """
 
     columns: tuple[str, ...]
@@ -49,13 +49,13 @@ class MomentComparison:
 def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str] | None = None) -> MomentComparison:
     """Compare means, covariances and correlations of a published or synthetic table with the original's.
 
-    Both covariances are divided by the standard deviations of the original, so that no unit of measure decides. A
-    generalized cell counts as its midpoint; records without a number in every compared column are left out.
+    Both covariances are divided by the standard deviations of the original, so that units do not matter. A
+    generalized cell counts as its midpoint; records without a number in every compared column are dropped.
 
     Parameters
     ----------
     original, published : pandas, Polars or Arrow tables.
-    columns : what to compare; otherwise all columns of numbers or dates that both tables have.
+    columns : the columns to compare; by default all columns of numbers or dates that both tables have.
 
     Examples
     --------

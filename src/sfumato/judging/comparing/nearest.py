@@ -22,7 +22,7 @@ class NearestOriginals:
     """Distances to the nearest original record, in standard deviations of the original.
 
     `distances` are quantiles over published records. `baseline` are the same quantiles over original records, to the
-    nearest other original: much smaller distances than these say that published records imitate single persons.
+    nearest other original: much smaller distances suggest that published records imitate single people.
     `copies` is the share of published records that equal an original in all columns that both tables have.
     """
 
@@ -34,7 +34,7 @@ class NearestOriginals:
     def __repr__(self) -> str:
         lines = [
             f"Nearest originals by {len(self.columns)} columns; {self.copies:.3g} of the records are copies",
-            "  share of records  within    originals of each other",
+            "  share of records  within    between originals",
         ]
         lines += [f"  {share:<16g}  {near:<8.3g}  {self.baseline[share]:.3g}" for share, near in self.distances.items()]
         return "\n".join(lines)
@@ -61,9 +61,9 @@ def nearest_originals(
     Parameters
     ----------
     original, published : pandas, Polars or Arrow tables.
-    columns : what distances are made of; otherwise all columns of numbers or dates that both tables have.
-    most_records : how many records of each table are looked up, chosen at random if there are more.
-    seed : repeats that choice.
+    columns : the columns that distances are computed on; by default all numbers or dates that both tables have.
+    most_records : how many records of each table to look up, chosen at random if there are more.
+    seed : makes that choice repeatable.
 
     Examples
     --------

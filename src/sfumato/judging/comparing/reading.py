@@ -1,4 +1,4 @@
-"""Two tables side by side: which columns they share, and what their cells say as numbers."""
+"""Two tables side by side: which columns they share, and their cells as numbers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - canonical moments have no zone
 
 
 def numbers_of(column: pa.ChunkedArray) -> Numbers:
-    """Return the numbers of a column; moments are told in days, and empty or suppressed cells are NaN.
+    """Return the numbers of a column; datetimes are given in days, and empty or suppressed cells are NaN.
 
-    A cell that stands for several numbers gives its midpoint: of an interval, or the mean of a set.
+    A cell with several numbers counts as its midpoint: of an interval, or the mean of a set.
 
     >>> numbers_of(pa.chunked_array([["[20, 30)", "7", "{1, 2}", "*"]])).tolist()
     [25.0, 7.0, 1.5, nan]
@@ -38,7 +38,7 @@ def numbers_of(column: pa.ChunkedArray) -> Numbers:
 
 
 def both_tables(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
-    """Take both tables in their canonical form; refuse empty ones."""
+    """Convert both tables to their canonical form; refuse empty ones."""
     tables = to_arrow(original)[0], to_arrow(published)[0]
     for name, table in zip(("original", "published"), tables, strict=True):
         if table.num_rows == 0:
@@ -49,16 +49,16 @@ def both_tables(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
 def numeric_matrices(
     original: pa.Table, published: pa.Table, columns: Sequence[str] | None
 ) -> tuple[tuple[str, ...], Numbers, Numbers]:
-    """Return columns of both tables as numbers, without the records that lack one.
+    """Return columns of both tables as numbers, without the records in which one is missing.
 
-    Columns that are not named are all that hold numbers or moments in the original and are published.
+    By default, all columns that contain numbers or datetimes in the original and are published.
     """
     if columns is None:
         columns = [name for name in shared(original, published) if has_distances(original.column(name).type)]
     for name in columns:
         refuse_absent(name, original, published)
         if not has_distances(original.column(name).type):
-            raise SchemaError(f"Column {name!r} holds no numbers or dates in the original; leave it out.")
+            raise SchemaError(f"Column {name!r} does not contain numbers or dates in the original; drop it.")
     if not columns:
         raise SchemaError("The tables share no column of numbers or dates; there is nothing to compare.")
     first, second = (_complete(table, columns) for table in (original, published))
@@ -74,14 +74,14 @@ def shared(original: pa.Table, published: pa.Table) -> list[str]:
 
 
 def refuse_absent(name: str, *tables: pa.Table) -> None:
-    """Refuse a column that one of the tables lacks."""
+    """Refuse a column that is missing from one of the tables."""
     for table in tables:
         if name not in table.column_names:
-            raise SchemaError(f"A table lacks column {name!r}{did_you_mean(name, table.column_names) or '.'}")
+            raise SchemaError(f"A table has no column {name!r}{did_you_mean(name, table.column_names) or '.'}")
 
 
 def row_keys(tables: Iterable[pa.Table], names: Sequence[str]) -> list[npt.NDArray[np.int64]]:
-    """Give equal records of several tables equal numbers, by the values of these columns or else by their texts."""
+    """Return a number for every record of several tables, the same for equal values, or else equal texts."""
     tables = list(tables)
     total = sum(table.num_rows for table in tables)
     keys = np.zeros(total, dtype=np.int64)

@@ -9,7 +9,7 @@ from sfumato.judging.measures.base import Measure, Measured
 
 @dataclass(frozen=True, kw_only=True)
 class AverageClassSize(Measure):
-    r"""Divide all records by the number of groups, where suppressed records make one group more [1]_.
+    r"""Divide all records by the number of groups, where suppressed records form one more group [1]_.
 
     References
     ----------

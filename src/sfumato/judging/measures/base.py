@@ -1,4 +1,4 @@
-"""What a measure is."""
+"""What every measure provides."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from sfumato.core.published.table import PublishedTable
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What is measured: a published table, and how many records were left out of it."""
+    """What is measured: a published table, and how many records were suppressed."""
 
     table: PublishedTable
     suppressed: int
 
     @property
     def records(self) -> int:
-        """How many records there were before any was left out."""
+        """The number of records, including suppressed ones."""
         return self.table.rows + self.suppressed
 
 
 class Measure(ABC):
-    """A number that says what a release has lost; 0 or the least value is best.
+    """A number that says what a release has lost; 0 or the smallest value is best.
 
-    `of_covers` tells whether it measures how much the published cells cover: it says nothing where they are centers.
+    `of_covers` says whether it measures how much the published cells cover, which means nothing for centers.
     """
 
     name: ClassVar[str]

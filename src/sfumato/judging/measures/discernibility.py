@@ -1,4 +1,4 @@
-"""Discernibility: how many records each record cannot be told from."""
+"""Discernibility: how many records each record is indistinguishable from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sfumato.judging.measures.base import Measure, Measured
 
 @dataclass(frozen=True, kw_only=True)
 class Discernibility(Measure):
-    r"""Sum for every record the size of its group, and all $n$ for a suppressed record [1]_.
+    r"""Sum the size of its group for every record, and all $n$ for a suppressed record [1]_.
 
     References
     ----------

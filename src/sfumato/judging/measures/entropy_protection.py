@@ -1,6 +1,6 @@
-"""How well levels of sensitivity are mixed in groups, and what groups lose: the measures of Shi, Zhang, Dong 2024.
+"""How well sensitivity levels are mixed in groups, and what groups lose: the measures of Shi, Zhang, Dong 2024.
 
-They judge groups before they are published, by levels that only the holder of the data knows; so they are functions,
+They judge groups before they are published, by levels that only the owner of the data knows; so they are functions,
 not measures of a published table.
 """
 
@@ -25,15 +25,15 @@ def hec(
 ) -> Floats:
     r"""Compute the weighted entropy of sensitivity levels of every group, $-\sum_i w_i\,p_i \log p_i$.
 
-    $p_i$ is the share of records of level $i$; a missing value has no level and adds nothing.
+    $p_i$ is the share of records of level $i$; a missing value has no level and contributes nothing.
 
     Parameters
     ----------
     groups : the groups, counted with the domain of the sensitive attribute.
-    sensitive : its name.
+    sensitive : the name of that attribute.
     levels : the level of every value.
-    weights : the weight of every level, between 0 and 1, by the level's text.
-    base : of the logarithm.
+    weights : the weight of every level, between 0 and 1, by the text of the level.
+    base : the base of the logarithm.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def epp(entropies: Floats) -> float:
 
 
 def psi(entropies: Floats, losses: Floats, *, w1: float = 0.5, w2: float = 0.5) -> Floats:
-    r"""Compute the privacy safety index $w_1 \cdot HEC + w_2 / InfoLoss$ of every group; infinite without any loss.
+    r"""Compute the privacy safety index $w_1 \cdot HEC + w_2 / InfoLoss$ of every group; infinite if nothing is lost.
 
     >>> psi(np.array([0.2, 0.4]), np.array([0.5, 0.0]))
     array([1.1, inf])
@@ -81,7 +81,7 @@ def psi(entropies: Floats, losses: Floats, *, w1: float = 0.5, w2: float = 0.5) 
 
 
 def information_loss_rate(losses: Floats, records: int) -> float:
-    """Divide what all groups lose by the number of records.
+    """Divide the loss of all groups by the number of records.
 
     >>> information_loss_rate(np.array([1.0, 2.0]), 6)
     0.5

@@ -1,4 +1,4 @@
-"""Loss: the share of its attribute's leaves that a published cell may stand for."""
+"""Loss: the share of its attribute's leaves that a published cell may represent."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sfumato.judging.measures.base import Measure, Measured
 class Loss(Measure):
     r"""Average over attributes $(\bar s - 1/D) / (1 - 1/D)$ with $\bar s$ the mean share of leaves [1]_.
 
-    The share of a cell is the number of leaves that it covers over all $D$ leaves of its attribute's
+    The share of a cell is the number of leaves that it covers, divided by all $D$ leaves of its attribute's
     hierarchy (without one: the values of the original); a suppressed record counts 1. Exact values give 0,
-    full suppression 1. A cell that is published as missing says all there is to say and counts $1/D$.
+    full suppression 1. A cell that is published as missing reveals all there is and counts $1/D$.
 
     References
     ----------

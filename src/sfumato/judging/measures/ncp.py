@@ -17,7 +17,7 @@ from sfumato.schema.scales import Scale
 class NormalizedCertaintyPenalty(Measure):
     r"""Average the penalty of all quasi-identifying cells [1]_.
 
-    A cell of numbers costs its width over the domain's range; any other cell costs the share of leaves
+    A cell of numbers costs its width divided by the range of the domain; any other cell costs the share of leaves
     that it covers, and nothing if it covers one. A suppressed record costs 1 per attribute.
 
     References
@@ -50,7 +50,7 @@ def _penalties(column: PublishedColumn) -> npt.NDArray[np.float64]:
 
 
 def _widths(column: PublishedColumn) -> npt.NDArray[np.float64]:
-    """Measure intervals from bound to bound within the domain, other labels from their least to their greatest leaf."""
+    """Measure intervals from bound to bound within the domain, other labels from their first to their last leaf."""
     coverage, places, last = column.coverage, column.domain.positions, len(column.domain) - 1
     least, greatest = places[np.clip(coverage.low, 0, last)], places[np.clip(coverage.high, 0, last)]
     widths = np.where(coverage.low <= coverage.high, greatest - least, 0.0)

@@ -22,8 +22,8 @@ def sum_of_squares_ratio(
 
     SSE sums the squared differences of published and original cells, SST those of the mean and original cells, both
     in units of the column's standard deviation, so that every column counts the same. 0 is best; 1 is reached by
-    publishing nothing but means. A suppressed record counts as if the means were published, a constant column
-    counts nothing.
+    publishing only means. A suppressed record counts as if the means were published, and a constant column
+    does not count.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def sum_of_squares_ratio(
 
 def _numbers(name: str, table: pa.Table) -> npt.NDArray[np.float64]:
     if name not in table.column_names:
-        raise SchemaError(f"Column {name!r} is not in both tables; SSE/SST needs it before and after.")
+        raise SchemaError(f"Column {name!r} is not in both tables; SSE/SST compares the two.")
     column = table[name]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
     if not any(is_one(kind) for is_one in (pa.types.is_integer, pa.types.is_floating, pa.types.is_temporal)):
-        raise SchemaError(f"Column {name!r} does not hold numbers or dates in both tables; SSE/SST needs centers.")
+        raise SchemaError(f"Column {name!r} does not contain numbers or dates in both tables; SSE/SST needs centers.")
     if column.null_count:
-        raise SchemaError(f"Column {name!r} has {column.null_count:,} missing cells; SSE/SST needs all of them.")
+        raise SchemaError(f"Column {name!r} has {column.null_count:,} missing cells; SSE/SST needs all cells.")
     return axis(column.combine_chunks())

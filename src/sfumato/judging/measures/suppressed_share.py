@@ -1,4 +1,4 @@
-"""Suppressed share: how many of the records were left out."""
+"""Suppressed share: the share of records that were suppressed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sfumato.judging.measures.base import Measure, Measured
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressedShare(Measure):
-    """Divide the records that were left out by all records."""
+    """Divide the suppressed records by all records."""
 
     name = "suppressed-share"
     reference = "Samarati 2001, https://doi.org/10.1109/69.971193"

@@ -1,8 +1,8 @@
-"""Risk: how easily the records of a table, raw or published, are matched with persons, and what rules say to that.
+"""Risk: how easily the records of a table, raw or published, can be matched with people, and what rules say to that.
 
 `assess_risk` measures what adversaries achieve, estimates the population, finds special uniques and ranks
-quasi-identifiers; `Risk.judge` compares it with rules. What they say holds column names, counts, chances and row
-numbers, never a cell value.
+quasi-identifiers; `Risk.judge` compares it with rules. Their results contain column names, counts,
+probabilities and row numbers, never a cell value.
 """
 
 from __future__ import annotations

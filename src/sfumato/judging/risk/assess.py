@@ -1,4 +1,4 @@
-"""Assess the risk of a table, raw or published: how easily its records are matched with persons."""
+"""Assess the risk of a table, raw or published: how easily its records can be matched with people."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RISKIEST = 10
 
 @dataclass(frozen=True, kw_only=True)
 class RiskyRecord:
-    """One of the records at highest risk: its row, how many records it can be taken for, and its SUDA score."""
+    """One of the records at highest risk: its row, the number of records it may be, and its SUDA score."""
 
     row: int
     candidates: int
@@ -62,25 +62,25 @@ class Assessed:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Risk:
-    """How easily the records of one table are matched with persons.
+    """How easily the records of one table can be matched with people.
 
     Parameters
     ----------
-    records, suppressed : how many records there are, and how many more are suppressed, which nobody can match.
-    quasi : the quasi-identifiers that an adversary is taken to know.
-    threshold : the chance that a record should not pass.
-    least_group : the smallest group whose records do not pass it.
-    unique_records : how many records can be taken for no other.
-    basis : what is known of the population: nothing, counted, weights or size.
-    prosecutor, marketer : the risk by these adversaries; without a population, the table is taken for it.
-    journalist : the risk by this adversary; None without a population.
-    population_uniques : how many persons are unique in the population; None without a population.
-    k_map : which groups can be said to have enough persons; None unless the population is known by its size.
-    individual : the risk of single records; without a population, the table is taken for it.
+    records, suppressed : the number of records, and of suppressed ones, which nobody can match.
+    quasi : the quasi-identifiers that an adversary is assumed to know.
+    threshold : the risk that a record should not exceed.
+    least_group : the smallest group whose records do not exceed it.
+    unique_records : the number of records that match no other record.
+    basis : what is known about the population: nothing, counted, weights or size.
+    prosecutor, marketer : the risk from these adversaries; without a population, the table stands in for it.
+    journalist : the risk from this adversary; None without a population.
+    population_uniques : the number of people who are unique in the population; None without a population.
+    k_map : which groups can be shown to have enough people; None unless the population is known by its size.
+    individual : the risk of single records; without a population, the table stands in for it.
     special_uniques : records that few attributes single out.
-    separations : how far subsets of the quasi-identifiers tell records apart, the most separating first.
+    separations : how well subsets of the quasi-identifiers distinguish records, the best first.
     riskiest : records at highest risk, as row numbers counted from 0.
-    record_risks : the prosecutor's chance for every row of the table; 0 for a suppressed one.
+    record_risks : the prosecutor's risk for every row of the table; 0 for a suppressed one.
     subject : what was assessed.
     """
 
@@ -105,7 +105,7 @@ class Risk:
 
     @property
     def holds(self) -> bool:
-        """Whether no record passes the threshold, by the journalist if the population was counted."""
+        """Whether no record exceeds the threshold, by the journalist if the population was counted."""
         judged = self.journalist if self.basis == "counted" else self.prosecutor
         return judged is not None and judged.records_above == 0
 
@@ -151,7 +151,7 @@ class Risk:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What is known of the population: how many persons, and how many every group of the table has."""
+    """What is known about the population: its size, and the number of its people in every group of the table."""
 
     basis: str
     size: float
@@ -169,22 +169,22 @@ def assess_risk(
     threshold: float = DEFAULT_THRESHOLD,
     max_subset: int = 3,
 ) -> Risk:
-    """Assess how easily the records of a table are matched with persons by their quasi-identifiers.
+    """Assess how easily the records of a table can be matched with people by their quasi-identifiers.
 
-    The table may be raw or published: records with equal cells form a group. A row is taken for a person. Rows whose
-    quasi-identifiers are all `*` are suppressed, and left out. A missing cell is a value of its own or matches all, as
+    The table may be raw or published: records with equal cells form a group. A row counts as a person. Rows whose
+    quasi-identifiers are all `*` are suppressed and left out. A missing cell is a value of its own or matches all, as
     the schema says; for estimates and subsets of the quasi-identifiers it is always a value of its own.
 
     Parameters
     ----------
     data : a pandas, Polars or Arrow table; it is not changed.
     schema : the roles of its columns; only quasi-identifiers are needed.
-    population : the table of the whole population, raw or recoded as `data` is, or how many persons it has.
-    weights : the column that says how many persons of the population each record stands for.
-    household : the column that says which household each record belongs to.
-    threshold : the chance that a record should not pass. The default is 1/11, which EMA and Health Canada write as
-        0.09; 0.09 itself asks for groups of 12.
-    max_subset : how many quasi-identifiers are taken together at most to look for special uniques and separation;
+    population : the table of the whole population, raw or recoded like `data`, or its number of people.
+    weights : the column with the number of people in the population that each record represents.
+    household : the column with the household of each record.
+    threshold : the risk that a record should not exceed. The default is 1/11, which EMA and Health Canada write as
+        0.09; 0.09 itself requires groups of 12.
+    max_subset : the largest number of quasi-identifiers to combine when looking for special uniques and separation;
         time grows with the number of such subsets.
 
     Examples
@@ -241,9 +241,9 @@ def _assessed(
 def _population(
     table: pa.Table, groups: RecordGroups, schema: Schema, population: Frame | int | None, weights: str | None
 ) -> Population | None:
-    """Find out how many persons of the population have the cells of every group."""
+    """Find out how many people of the population have the cells of every group."""
     if weights is not None and population is not None:
-        raise InvalidParameterError("Give a population or weights, not both: weights tell the population.")
+        raise InvalidParameterError("Give a population or weights, not both: weights already describe the population.")
     if weights is not None:
         numbers = _numbers(table, weights)[groups.rows]
         check_weights(weights, numbers)
@@ -253,7 +253,7 @@ def _population(
         return None
     if isinstance(population, int | Number):
         whole = isinstance(population, Integral) and not isinstance(population, bool)
-        require(whole, "assess_risk", "population", "a table or a whole number of persons", population)
+        require(whole, "assess_risk", "population", "a table or a whole number of people", population)
         size = float(population)
         if size < groups.records:
             raise InvalidParameterError(
@@ -293,7 +293,7 @@ def _numbers(table: pa.Table, name: str) -> Floats:
     refuse_columns(table, [name])
     column = table[name]
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
-        raise SchemaError(f"Column {name!r} holds no numbers, so it cannot be the sampling weights.")
+        raise SchemaError(f"Column {name!r} does not contain numbers, so it cannot be the sampling weights.")
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy())
 
 
@@ -301,12 +301,12 @@ def _households(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     refuse_columns(table, [name])
     column = table[name]
     if column.null_count:
-        raise SchemaError(f"Column {name!r} lacks a household in {column.null_count:,} rows; give every record one.")
+        raise SchemaError(f"Column {name!r} has {column.null_count:,} rows without a household; give every record one.")
     return np.asarray(column.dictionary_encode().unify_dictionaries().combine_chunks().indices, dtype=np.int64)
 
 
 def _riskiest(groups: RecordGroups, special: SpecialUniques) -> tuple[RiskyRecord, ...]:
-    """Find the records that can be taken for the fewest, and among these the ones that are most special."""
+    """Find the records that match the fewest others and, among these, the most special ones."""
     candidates = groups.candidates[groups.grouped.labels]
     most = min(RISKIEST, len(candidates))
     near = np.flatnonzero(candidates <= np.partition(candidates, most - 1)[most - 1])

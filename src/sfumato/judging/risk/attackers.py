@@ -1,7 +1,7 @@
 r"""Prosecutor, journalist and marketer: what three adversaries achieve who know the quasi-identifiers.
 
-A group of $f$ records in the table has $F$ persons in the population. The prosecutor knows that a person is in
-the table, the journalist does not, and the marketer wants many persons rather than one [1]_.
+A group of $f$ records in the table has $F$ people in the population. The prosecutor knows that a person is in
+the table, the journalist does not, and the marketer wants many people rather than one [1]_.
 
 References
 ----------
@@ -22,7 +22,7 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.validation import is_number, require
 
 Sizes: TypeAlias = npt.NDArray[np.integer] | npt.NDArray[np.floating]
-DEFAULT_THRESHOLD = 1 / 11  # what EMA and Health Canada write as 0.09
+DEFAULT_THRESHOLD = 1 / 11  # EMA and Health Canada write 0.09
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +32,11 @@ class AttackerRisk:
     Parameters
     ----------
     attacker : prosecutor, journalist or marketer.
-    records : how many records there are.
-    threshold : the chance that a record should not pass.
-    records_above : how many records pass it; None for the marketer, who has no single person in mind.
-    highest : the greatest chance that a record is matched with its person; None for the marketer.
-    average : the share of all records that can be expected to be matched with their persons.
+    records : the number of records.
+    threshold : the risk that a record should not exceed.
+    records_above : the number of records that exceed it; None for the marketer, who has no single person in mind.
+    highest : the highest chance that a record is matched with its person; None for the marketer.
+    average : the expected share of records that are matched with their person.
     """
 
     attacker: str
@@ -48,7 +48,7 @@ class AttackerRisk:
 
     @property
     def share_above(self) -> float | None:
-        """The share of records whose chance passes the threshold."""
+        """The share of records whose risk exceeds the threshold."""
         return None if self.records_above is None else self.records_above / self.records
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,15 +57,15 @@ class AttackerRisk:
 
 
 def prosecutor(sizes: Sizes, *, threshold: float = DEFAULT_THRESHOLD, candidates: Sizes | None = None) -> AttackerRisk:
-    r"""Measure the risk by an adversary who knows that the person is in the table.
+    r"""Measure the risk from an adversary who knows that the person is in the table.
 
-    In a group of $f$ records the chance is $1/f$, so on average it is the number of groups over that of records.
+    In a group of $f$ records the risk is $1/f$, so on average it is the number of groups over the number of records.
 
     Parameters
     ----------
-    sizes : how many records every group has.
-    threshold : the chance that a record should not pass.
-    candidates : how many records those of a group can be taken for, where that is more than the group.
+    sizes : the number of records of every group.
+    threshold : the risk that a record should not exceed.
+    candidates : the number of records that those of a group may be, if that is more than the group.
 
     Examples
     --------
@@ -78,17 +78,17 @@ def prosecutor(sizes: Sizes, *, threshold: float = DEFAULT_THRESHOLD, candidates
 
 
 def journalist(sizes: Sizes, population: Sizes, *, threshold: float = DEFAULT_THRESHOLD) -> AttackerRisk:
-    r"""Measure the risk by an adversary who knows the population, but not who of it is in the table.
+    r"""Measure the risk from an adversary who knows the population, but not who is in the table.
 
-    With $J$ groups and $n$ records the chance is $1/F$, and on average
+    With $J$ groups and $n$ records the risk is $1/F$, and on average
     $\max\bigl(J / \sum_j F_j,\ \frac{1}{n} \sum_j f_j / F_j\bigr)$: the adversary starts from the table or from the
     population, whichever is better.
 
     Parameters
     ----------
-    sizes : how many records every group has.
-    population : how many persons of the population have the cells of every group, counted or estimated.
-    threshold : the chance that a record should not pass.
+    sizes : the number of records of every group.
+    population : the number of people in the population with the cells of every group, counted or estimated.
+    threshold : the risk that a record should not exceed.
 
     Examples
     --------
@@ -102,9 +102,9 @@ def journalist(sizes: Sizes, population: Sizes, *, threshold: float = DEFAULT_TH
 
 
 def marketer(sizes: Sizes, population: Sizes | None = None, *, threshold: float = DEFAULT_THRESHOLD) -> AttackerRisk:
-    r"""Measure the share of records that an adversary matches who matches all of them: $\frac{1}{n} \sum_j f_j / F_j$.
+    r"""Measure the share of records that an adversary who matches them all gets right: $\frac{1}{n} \sum_j f_j / F_j$.
 
-    Without a population the table is taken for it, which is the worst case.
+    Without a population the table stands in for it, which is the worst case.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def marketer(sizes: Sizes, population: Sizes | None = None, *, threshold: float 
 
 
 def least_size(threshold: float) -> int:
-    """Return the smallest group whose risk does not pass a threshold.
+    """Return the smallest group whose risk does not exceed a threshold.
 
     >>> least_size(1 / 11), least_size(0.09)
     (11, 12)
@@ -140,12 +140,12 @@ def least_size(threshold: float) -> int:
 
 
 def refuse_small_population(sizes: Sizes, population: Sizes) -> None:
-    """Refuse a population that has fewer persons than the table has records in some group."""
+    """Refuse a population that has fewer people than the table has records in some group."""
     lacking = int(np.count_nonzero(population < sizes))
     if lacking:
         raise InvalidParameterError(
             f"The population has fewer records than the table in {lacking:,} of {len(sizes):,} groups; "
-            "it must hold the table's own persons, recoded as the table is."
+            f"it must contain the people of the table, recoded as the table is."
         )
 
 
@@ -162,4 +162,4 @@ def _measured(attacker: str, sizes: Sizes, risks: Sizes, threshold: float, avera
 
 
 def _check_threshold(threshold: float) -> None:
-    require(is_number(threshold) and 0 < threshold <= 1, "assess_risk", "threshold", "a chance in (0, 1]", threshold)
+    require(is_number(threshold) and 0 < threshold <= 1, "assess_risk", "threshold", "a number in (0, 1]", threshold)

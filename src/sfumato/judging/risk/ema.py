@@ -22,13 +22,13 @@ LIMITS = (
 def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
     """Judge a table by the threshold 0.09 that EMA and Health Canada recommend [1]_ [2]_.
 
-    0.09 is 1/11 = 0.0909... rounded: groups of at least 11 records are meant. Taken literally, a chance of at most
-    0.09 would ask for 12. Groups of 11 pass here.
+    0.09 is 1/11 = 0.0909... rounded: groups of at least 11 records are meant. Taken literally, a risk of at most
+    0.09 would require 12. Groups of 11 pass here.
 
     Parameters
     ----------
     risk : the assessment of the table.
-    strict : judge the record at highest risk, as for public release; otherwise the average alone.
+    strict : judge the record at highest risk, as for public release; otherwise only the average.
 
     References
     ----------
@@ -50,7 +50,7 @@ def _highest(risk: Risk, *, strict: bool) -> Finding:
     return Finding(
         name="highest risk",
         passed=smallest >= LEAST_GROUP if strict else None,
-        sentence=f"{small:,} of {risk.records:,} records are in groups of fewer than {LEAST_GROUP}, the smallest group "
+        sentence=f"{small:,} of {risk.records:,} records are in groups of fewer than {LEAST_GROUP}; the smallest group "
         f"has {smallest:,}; EMA and Health Canada write {WRITTEN} and mean 1/{LEAST_GROUP}, so groups of at least "
         f"{LEAST_GROUP}.",
         figures={
@@ -72,7 +72,7 @@ def _average(risk: Risk) -> Finding:
     return Finding(
         name="average risk",
         passed=average <= EXACT,
-        sentence=f"The average chance to find a record is {average:.4f}; 1/{LEAST_GROUP} is {EXACT:.4f}.",
+        sentence=f"The average chance of finding a record is {average:.4f}; 1/{LEAST_GROUP} is {EXACT:.4f}.",
         figures={"average_risk": average, "threshold_exact": EXACT},
         columns=risk.quasi,
     )

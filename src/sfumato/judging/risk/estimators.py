@@ -1,7 +1,7 @@
-r"""Estimators of how many persons are unique in a population, from the groups of a sample.
+r"""Estimate how many people are unique in a population, from the groups of a sample.
 
 Of $n$ sampled records, $c_i$ groups have $i$ records, $u = \sum_i c_i$ groups in all; the population has $N$
-persons, $f = n / N$. Each function gives a number, or None where its equations have no solution in range.
+people, $f = n / N$. Each function returns a number, or None if its equations have no solution in range.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.validation import is_number, is_whole, require
 
 Floats = npt.NDArray[np.float64]
-RESIDUAL = 1e-6  # what may be left of an equation that counts as solved, as a share of its sides
+RESIDUAL = 1e-6  # the largest residual of a solved equation, relative to its sides
 LARGEST_LOGIT = 16.0
 
 
 @dataclass(frozen=True, eq=False)
 class PopulationSample:
-    """How many groups of every size a sample has, and how large the population is."""
+    """The number of groups of every size in a sample, and the size of the population."""
 
     sizes: Floats
     counts: Floats
@@ -38,7 +38,7 @@ class PopulationSample:
         (12, 7, 0.1)
         """
         require(len(sizes) > 0, "PopulationSample", "sizes", "a list of at least one group", list(sizes))
-        require(is_number(population), "PopulationSample", "population", "a number of persons", population)
+        require(is_number(population), "PopulationSample", "population", "a number of people", population)
         if population < sizes.sum():
             raise InvalidParameterError(
                 f"The population of {population:,.15g} is smaller than its sample of {int(sizes.sum()):,} records."
@@ -74,8 +74,8 @@ class PopulationSample:
 def zayatz(sample: PopulationSample) -> float:
     r"""Estimate population uniques by Zayatz [1]_: $c_1 P / f$ with the chance $P$ that a sample unique is one.
 
-    The groups of the population are taken to be sized as those of the sample, so that, with the hypergeometric
-    chance $h(1; N, i, n)$ that one of $i$ persons is sampled,
+    The groups of the population are assumed to have sizes like those of the sample, so that, with the hypergeometric
+    probability $h(1; N, i, n)$ that one of $i$ people is sampled,
     $P = c_1\,h(1; N, 1, n) / \sum_i c_i\,h(1; N, i, n)$.
 
     References
@@ -103,12 +103,12 @@ def pitman(sample: PopulationSample) -> float | None:
     r"""Estimate population uniques by Pitman's sampling formula [1]_.
 
     The estimate is $\Gamma(\theta+1) / \Gamma(\theta+\alpha) \cdot N^\alpha$, where $\theta > -\alpha$ and
-    $0 \le \alpha < 1$ have the greatest likelihood:
+    $0 \le \alpha < 1$ maximize the likelihood:
 
     $$\sum_{i=1}^{u-1} \frac{1}{\theta+i\alpha} = \sum_{i=1}^{n-1} \frac{1}{\theta+i}, \qquad
     \sum_{i=1}^{u-1} \frac{i}{\theta+i\alpha} = \sum_{j \ge 2} c_j \sum_{i=1}^{j-1} \frac{1}{i-\alpha} .$$
 
-    The sums are written with digamma functions. Where the likelihood falls in $\alpha$ from 0 on, $\alpha$ is 0
+    The sums are computed with digamma functions. If the likelihood decreases in $\alpha$ from 0, $\alpha$ is 0
     (Ewens' formula), and the estimate is $\theta$.
 
     References
@@ -140,7 +140,7 @@ def pitman(sample: PopulationSample) -> float | None:
 
 
 def _ewens(sample: PopulationSample) -> float | None:
-    """Return the theta of greatest likelihood for alpha 0; None if it is beyond what can be computed."""
+    """Return the maximum-likelihood theta for alpha 0; None if it is too large to compute."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 
@@ -154,7 +154,7 @@ def _ewens(sample: PopulationSample) -> float | None:
 
 
 def _falls_in_alpha(sample: PopulationSample, theta: float) -> bool:
-    """Return whether the likelihood falls in alpha from 0 on."""
+    """Return whether the likelihood decreases in alpha from 0."""
     from scipy.special import digamma
 
     within = sample.counts @ (digamma(sample.sizes) - digamma(1))
@@ -167,7 +167,7 @@ def _pitman_parameters(point: Floats) -> tuple[float, float]:
 
 
 def _pitman_starts(sample: PopulationSample, limit: float | None) -> list[tuple[float, float]]:
-    """Start where moments of the first two counts lead, near the limit of alpha 0, and at six other places."""
+    """Yield the moment estimate from the first two counts, a point near alpha 0, and six other starts."""
     n, u, ones, twos = sample.records, sample.groups, sample.uniques, sample.having(2)
     places = [] if limit is None else [(limit, 0.02), (limit, 0.1)]
     places += [(share * u, alpha) for alpha in (0.1, 0.5, 0.9) for share in (0.1, 1.0)]
@@ -184,9 +184,9 @@ def _pitman_starts(sample: PopulationSample, limit: float | None) -> list[tuple[
 def snb(sample: PopulationSample) -> float | None:
     r"""Estimate population uniques by the slide negative binomial model [1]_: $K b^a$.
 
-    The $K$ groups of the population have one person more than a negative binomial number with parameters
-    $a > 0$ and $0 < b < 1$. $K$ is estimated by Haas and Stokes [2]_, $a$ and $b$ such that the expected numbers of
-    sample groups of one and of two records are those that were found; see `snb_expectations`.
+    The $K$ groups of the population have one person more than a negative binomial variable with parameters
+    $a > 0$ and $0 < b < 1$. $K$ is estimated by Haas and Stokes [2]_, $a$ and $b$ so that the expected numbers of
+    sample groups of one and of two records equal the observed ones; see `snb_expectations`.
 
     References
     ----------
@@ -242,17 +242,17 @@ def _haas_stokes(sample: PopulationSample) -> float:
 
 
 def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
-    r"""Return from how many records on a group of the sample has at least k persons in the population.
+    r"""Return the size from which a group of the sample has at least k people in the population.
 
-    The number of sampled records of a group of $k$ persons is taken to be Poisson with mean $f k$. If a group has
+    The number of sampled records of a group of $k$ people is assumed to be Poisson with mean $f k$. If a group has
     more than $c^*$ records, the smallest number whose distribution function reaches $1 - \alpha$, then fewer than
-    $k$ persons are rejected at the level $\alpha$. A group of $k$ records needs no test.
+    $k$ people are rejected at level $\alpha$. A group of $k$ records needs no test.
 
     Parameters
     ----------
-    k : how many persons of the population shall have the cells of every group.
+    k : the number of people in the population that should have the cells of every group.
     fraction : the sampling fraction, in (0, 1].
-    alpha : the chance of an error that is accepted, in (0, 1).
+    alpha : the accepted probability of an error, in (0, 1).
 
     Examples
     --------
@@ -261,14 +261,14 @@ def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
     """
     require(is_whole(k) and k >= 1, "poisson_least_size", "k", "a whole number of at least 1", k)
     check_fraction("poisson_least_size", fraction)
-    require(is_number(alpha) and 0 < alpha < 1, "poisson_least_size", "alpha", "a chance in (0, 1)", alpha)
+    require(is_number(alpha) and 0 < alpha < 1, "poisson_least_size", "alpha", "a probability in (0, 1)", alpha)
     from scipy.stats import poisson
 
     return min(int(poisson.ppf(1 - alpha, fraction * k)) + 1, k)
 
 
 def check_fraction(owner: str, fraction: float) -> None:
-    """Refuse a sampling fraction that is none."""
+    """Refuse an invalid sampling fraction."""
     require(is_number(fraction) and 0 < fraction <= 1, owner, "fraction", "a sampling fraction in (0, 1]", fraction)
 
 

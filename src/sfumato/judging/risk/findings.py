@@ -1,4 +1,4 @@
-"""Findings: what a rule asks for, whether it is met, and the figures that show it; never a single score."""
+"""Findings: what a rule requires, whether it is met, and the figures that show it; never a single score."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Figure: TypeAlias = int | float | str | None
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One question that a rule asks, answered.
+    """One question of a rule, answered.
 
     Parameters
     ----------
     name : the question, in a few words.
-    passed : whether the table meets it; None where the table alone cannot tell.
+    passed : whether the table passes; None if the table alone cannot show it.
     sentence : what was found.
     figures : the evidence, by name; counts, shares and risks, never a cell value.
     columns : the columns concerned.
@@ -32,7 +32,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """Yes, no or open, in a word."""
+        """Passed, not passed or open, in a word."""
         return {True: "passed", False: "NOT PASSED", None: "open"}[self.passed]
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Judgment:
     preset : the short name of the rule.
     title : its name.
     findings : one per question.
-    limits : what the rule asks for that no program can judge.
+    limits : what the rule requires that no program can judge.
     """
 
     preset: str
@@ -59,12 +59,12 @@ class Judgment:
 
     @property
     def failed(self) -> tuple[Finding, ...]:
-        """What the table does not meet."""
+        """The findings that the table does not pass."""
         return tuple(finding for finding in self.findings if finding.passed is False)
 
     @property
     def open(self) -> tuple[Finding, ...]:
-        """What somebody has to decide who knows more than the table tells."""
+        """The findings that a person has to decide who knows more than the table shows."""
         return tuple(finding for finding in self.findings if finding.passed is None)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The safe harbor of the HIPAA privacy rule: 18 identifiers that must not be in a table, and what stands for them."""
+"""The safe harbor of the HIPAA privacy rule: 18 identifiers that must not be in a table, and what replaces them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ BIRTHS = {"birth", "born", "dob", "yob", "geburt", "naissance", "nacimiento", "å
 DATE_PARTS = {"month", "day"}
 MONTHS = r"^[0-9]{4}-[0-9]{2}$"
 LIMITS = (
-    "The safe harbor also asks that you have no actual knowledge that the rest could identify a person; no program can "
-    "judge that. Columns are judged by name and looks, so one that is named for something else can be missed."
+    "The safe harbor also requires that you have no actual knowledge that the rest could identify a person; no program "
+    "can judge that. Columns are judged by name and format, so a column with a misleading name can be missed."
 )
 
 
@@ -43,9 +43,9 @@ def judge_hipaa(
     Parameters
     ----------
     table : the table, canonical, with all its columns.
-    zip3_population : how many people live in the ZIP codes that begin with three digits, by these digits. The rule
+    zip3_population : the number of people in the ZIP codes that begin with three digits, by these digits. The rule
         refers to the current census, so no list is built in; without one, three digits remain an open question.
-    as_of : the day on which ages are told from years of birth; today if not given.
+    as_of : the day for which ages are computed from years of birth; by default today.
 
     References
     ----------
@@ -63,16 +63,16 @@ def judge_hipaa(
             findings += [_dates(profiles), _ages(profiles, today)]
         else:
             findings.append(_finding(f"({each.letter}) {each.title}", mine))
-    knowledge = "Whether you know that the rest could identify a person, only you can say."
+    knowledge = "Only you can say whether you know that the rest could identify a person."
     findings.append(Finding(name="no actual knowledge", passed=None, sentence=knowledge))
     return Judgment(preset="hipaa", title="HIPAA safe harbor", findings=tuple(findings), limits=LIMITS)
 
 
 def _finding(name: str, mine: Iterable[Evidence]) -> Finding:
-    """Sum up what was found of one identifier."""
+    """Summarize the findings about one identifier."""
     found = sorted(mine, key=lambda one: not one.certain)
     if not found:
-        return Finding(name=name, passed=True, sentence="No column seems to hold any.", figures={"columns": 0})
+        return Finding(name=name, passed=True, sentence="No column seems to contain any.", figures={"columns": 0})
     sentence = "; ".join(f"column {one.column!r}: {one.why}" for one in found)
     return Finding(
         name=name,
@@ -92,7 +92,7 @@ def _places(mine: list[Evidence], profiles: Iterable[Profile], people: Mapping[s
 
 
 def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable[Evidence]:
-    """Judge a column of ZIP codes: three digits may stay where enough people live, otherwise 000."""
+    """Judge a column of ZIP codes: three digits may stay if enough people live there, otherwise 000."""
     shown = [text.strip() for text in texts(column.values).to_pylist()]
     counts = column.counts[:-1]
     three = np.array([bool(re.fullmatch(r"[0-9]{3}\**", text)) for text in shown])
@@ -103,7 +103,7 @@ def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable
     asked = np.array([keep and not text.startswith("000") for keep, text in zip(three, shown, strict=True)])
     if people is None:
         if asked.any():
-            why = f"3 digits may stay only where more than {LEAST_PEOPLE:,} people live; give zip3_population to check"
+            why = f"3 digits may stay only if more than {LEAST_PEOPLE:,} live there; give zip3_population to check"
             yield Evidence("B", column.name, why, certain=False)
         return
     small = np.array([people.get(text[:3], 0) <= LEAST_PEOPLE for text in shown])
@@ -118,9 +118,9 @@ def _dates(profiles: Iterable[Profile]) -> Finding:
     for column in profiles:
         said = hint(column.name)
         if column.kind in {CellKind.DATE, CellKind.MOMENT}:
-            found.append(Evidence("C", column.name, f"it holds {column.kind}", certain=True))
+            found.append(Evidence("C", column.name, f"it contains {column.kind}", certain=True))
         elif column.kind is CellKind.TEXT and _finer_than_year(column):
-            found.append(Evidence("C", column.name, "it tells more of a date than the year", certain=True))
+            found.append(Evidence("C", column.name, "it shows more of a date than the year", certain=True))
         elif said is not None and said.word in DATE_PARTS:
             found.append(
                 Evidence("C", column.name, f"its name contains {said.word!r}, a part of a date", certain=False)
@@ -153,13 +153,13 @@ def _ages(profiles: Iterable[Profile], today: date) -> Finding:
         elif any(word in column.name.casefold() for word in BIRTHS):
             old = int(column.counts[:-1][_years(column) < today.year - OLDEST].sum())
             if old:
-                why = f"{old:,} rows tell a year of birth that tells of an age over {OLDEST}"
+                why = f"{old:,} rows show a year of birth that implies an age over {OLDEST}"
                 found.append(Evidence("C", column.name, why, certain=True))
     return _finding(f"(C) ages over {OLDEST}", found)
 
 
 def _age_evidence(column: Profile) -> Iterable[Evidence]:
-    """Judge a column of ages: those over 89 may only be told together, as 90 or older."""
+    """Judge a column of ages: those over 89 may only be published together, as 90 or older."""
     tops, spans = _greatest_ages(column)
     older = (tops > OLDEST) & (tops < inf)
     top_code = older & ~spans & (tops == OLDEST + 1)
@@ -167,14 +167,14 @@ def _age_evidence(column: Profile) -> Iterable[Evidence]:
     if not rows:
         return
     if (older & ~spans & ~top_code).any() or np.count_nonzero(older) > 1:
-        yield Evidence("C", column.name, f"{rows:,} rows tell ages over {OLDEST}", certain=True)
+        yield Evidence("C", column.name, f"{rows:,} rows show ages over {OLDEST}", certain=True)
     else:
-        why = f"{rows:,} rows tell one age or interval over {OLDEST}, which must stand for all who are older"
+        why = f"{rows:,} rows show one age or interval over {OLDEST}, which must stand for everybody older"
         yield Evidence("C", column.name, why, certain=False)
 
 
 def _greatest_ages(column: Profile) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return the greatest age that each distinct value allows, infinite if open to the top, and which are intervals."""
+    """Return the highest age that each distinct value allows, infinite if unbounded, and which are intervals."""
     if column.kind in {CellKind.WHOLE, CellKind.REAL}:
         ages = np.asarray(column.values.cast(pa.float64()).to_numpy(zero_copy_only=False))
         return ages, np.zeros(len(ages), dtype=np.bool_)
@@ -191,7 +191,7 @@ def _top(label: Label) -> float:
 
 
 def _years(column: Profile) -> npt.NDArray[np.float64]:
-    """Return the year that every distinct value tells; infinite where it tells none."""
+    """Return the year that every distinct value shows; infinite if it shows none."""
     if column.kind in {CellKind.DATE, CellKind.MOMENT}:
         return np.asarray(pc.year(column.values).to_numpy(zero_copy_only=False), dtype=np.float64)
     if column.kind is CellKind.WHOLE:

@@ -1,4 +1,4 @@
-"""Which of the 18 identifiers of the HIPAA safe harbor a column seems to hold, by its name and by its values."""
+"""Which of the 18 identifiers of the HIPAA safe harbor a column seems to contain, by its name and its values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LABELS = {"name", "nom", "nombre", "\u540d\u79f0"}
 
 @dataclass(frozen=True, kw_only=True)
 class Identifier:
-    """One of the 18 identifiers: the words of column names that point to it, and what its values look like."""
+    """One of the 18 identifiers: the words of column names that suggest it, and the format of its values."""
 
     letter: str
     title: str
@@ -31,7 +31,7 @@ class Identifier:
     looks: tuple[str, ...] = ()
 
 
-# The words are those of sfumato.inspection.names; a word for an identifier that is in no list counts under (R).
+# The words are those of sfumato.inspection.names; a word for an identifier that is in no list counts as (R).
 IDENTIFIERS = (
     Identifier(
         letter="A",
@@ -112,7 +112,7 @@ IDENTIFIERS = (
 
 
 class Evidence(NamedTuple):
-    """Why a column seems to hold an identifier; `certain` is false where it may only hold one."""
+    """Why a column seems to contain an identifier; `certain` is false if it only may contain one."""
 
     letter: str
     column: str
@@ -121,18 +121,18 @@ class Evidence(NamedTuple):
 
 
 def evidence(columns: Iterable[Profile]) -> tuple[Evidence, ...]:
-    """Look for identifiers in columns, dates and ages apart."""
+    """Look for identifiers in columns, except dates and ages."""
     return tuple(found for column in columns for found in _column_evidence(column))
 
 
 def telling_columns(table: pa.Table) -> tuple[str, ...]:
-    """List the columns that seem to name persons, places apart."""
+    """Return the columns that seem to identify people, except places."""
     found = (each.column for each in evidence(shown_profiles(table)) if each.certain and each.letter != "B")
     return tuple(dict.fromkeys(found))
 
 
 def shown_profiles(table: pa.Table) -> Iterator[Profile]:
-    """Profile the columns that hold anything but missing and suppressed cells."""
+    """Profile the columns that contain anything but missing and suppressed cells."""
     for name in table.column_names:
         column = profile(name, table[name])
         if column.distinct and not _all_suppressed(column):
@@ -157,7 +157,7 @@ def _column_evidence(column: Profile) -> Iterator[Evidence]:
     if letters:
         return
     if free_text(Clues(column, said)):
-        yield Evidence("A", column.name, "free text may name persons", certain=False)
+        yield Evidence("A", column.name, "free text may name people", certain=False)
         return
     role, reasons = propose_role(column, said)
     if role is Role.IDENTIFIER:
@@ -184,7 +184,7 @@ def _by_looks(column: Profile) -> Iterator[tuple[str, str]]:
     if found is not None:
         pattern, part = found
         letters = [each.letter for each in IDENTIFIERS if pattern.looks_like in each.looks]
-        yield (letters or ["R"])[0], f"{int(part * 100)} % of its distinct values look like {pattern.looks_like}"
+        yield (letters or ["R"])[0], f"{int(part * 100)}% of its distinct values look like {pattern.looks_like}"
 
 
 @cache

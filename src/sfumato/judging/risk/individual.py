@@ -1,7 +1,7 @@
-r"""The risk of single records: what sampling weights tell of the population, households, expected matches.
+r"""The risk of single records: sampling weights, households, expected matches.
 
-A group of $f$ records stands for $\hat F$ persons, the sum of its sampling weights. How many persons it really has is
-negative binomial given $f$, so the risk of a record is the expectation of $1/F$ [1]_.
+A group of $f$ records represents $\hat F$ people, the sum of its sampling weights. The number of people that it
+really has is negative binomial given $f$, so the risk of a record is the expectation of $1/F$ [1]_.
 
 References
 ----------
@@ -21,21 +21,21 @@ from sfumato.exceptions import SchemaError
 from sfumato.judging.risk.attackers import Sizes, refuse_small_population
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-NEARLY_ALL = 1e-4  # closer to a full count the closed forms lose digits, and their series does not
+NEARLY_ALL = 1e-4  # closer to a full count the closed forms lose digits, but their series does not
 LARGE = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndividualRisk:
-    """The risk of single records, summed up.
+    """A summary of the risk of single records.
 
     Parameters
     ----------
-    expected : how many records can be expected to be matched with their persons.
-    highest, average : the greatest and the average risk of a record.
-    records_above : how many records pass the threshold.
-    household_highest, household_average : the same for the chance that a record or another one of its household is
-        matched; None where no household is known.
+    expected : the expected number of records that are matched with their person.
+    highest, average : the highest and the average risk of a record.
+    records_above : the number of records that exceed the threshold.
+    household_highest, household_average : the same for the probability that a record or another one of its household
+        is matched; None if no household is known.
     """
 
     expected: float
@@ -55,12 +55,12 @@ def individual_risk(sizes: Sizes, population: Sizes) -> Floats:
 
     With $p = f / \hat F$ and $q = 1 - p$ it is $\frac{p}{q} \ln \frac{1}{p}$ for $f = 1$,
     $\frac{p}{q} - \bigl(\frac{p}{q}\bigr)^2 \ln \frac{1}{p}$ for $f = 2$ and about $p / (f - q)$ above, which is a
-    little too much rather than too little. Where the table holds everybody it is $1/f$.
+    little too much rather than too little. If the table contains everybody it is $1/f$.
 
     Parameters
     ----------
-    sizes : how many records every group has.
-    population : how many persons every group stands for: the sum of its records' weights.
+    sizes : the number of records of every group.
+    population : the number of people that every group represents: the sum of the weights of its records.
 
     Examples
     --------
@@ -80,12 +80,12 @@ def individual_risk(sizes: Sizes, population: Sizes) -> Floats:
 
 
 def household_risk(risks: Floats, households: npt.NDArray[np.integer]) -> Floats:
-    r"""Return for every record the chance that it or another one of its household is matched: $1 - \prod_i (1 - r_i)$.
+    r"""Return for every record the chance that it or another of its household is matched: $1 - \prod_i (1 - r_i)$.
 
     Parameters
     ----------
     risks : the risk of every record.
-    households : the number of every record's household, from 0 on.
+    households : the number of every record's household, from 0.
 
     Examples
     --------
@@ -98,10 +98,10 @@ def household_risk(risks: Floats, households: npt.NDArray[np.integer]) -> Floats
 
 
 def check_weights(name: str, weights: Floats) -> None:
-    """Refuse sampling weights that cannot be: missing ones, and records that stand for less than themselves."""
+    """Refuse impossible sampling weights: missing ones, and those below 1."""
     absent = int(np.count_nonzero(~np.isfinite(weights)))
     if absent:
-        raise SchemaError(f"Column {name!r} lacks a sampling weight in {absent:,} rows; give every record one.")
+        raise SchemaError(f"Column {name!r} has {absent:,} rows without a sampling weight; give every record one.")
     small = int(np.count_nonzero(weights < 1))
     if small:
-        raise SchemaError(f"Column {name!r} has weights below 1 in {small:,} rows; a record stands for one or more.")
+        raise SchemaError(f"Column {name!r} has weights below 1 in {small:,} rows; a record stands for at least 1.")

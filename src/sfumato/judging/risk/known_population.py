@@ -1,4 +1,4 @@
-"""How many persons of a known population have the cells of every group."""
+"""The number of people in a known population who have the cells of every group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sfumato.schema.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class KnownPopulation:
-    """A known population: how many persons it has, how many have the cells of every group, how many are unique."""
+    """A known population: its size, the number of people with the cells of every group, and of unique people."""
 
     size: int
     by_group: Counts
@@ -28,16 +28,16 @@ class KnownPopulation:
 
 
 def count_persons(groups: RecordGroups, population: pa.Table, schema: Schema) -> KnownPopulation:
-    """Count the persons of every group: those with equal cells, or else those whom the cells cover.
+    """Count the people of every group: those with equal cells, or else those whom the cells cover.
 
-    Cells are equal where the population is recoded as the table is. Where it is not, a generalized cell stands for
-    all values that it covers, and a person is unique who is the only one whom a group covers.
+    Cells are equal if the population is recoded like the table. If it is not, a generalized cell represents all
+    values that it covers, and a person is unique if nobody else is covered by the same group.
     """
     everybody = RecordGroups.read(population, schema, what="population")
     if everybody.records < groups.records:
         raise InvalidParameterError(
             f"The population has {everybody.records:,} records, fewer than the table's {groups.records:,}; "
-            "it must hold the table's own persons."
+            "it must contain the people of the table."
         )
     equal = groups.counted_in(everybody)
     if (equal >= groups.sizes).all():

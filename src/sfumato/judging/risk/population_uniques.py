@@ -1,4 +1,4 @@
-"""How many persons are unique in the population: estimated from a sample, by a stated rule and with a stated reason."""
+"""How many people are unique in the population: estimated from a sample, by a stated rule and for a stated reason."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class PopulationUniques:
-    """How many persons are unique in the population, counted or estimated.
+    """The number of people who are unique in the population, counted or estimated.
 
     Parameters
     ----------
     method : how the number was found: counted, none, zayatz, pitman or snb.
-    reason : why by this method.
+    reason : the reason for this method.
     estimated : whether it is an estimate.
-    sample_uniques : how many records are unique in the table.
-    population : how many persons the population has.
+    sample_uniques : the number of records that are unique in the table.
+    population : the number of people in the population.
     fraction : the sampling fraction.
-    uniques : how many persons are unique in the population.
-    true_uniques : the share of the sample's uniques that are unique in the population, too.
-    capped : whether the estimate was out of what is possible, and was brought to its limit.
-    estimates : what every estimator that was tried gave; None where its equations have no solution.
+    uniques : the number of people who are unique in the population.
+    true_uniques : the share of the sample's uniques that are also unique in the population.
+    capped : whether the estimate was impossible and was moved to the nearest possible number.
+    estimates : the result of every estimator tried; None if its equations have no solution.
     """
 
     method: str
@@ -57,14 +57,14 @@ class PopulationUniques:
 
 @dataclass(frozen=True, kw_only=True)
 class KMapTest:
-    """Which records can be said to share their cells with at least k persons of the population.
+    """Which records can be shown to share their cells with at least k people of the population.
 
     Parameters
     ----------
-    k : how many persons.
-    alpha : the chance of an error that is accepted, for every group.
-    least_size : from how many records on a group is said to have them.
-    records_below : how many records are in smaller groups.
+    k : the number of people.
+    alpha : the accepted probability of an error, for every group.
+    least_size : the size from which a group is shown to have them.
+    records_below : the number of records in smaller groups.
     """
 
     k: int
@@ -78,7 +78,7 @@ class KMapTest:
 
 
 def k_map_test(sizes: npt.NDArray[np.integer], k: int, fraction: float, *, alpha: float = ALPHA) -> KMapTest:
-    """Test every group for at least k persons in the population; see `poisson_least_size`.
+    """Test every group for at least k people in the population; see `poisson_least_size`.
 
     >>> k_map_test(np.array([1, 2, 5]), 5, 0.1).records_below
     3
@@ -88,17 +88,17 @@ def k_map_test(sizes: npt.NDArray[np.integer], k: int, fraction: float, *, alpha
 
 
 def population_uniques(sizes: npt.NDArray[np.integer], population: float) -> PopulationUniques:
-    r"""Estimate how many persons are unique in the population, by the decision rule of Dankar et al. [1]_.
+    r"""Estimate how many people are unique in the population, by the decision rule of Dankar et al. [1]_.
 
-    If at most a tenth of the population is sampled, Pitman's estimate is taken, otherwise the smaller one of
-    Zayatz's and of the slide negative binomial model. An estimator without solution is replaced by Zayatz's, and
-    `reason` says so. With $c_1$ sample uniques among $n$ of $N$ persons, at least $c_1 - (N - n)$ and at most
-    $c_1 + (N - n)$ persons are unique: each of the others is, or ends, one uniqueness. Estimates are capped so.
+    If at most a tenth of the population is sampled, Pitman's estimate is used, otherwise the smaller of
+    Zayatz's and the slide negative binomial model's. An estimator without a solution is replaced by Zayatz's, and
+    `reason` says so. With $c_1$ sample uniques among $n$ of $N$ people, at least $c_1 - (N - n)$ and at most
+    $c_1 + (N - n)$ people are unique: each of the others adds or removes at most one. Estimates are capped to that.
 
     Parameters
     ----------
-    sizes : how many records every group of the sample has.
-    population : how many persons the population has.
+    sizes : the number of records of every group of the sample.
+    population : the number of people in the population.
 
     References
     ----------
@@ -133,11 +133,11 @@ def population_uniques(sizes: npt.NDArray[np.integer], population: float) -> Pop
 
 
 def counted_uniques(sizes: npt.NDArray[np.integer], persons: KnownPopulation) -> PopulationUniques:
-    """Return the unique persons of a population that is known.
+    """Return the unique people of a population that is known.
 
     Parameters
     ----------
-    sizes : how many records every group of the sample has.
+    sizes : the number of records of every group of the sample.
     persons : the population.
     """
     unique = sizes == 1
@@ -155,7 +155,7 @@ def counted_uniques(sizes: npt.NDArray[np.integer], persons: KnownPopulation) ->
 
 
 def _decide(sample: PopulationSample) -> tuple[str, str, dict[str, float | None]]:
-    """Choose an estimator; give its name, why it was chosen, and what every estimator tried gave."""
+    """Choose an estimator; return its name, the reason, and the result of every estimator tried."""
     if not sample.uniques:
         return "none", "no record is unique in the sample", {}
     estimates: dict[str, float | None] = {"zayatz": zayatz(sample)}
@@ -170,4 +170,4 @@ def _decide(sample: PopulationSample) -> tuple[str, str, dict[str, float | None]
     if estimates["snb"] is None:
         return "zayatz", f"{rule}, but the slide negative binomial equations have no solution in range", estimates
     smaller = min(("zayatz", "snb"), key=lambda name: estimates[name] or 0.0)
-    return smaller, f"{rule}, and it is the smaller one of two estimates", estimates
+    return smaller, f"{rule}, and it is the smaller of two estimates", estimates

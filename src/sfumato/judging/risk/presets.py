@@ -1,4 +1,4 @@
-"""Rules that many tables are judged by, each by its short name."""
+"""Rules that tables are commonly judged by, each with its short name."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ PRESETS: Mapping[str, Callable[[Risk], Judgment]] = {"ema": judge_ema, "hipaa": 
 def judge(risk: Risk, preset: str) -> Judgment:
     """Judge a table by one of the rules: ema, hipaa or wp216."""
     if preset not in PRESETS:
-        hint = did_you_mean(preset, PRESETS) or f"; there are {', '.join(PRESETS)}."
+        hint = did_you_mean(preset, PRESETS) or f"; choose one of {', '.join(PRESETS)}."
         raise InvalidParameterError(f"There is no preset {preset!r}{hint}")
     return PRESETS[preset](risk)

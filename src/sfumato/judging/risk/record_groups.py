@@ -23,7 +23,7 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 class GroupCells(NamedTuple):
-    """The codes of some groups in every column, and which of these cells are missing ones that may be anything."""
+    """The codes of some groups in every column, and which of these cells are missing and may be anything."""
 
     codes: Sequence[npt.NDArray[np.integer]]
     lost: Sequence[Flags]
@@ -33,8 +33,8 @@ class GroupCells(NamedTuple):
 class RecordGroups:
     """The records of one table in groups of equal cells.
 
-    `rows` are the numbers of the records in the table, counted from 0. Records whose quasi-identifiers are all
-    `*` are suppressed: they are counted, and belong to no group.
+    `rows` are the row numbers of the records in the table, counted from 0. Records whose quasi-identifiers are all
+    `*` are suppressed: they are counted but belong to no group.
     """
 
     columns: tuple[PublishedColumn, ...]
@@ -50,14 +50,14 @@ class RecordGroups:
         Parameters
         ----------
         table : the table, raw or published.
-        schema : says which columns are quasi-identifiers, and what a missing cell means.
-        what : what a refusal calls the table.
+        schema : the quasi-identifiers, and how missing cells are read.
+        what : the name of the table in error messages.
         """
         refuse_columns(table, schema.quasi, what=what)
         if not schema.quasi:
-            raise SchemaError("The schema names no quasi-identifier; risk is measured by what an adversary may know.")
+            raise SchemaError("The schema has no quasi-identifier; risk depends on what an adversary may know.")
         if not table.num_rows:
-            raise SchemaError(f"The {what} has no rows; there is nobody at risk.")
+            raise SchemaError(f"The {what} has no rows; there is nothing to assess.")
         found = (bucket_column(table.column_names, name) for name in schema.quasi)
         buckets = dict.fromkeys(column for column in found if column is not None)
         chosen = Schema(
@@ -67,7 +67,7 @@ class RecordGroups:
         stars = np.logical_and.reduce([column.starred() for column in shown.columns])
         rows = np.flatnonzero(~stars)
         if not len(rows):
-            raise SchemaError(f"All {table.num_rows:,} rows of the {what} are suppressed; there is nobody at risk.")
+            raise SchemaError(f"All {table.num_rows:,} rows of the {what} are suppressed; there is nothing to assess.")
         if len(rows) == table.num_rows:
             return cls(shown.columns, shown.grouped, rows, 0, Missing(schema.missing))
         columns = tuple(replace(column, codes=column.codes[rows]) for column in shown.columns)
@@ -76,7 +76,7 @@ class RecordGroups:
 
     @property
     def records(self) -> int:
-        """How many records there are, suppressed ones not counted."""
+        """The number of records, without suppressed ones."""
         return len(self.rows)
 
     @property
@@ -86,7 +86,7 @@ class RecordGroups:
 
     @property
     def sizes(self) -> Counts:
-        """How many records every group has."""
+        """The number of records of every group."""
         return self.grouped.counts
 
     @cached_property
@@ -101,7 +101,7 @@ class RecordGroups:
 
     @property
     def widths(self) -> list[int]:
-        """How many codes every column has."""
+        """The number of codes of every column."""
         return [len(column.texts) for column in self.columns]
 
     @cached_property
@@ -112,10 +112,10 @@ class RecordGroups:
 
     @cached_property
     def candidates(self) -> Counts:
-        """How many records every group's records can be taken for.
+        """The number of records that those of every group may be.
 
-        Under the policy own-value it is the size of the group. Under matches-all a missing cell may be
-        anything, so records of other groups can be meant, too.
+        Under the policy own-value it is the size of the group. Under matches-all a missing cell may be anything,
+        so records of other groups count as well.
         """
         if self.missing is Missing.OWN_VALUE or not any(flags.any() for flags in self.lost):
             return self.sizes
@@ -123,7 +123,7 @@ class RecordGroups:
         return _matching(mine, mine, self.sizes, self.widths)
 
     def united(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
-        """Unite groups that agree on some columns; give every group's union, and how many records each union has."""
+        """Merge groups that agree on some columns; return the new group of each, and the size of every new group."""
         grouped = group_columns([self.cells[j] for j in columns], [self.widths[j] for j in columns])
         if len(self.sizes) == self.records:
             return grouped.labels, grouped.counts
@@ -133,7 +133,7 @@ class RecordGroups:
     def counted_in(self, population: RecordGroups) -> Counts:
         """Count the records of a population that have, or under matches-all may have, the cells of every group.
 
-        The population must be recoded as this table is: cells are compared as texts.
+        The population must be recoded like this table: cells are compared as text.
         """
         cells, lost, widths = [], [], []
         for column, codes in zip(population.columns, population.cells, strict=True):
@@ -152,14 +152,14 @@ class RecordGroups:
 
 
 def refuse_columns(table: pa.Table, names: Sequence[str], *, what: str = "table") -> None:
-    """Refuse names of columns that a table lacks."""
+    """Refuse names of columns that are not in a table."""
     for name in names:
         if name not in table.column_names:
-            raise SchemaError(f"The {what} lacks column {name!r}{did_you_mean(name, table.column_names) or '.'}")
+            raise SchemaError(f"The {what} has no column {name!r}{did_you_mean(name, table.column_names) or '.'}")
 
 
 def check_largest(largest: int) -> None:
-    """Refuse a largest number of columns to take together that is none."""
+    """Refuse an invalid maximum number of columns to combine."""
     require(is_whole(largest) and largest >= 1, "assess_risk", "max_subset", "a whole number of at least 1", largest)
 
 
@@ -168,9 +168,9 @@ def _told_apart(cells: GroupCells) -> GroupCells:
 
 
 def _matching(mine: GroupCells, others: GroupCells, weights: Counts, widths: Sequence[int]) -> Counts:
-    """Sum the weights of all others that agree with each of mine wherever neither misses a cell.
+    """Sum the weights of all others that agree with each of mine wherever neither cell is missing.
 
-    Both are taken by their pattern of missing cells, so there are as many groupings as pairs of patterns.
+    Both are processed by their pattern of missing cells, so there are as many groupings as pairs of patterns.
     """
     totals = np.zeros(len(mine.codes[0]), dtype=np.int64)
     sources = patterns_of(others.lost)

@@ -1,4 +1,4 @@
-"""Distinction and separation: how far quasi-identifiers, alone and together, tell records apart."""
+"""Distinction and separation: how well quasi-identifiers, alone and combined, distinguish records."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sfumato.judging.risk.record_groups import RecordGroups, check_largest
 
 @dataclass(frozen=True, kw_only=True)
 class Separation:
-    """How far some quasi-identifiers tell records apart.
+    """How well some quasi-identifiers distinguish records.
 
     Parameters
     ----------
     quasi : the quasi-identifiers.
-    groups : how many groups of equal records they make.
-    unique_records : how many records agree with no other.
+    groups : the number of groups of equal records they form.
+    unique_records : the number of records that agree with no other record.
     distinction : groups divided by records.
-    separation : the share of pairs of records that they tell apart; 1 where there is no pair.
+    separation : the share of pairs of records that they distinguish; 1 if there is no pair.
     """
 
     quasi: tuple[str, ...]
@@ -36,16 +36,16 @@ class Separation:
 
 
 def separations(groups: RecordGroups, largest: int = 3) -> tuple[Separation, ...]:
-    r"""Measure every subset of the quasi-identifiers up to a size, the most separating one first [1]_.
+    r"""Measure every subset of the quasi-identifiers up to a size, the best separating one first [1]_.
 
     With groups of $f_j$ records among $n$, distinction is the number of groups over $n$, separation is
-    $1 - \sum_j f_j (f_j - 1) / (n (n-1))$. A missing cell is a value of its own. Of equally separating subsets the
+    $1 - \sum_j f_j (f_j - 1) / (n (n-1))$. A missing cell is a value of its own. Among equally separating subsets, the
     smaller one comes first.
 
     Parameters
     ----------
     groups : the records of a table.
-    largest : the greatest number of quasi-identifiers taken together; the number of subsets grows with its power.
+    largest : the largest number of quasi-identifiers to combine; the number of subsets grows exponentially with it.
 
     References
     ----------

@@ -9,7 +9,7 @@ LEAST, MOST = 0.0001, 0.999
 
 
 def text_table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> str:
-    """Set rows of cells in columns, two spaces apart.
+    """Align the cells of rows in columns, two spaces apart.
 
     >>> print(text_table([["records", "8"], ["groups", "3"]]))
       records  8
@@ -21,7 +21,7 @@ def text_table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> str:
 
 
 def html_table(caption: str, rows: Sequence[Sequence[str]], *, note: str = "") -> str:
-    """Set rows of cells in an HTML table; the first row is its head.
+    """Format rows of cells as an HTML table; the first row is its header.
 
     >>> html_table("Risk", [["figure"], ["8 < 9"]])
     '<table><caption>Risk</caption><tr><th>figure</th></tr><tr><td>8 &lt; 9</td></tr></table>'
@@ -33,7 +33,7 @@ def html_table(caption: str, rows: Sequence[Sequence[str]], *, note: str = "") -
 
 
 def share(number: float | None) -> str:
-    """Write a share or chance as a percentage that is 0 or 100 only if it is exactly so; nothing where there is none.
+    """Format a share as a percentage that is 0 or 100 only if it is exactly so; empty if there is none.
 
     >>> share(0.25), share(1 / 11), share(0.00001), share(0.99999), share(None)
     ('25%', '9.09%', '<0.01%', '>99.9%', '')

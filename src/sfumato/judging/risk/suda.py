@@ -1,7 +1,7 @@
-r"""SUDA: special uniques, the records that few attributes already single out.
+r"""SUDA: special uniques, the records that few attributes suffice to single out.
 
 A *minimal sample unique* of a record is a set of attributes on which no other record agrees with it, while on every
-smaller part of the set some other does. Many small ones make a record more likely to be unique in the population [1]_.
+proper subset some other record does. Many small ones make a record more likely to be unique in the population [1]_.
 
 References
 ----------
@@ -33,14 +33,14 @@ class SpecialUniques:
 
     Parameters
     ----------
-    largest : up to which size minimal sample uniques were looked for.
-    records : how many records have at least one.
-    by_size : how many minimal sample uniques of every size there are.
-    shares : for every quasi-identifier, the share of the scores of all minimal sample uniques that it is part of.
-    dis : the data intrusion simulation: the chance that a unique match is right; None without a sampling fraction.
-    highest_dis : the greatest of the `dis_scores`.
+    largest : the largest size of minimal sample uniques searched for.
+    records : the number of records that have at least one.
+    by_size : the number of minimal sample uniques of every size.
+    shares : for every quasi-identifier, the share of the scores of all minimal sample uniques that contain it.
+    dis : the data intrusion simulation: the probability that a unique match is right; None without a sampling fraction.
+    highest_dis : the highest of the `dis_scores`.
     scores : the score of every record, in the order of the table without its suppressed records.
-    dis_scores : the chance that a match with this record is right, for every record.
+    dis_scores : for every record, the probability that a match with it is right.
     """
 
     largest: int
@@ -67,9 +67,9 @@ class SpecialUniques:
 def special_uniques(groups: RecordGroups, largest: int = 3, fraction: float | None = None) -> SpecialUniques:
     r"""Find all minimal sample uniques up to a size and score every record.
 
-    Of $V$ attributes and up to size $M$, a minimal sample unique of size $s$ counts $\prod_{i=s}^{M-1} (V - i)$, which
-    is $(V-s)!$ if $M = V$. A missing cell belongs to no minimal sample unique, so that it makes nobody unique. The
-    chances are those of `dis_suda`.
+    With $V$ attributes and sizes up to $M$, one of size $s$ counts $\prod_{i=s}^{M-1} (V - i)$, which
+    is $(V-s)!$ if $M = V$. A missing cell belongs to no minimal sample unique, so it makes nobody unique. The
+    probabilities are those of `dis_suda`.
 
     Every subset of the attributes up to the size is grouped once, so time grows linearly with the records and with
     the number of subsets.
@@ -77,8 +77,8 @@ def special_uniques(groups: RecordGroups, largest: int = 3, fraction: float | No
     Parameters
     ----------
     groups : the records of a table.
-    largest : the greatest size of a minimal sample unique.
-    fraction : the sampling fraction, in (0, 1]; None where it is not known.
+    largest : the largest size of a minimal sample unique.
+    fraction : the sampling fraction, in (0, 1]; None if it is not known.
     """
     check_largest(largest)
     if fraction is not None:
@@ -107,9 +107,9 @@ def special_uniques(groups: RecordGroups, largest: int = 3, fraction: float | No
 
 
 def data_intrusion(uniques: int, pairs: int, fraction: float) -> float:
-    r"""Return the chance that a unique match is right: $\pi U / (\pi U + (1-\pi)\,2 D)$.
+    r"""Return the probability that a unique match is right: $\pi U / (\pi U + (1-\pi)\,2 D)$.
 
-    $U$ records of the sample are unique, $D$ pairs of records are alike, and a share $\pi$ of the population is
+    $U$ records of the sample are unique, $D$ pairs of records are equal, and a share $\pi$ of the population is
     sampled.
 
     >>> round(data_intrusion(4, 1, 0.1), 6)
@@ -121,10 +121,10 @@ def data_intrusion(uniques: int, pairs: int, fraction: float) -> float:
 
 
 def dis_suda(scores: Floats, uniques: int, dis: float, columns: int) -> Floats:
-    r"""Spread the chance of a right match over records by their scores.
+    r"""Distribute the probability of a right match over records by their scores.
 
     It is $1 / \bigl(1 + (U / \mathrm{DIS} - U) / (s_i^Q \sum_j s_j^{-Q})\bigr)$ with $Q = 1 + (8 - V)/20$, but at
-    least 0, where $V$ is the number of attributes. A record without a score has the chance 0.
+    least 0, where $V$ is the number of attributes. A record without a score has probability 0.
     """
     chances = np.zeros(len(scores))
     scored = scores > 0
@@ -139,8 +139,8 @@ def dis_suda(scores: Floats, uniques: int, dis: float, columns: int) -> Floats:
 def _search(groups: RecordGroups, largest: int) -> tuple[Floats, dict[int, int], list[float]]:
     """Score every group by its minimal sample uniques, smallest first.
 
-    `known` tells for every subset of the last size which groups it or a part of it makes unique. Groups of several
-    records never are, so one row stands for each of them.
+    `known` says for every subset of the previous size which groups it or a subset of it makes unique. Groups of
+    several records are never unique, so one row represents each of them.
     """
     columns = len(groups.columns)
     open_ = groups.sizes == 1
@@ -165,7 +165,7 @@ def _search(groups: RecordGroups, largest: int) -> tuple[Floats, dict[int, int],
 
 
 def _unique(groups: RecordGroups, chosen: Columns, asked: Flags) -> Flags:
-    """Return which of the groups asked for agree with no other record on some columns, none of which they miss."""
+    """Return which of the requested groups agree with no other record on some columns, none of which they miss."""
     complete = reduce(np.logical_and, (~groups.lost[j] for j in chosen if groups.lost[j].any()), asked)
     if not complete.any():
         return complete

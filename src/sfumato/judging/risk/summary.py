@@ -16,14 +16,14 @@ MOST_SUBSETS = 5
 
 
 def text_summary(risk: Risk) -> str:
-    """Write the assessment as plain text."""
+    """Format the assessment as plain text."""
     parts = [_caption(risk)]
     parts += [f"{title}\n{text_table(rows)}" for title, rows in _sections(risk)]
     return "\n".join(parts)
 
 
 def html_summary(risk: Risk) -> str:
-    """Write the assessment as HTML tables."""
+    """Format the assessment as HTML tables."""
     return f"<p>{_caption(risk)}</p>" + "".join(html_table(title, rows) for title, rows in _sections(risk))
 
 
@@ -41,7 +41,7 @@ def _sections(risk: Risk) -> Iterator[tuple[str, Rows]]:
     if risk.population_uniques is not None or risk.individual.household_highest is not None:
         yield "Single records", _individual(risk)
     yield f"Special uniques of up to {risk.special_uniques.largest} quasi-identifiers", _special(risk)
-    yield "Quasi-identifiers that separate records most", _separations(risk)
+    yield "Quasi-identifiers that separate records best", _separations(risk)
     yield "Records at highest risk, by row number from 0", _riskiest(risk)
 
 
@@ -67,16 +67,16 @@ def _attackers(risk: Risk) -> Rows:
 
 def _population(risk: Risk, found: PopulationUniques) -> Rows:
     how = f"estimated by {found.method}: {found.reason}" if found.estimated else found.reason
-    how += ", brought to what is possible" if found.capped else ""
+    how += ", capped at what is possible" if found.capped else ""
     rows: Rows = [
         ("figure", "value"),
-        ("persons", f"{found.population:,.0f}, of whom {share(found.fraction)} are in the table"),
-        ("unique persons", f"{found.uniques:,.1f} ({share(found.share)}), {how}"),
-        ("unique records that are so in the population", share(found.true_uniques)),
+        ("people", f"{found.population:,.0f}, of whom {share(found.fraction)} are in the table"),
+        ("unique people", f"{found.uniques:,.1f} ({share(found.share)}), {how}"),
+        ("unique records that are also unique in the population", share(found.true_uniques)),
     ]
     if risk.k_map is not None:
         said = f"{risk.k_map.records_below:,}, in groups of fewer than {risk.k_map.least_size}"
-        rows.append((f"records not shown to have {risk.k_map.k} persons each", said))
+        rows.append((f"records not shown to have {risk.k_map.k} people each", said))
     return rows
 
 
@@ -90,7 +90,7 @@ def _individual(risk: Risk) -> Rows:
     ]
     if found.household_highest is not None:
         rows.append(("highest risk of a household", share(found.household_highest)))
-        rows.append(("average risk of a household's member", share(found.household_average)))
+        rows.append(("average risk of a household member", share(found.household_average)))
     return rows
 
 
@@ -103,7 +103,7 @@ def _special(risk: Risk) -> Rows:
     rows += [(f"minimal sample uniques of size {size}", f"{count:,}") for size, count in found.by_size.items()]
     if found.dis is not None:
         rows.append(("chance that a unique match is right (DIS)", share(found.dis)))
-        rows.append(("greatest chance of a record (DIS-SUDA)", share(found.highest_dis)))
+        rows.append(("highest chance of a record (DIS-SUDA)", share(found.highest_dis)))
     return rows
 
 
@@ -117,6 +117,6 @@ def _separations(risk: Risk) -> Rows:
 
 
 def _riskiest(risk: Risk) -> Rows:
-    rows: Rows = [("row", "can be taken for", "SUDA score")]
+    rows: Rows = [("row", "matching records", "SUDA score")]
     rows += [(f"{each.row}", f"{each.candidates:,}", f"{each.score:g}") for each in risk.riskiest]
     return rows

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 LIKELY = 0.5  # a guess that is right more often than wrong
 LIMITS = (
-    "If a test is not passed, the Opinion asks for an analysis of the remaining risk, and anonymization to be looked "
-    "at again as time goes by; other data sets, other attributes and the means of an adversary are not judged here."
+    "If a test is not passed, the Opinion requires an analysis of the remaining risk, and the anonymization to be "
+    "reviewed over time; other data sets, other attributes and the means of an adversary are not judged here."
 )
 
 
 def judge_wp216(risk: Risk) -> Judgment:
     """Judge a table by the three tests of the Opinion [1]_, each with its evidence.
 
-    A test that is passed is passed with respect to the quasi-identifiers and sensitive attributes that the schema
-    names, and to this table alone. Linkability is never passed: groups can be linked even if records cannot, as the
-    Opinion holds against k-anonymity.
+    A passed test is passed with respect to the quasi-identifiers and sensitive attributes that the schema names, and
+    to this table alone. Linkability is never passed: groups can be linked even if records cannot, as the Opinion
+    objects to k-anonymity.
 
     References
     ----------
@@ -45,7 +45,7 @@ def judge_wp216(risk: Risk) -> Judgment:
 
 
 def _singling_out(risk: Risk) -> Finding:
-    """Fail if some record can be told from all others by its quasi-identifiers."""
+    """Fail if some record can be distinguished from all others by its quasi-identifiers."""
     figures: dict[str, Figure] = {
         "unique_records": risk.unique_records,
         "share": risk.unique_records / risk.records,
@@ -57,20 +57,20 @@ def _singling_out(risk: Risk) -> Finding:
     if risk.unique_records:
         sentence = f"{risk.unique_records:,} of {risk.records:,} records agree with no other on the quasi-identifiers."
     else:
-        sentence = f"Every record agrees with at least {figures['smallest_group']} records, itself among them."
+        sentence = f"Every record agrees with at least {figures['smallest_group']} records, including itself."
     return Finding(
         name="singling out", passed=not risk.unique_records, sentence=sentence, figures=figures, columns=risk.quasi
     )
 
 
 def _linkability(risk: Risk) -> Finding:
-    """Fail if records can be linked one to one: by a column that names persons, or because they are unique."""
+    """Fail if records can be linked one to one: by a column that identifies people, or because they are unique."""
     names = telling_columns(risk.subject.table)
     named = tuple(
         name for name in risk.subject.table.column_names if name in risk.subject.schema.identifier or name in names
     )
     figures = {"naming_columns": len(named), "unique_records": risk.unique_records}
-    reasons = [f"Persons seem to be named by {', '.join(map(repr, named))}"] if named else []
+    reasons = [f"People seem to be identified by {', '.join(map(repr, named))}"] if named else []
     reasons += (
         [f"{risk.unique_records:,} records are unique and can be linked one to one"] if risk.unique_records else []
     )
@@ -78,14 +78,14 @@ def _linkability(risk: Risk) -> Finding:
         passed, sentence = False, " and ".join(reasons) + "."
     else:
         passed = None
-        sentence = "No record can be linked one to one; groups still can, and one table cannot tell with what."
+        sentence = "No record can be linked one to one; groups still can, and one table cannot show with what."
     return Finding(name="linkability", passed=passed, sentence=sentence, figures=figures, columns=(*named, *risk.quasi))
 
 
 def _inference(risk: Risk) -> list[Finding]:
-    """Judge how surely the sensitive values of a group can be guessed, attribute by attribute."""
+    """Judge how reliably the sensitive values of a group can be guessed, attribute by attribute."""
     if not risk.subject.schema.sensitive:
-        sentence = "The schema names no sensitive attribute, so there is nothing whose inference could be judged."
+        sentence = "The schema has no sensitive attribute, so there is no inference to judge."
         return [Finding(name="inference", passed=None, sentence=sentence)]
     return [_guessed(risk, name) for name in risk.subject.schema.sensitive]
 
@@ -100,9 +100,11 @@ def _guessed(risk: Risk, name: str) -> Finding:
     shares = np.where(known, 1 / FrequencyLDiversity(l=1, sensitive=name).level(counted), 0.0)
     certain, likely = int(counted.sizes[shares == 1].sum()), int(counted.sizes[shares > LIKELY].sum())
     if certain:
-        sentence = f"The value of {certain:,} of {risk.records:,} records is certain, as their whole group shares it."
+        sentence = (
+            f"The value of {certain:,} of {risk.records:,} records is certain, since their whole group shares it."
+        )
     else:
-        sentence = f"The value of {likely:,} of {risk.records:,} records is guessed more often right than wrong."
+        sentence = f"The value of {likely:,} of {risk.records:,} records can be guessed with better than even odds."
     return Finding(
         name=f"inference of {name}",
         passed=False if certain else None if likely else True,

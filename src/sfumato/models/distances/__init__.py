@@ -1,1 +1,1 @@
-"""How far a group's distribution of sensitive values is from its table's."""
+"""How far the distribution of sensitive values in a group is from that of the table."""

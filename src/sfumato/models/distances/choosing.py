@@ -22,14 +22,14 @@ UNBOUNDED = {"kl", "matrix"}
 
 
 def require_distance(owner: PrivacyModel, t: float, distance: str, costs: object) -> None:
-    """Refuse an unknown distance, a limit outside its range, and a matrix that is no distance."""
+    """Refuse an unknown distance, a limit outside its range, and a matrix that is not a distance."""
     require(distance in DISTANCES, owner, "distance", f"one of {', '.join(DISTANCES)}", distance)
     unbounded = distance in UNBOUNDED
     expected = "a number of at least 0" if unbounded else "a number from 0 to 1"
     require(is_number(t) and t >= 0 and (unbounded or t <= 1), owner, "t", expected, t)
     if (distance == "matrix") != (costs is not None):
         raise InvalidParameterError(
-            f"{type(owner).__name__}.costs must be given with the distance 'matrix', and only with it."
+            f"{type(owner).__name__}.costs must be given if and only if the distance is 'matrix'."
         )
     if costs is not None:
         fault = _fault(_plain(costs))
@@ -38,7 +38,7 @@ def require_distance(owner: PrivacyModel, t: float, distance: str, costs: object
 
 
 def as_rows(costs: Costs | None) -> tuple[tuple[float, ...], ...] | None:
-    """Freeze a matrix, which may be an array."""
+    """Convert a matrix, which may be an array, to tuples."""
     return None if costs is None else tuple(tuple(row) for row in _plain(costs))
 
 
@@ -64,14 +64,14 @@ def distances_to_table(
 
 
 def _fault(costs: object) -> str | None:
-    """Say what keeps a matrix from being a distance between values."""
+    """Return why a matrix is not a distance between values."""
     rows = [row for row in costs if isinstance(row, Sequence)] if isinstance(costs, Sequence) else []
     if not rows or any(len(row) != len(costs) for row in rows) or len(rows) != len(costs):  # type: ignore[arg-type]  # a sequence
         return "must be a square matrix, with one row and one column per value"
     if not all(is_number(cost) and cost >= 0 for row in rows for cost in row):
-        return "must hold numbers of at least 0 only"
+        return "must contain only numbers of at least 0"
     if any(row[i] != 0 for i, row in enumerate(rows)):
-        return "must have zeros on its diagonal, because a value is at no distance from itself"
+        return "must have zeros on its diagonal, because the distance of a value from itself is 0"
     if any(rows[i][j] != rows[j][i] for i in range(len(rows)) for j in range(i)):
         return "must be symmetric, with the same distance both ways"
     return None
@@ -94,8 +94,8 @@ def _ranks(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
         return groups.histograms[sensitive].width
     if not domain.scale.ordered:
         raise SchemaError(
-            f"Column {sensitive!r} is {domain.scale} and has no order for {type(owner).__name__}; give one in "
-            "Schema.orders, or use another distance."
+            f"Column {sensitive!r} is {domain.scale} and has no order for {type(owner).__name__}; give an order in "
+            "Schema.orders or use another distance."
         )
     return len(domain)
 
@@ -104,7 +104,7 @@ def _nodes(owner: PrivacyModel, groups: Groups, sensitive: str) -> list[npt.NDAr
     domain, width = groups.domains.get(sensitive), groups.histograms[sensitive].width
     if domain is None or domain.hierarchy is None:
         raise SchemaError(
-            f"Column {sensitive!r} has no hierarchy for {type(owner).__name__}; give one in Schema.hierarchies, "
+            f"Column {sensitive!r} has no hierarchy for {type(owner).__name__}; give one in Schema.hierarchies "
             "or use another distance."
         )
     below_root = domain.hierarchy.levels[:-1]

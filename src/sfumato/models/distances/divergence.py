@@ -10,9 +10,9 @@ from sfumato.models.distances.gains import relative_gains
 
 
 def divergence(histogram: Histogram, totals: Counts) -> Levels:
-    r"""Compute $\sum_v q_v \ln(q_v / p_v)$ of every group, rounded upwards; 0 exactly where shares are equal.
+    r"""Compute $\sum_v q_v \ln(q_v / p_v)$ of every group, rounded up; exactly 0 if the shares are equal.
 
-    The sum is convex, so cells that may be any value are worst if they all hold the same one: a value of the
+    The sum is convex, so cells that may be any value are worst if they all have the same value: one of the
     group, or the rarest of the table.
     """
     rows, table, lost = histogram.rows, int(totals.sum()), histogram.missing
@@ -33,6 +33,6 @@ def divergence(histogram: Histogram, totals: Counts) -> Levels:
 
 
 def _terms(counts: Counts, sizes: Counts, expected: Counts, table: int) -> Levels:
-    """Return what each count adds to the sum; 0 for none."""
+    """Return what each count contributes to the sum; 0 for none."""
     gains = np.where(counts > 0, relative_gains(counts, sizes, expected, table), 0)
     return counts / np.maximum(sizes, 1) * np.log1p(gains)

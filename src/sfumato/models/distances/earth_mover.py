@@ -1,4 +1,4 @@
-"""Earth mover's distances between groups and their table, in whole numbers until the last division."""
+"""Earth mover's distances between groups and their table, in whole numbers until the final division."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy.typing as npt
 from sfumato.core.groups import Counts, Histogram
 from sfumato.models.base import Levels
 
-Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own where int64 is too short
+Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own if int64 is too small
 LARGEST_WHOLE = np.iinfo(np.int64).max
 LARGEST_EXACT = 1 << 53
 
 
 def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray[np.integer]]) -> Levels:
-    r"""Compute the distance where two values are as far apart as the share of levels on which they differ.
+    r"""Compute the distance if two values are as far apart as the share of levels on which they differ.
 
-    `levels[h][v]` is the node of value v on level h, the root left out. Mass crosses from node to node on
+    `levels[h][v]` is the node of value v on level h, without the root. Mass crosses from node to node on
     each level, so the distance is the mean over the levels of $\sum_v \max(q_v - p_v, 0)$; one level of
     leaves gives the equal distance. Cells that may be any value count as moved from end to end.
     """
@@ -41,11 +41,11 @@ def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray
 
 
 def over_line(histogram: Histogram, totals: Counts, values: int) -> Levels:
-    r"""Compute the distance where two of the first `values` values are as far apart as their ranks.
+    r"""Compute the distance if the first `values` values are as far apart as their ranks.
 
     Neighbors are $1/(m - 1)$ apart for $m$ values, and mass crosses every gap between neighbors once, so the
     distance is $\frac{1}{m-1} \sum_i |Q_i - P_i|$ of the running sums. Cells that may be any value count as
-    moved from end to end. A value beyond (missing, as a value of its own) is at distance 1 from all others;
+    moved from end to end. A further value (missing, as a value of its own) is at distance 1 from all others;
     the distance is then bounded from above by $(1 - q) D + |q - p|$, where $q$ and $p$ are the shares of
     that value in group and table, and $D$ is the distance between all others.
     """
@@ -80,7 +80,7 @@ def _crossings(line: Histogram, totals: Counts, known: Counts, exact: type) -> W
     r"""Sum $|Q_i - P_i|$ over the gaps, times the sizes of group and table.
 
     The running sum of a group is flat from one of its values to the next, and the table's never falls. So
-    each flat piece has one turn, before which the group is ahead: work grows with the stored counts only.
+    each flat piece has one turning point, before which the group is ahead: the work grows only with the stored counts.
     """
     running_table = np.cumsum(totals)
     area = np.append(0, np.cumsum(running_table))
@@ -97,7 +97,7 @@ def _crossings(line: Histogram, totals: Counts, known: Counts, exact: type) -> W
 
 
 def _judged(histogram: Histogram, factor: int, distance: Callable[[Histogram, type], Levels]) -> Levels:
-    """Compute distances in int64, apart from groups so large that size times factor would not fit."""
+    """Compute distances in int64, except for groups so large that size times factor would not fit."""
     sizes = histogram.reduce(np.add, histogram.counts) + histogram.missing
     large = sizes > LARGEST_WHOLE // factor
     level = np.zeros(len(sizes))

@@ -11,9 +11,9 @@ from sfumato.models.distances.earth_mover import LARGEST_WHOLE, quotient
 
 
 def relative_gains(counts: Counts, sizes: Counts, expected: npt.NDArray[np.int64], table: int) -> Levels:
-    r"""Compute $(q - p) / p$ with one rounding, for shares $q$ of counts in sizes and $p$ of expected in table.
+    r"""Compute $(q - p) / p$ with one rounding, where $q$ is counts over sizes and $p$ is expected over table.
 
-    Infinite where nothing was expected.
+    Infinite if nothing was expected.
     """
     exact = np.int64 if int(sizes.max(initial=0)) * table <= LARGEST_WHOLE else object
     denominator = sizes.astype(exact) * expected

@@ -25,15 +25,15 @@ TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance
 
 
 def over_matrix(histogram: Histogram, totals: Counts, costs: Costs) -> Levels:
-    r"""Compute the least work that moves the table's distribution onto each group's, by linear programs.
+    r"""Compute the smallest work that turns the table's distribution into each group's, by linear programs.
 
-    A value beyond the matrix (missing, as a value of its own) is as far from all others as any two values are.
+    A value outside the matrix (missing, as a value of its own) is as far from all others as any two values are.
     Cells that may be any value count as moved that far. Each program yields flows between whole numbers of
-    records, which are checked and then valued exactly. Where they do not pass (group times table size above
-    $2^{50}$) the distance is rounded upwards, by less than one in a million.
+    records, which are checked and then evaluated exactly. If they do not pass (group times table size above
+    $2^{50}$), the distance is rounded up, by less than one in a million.
 
     Only distinct distributions are solved; still, each takes about a millisecond with 8 values and more than four
-    with 50, a thousand times as long as the closed forms: a million different groups are a matter of an hour.
+    with 50, a thousand times as long as the closed forms: a million different groups take about an hour.
     """
     table = _Table(totals, costs)
     level = np.zeros(len(histogram.missing))
@@ -48,7 +48,7 @@ def over_matrix(histogram: Histogram, totals: Counts, costs: Costs) -> Levels:
 
 
 class _Table:
-    """The table's side of all programs: the values that occur, how often, and their distances to all others."""
+    """The table's side of all programs: the values that occur, their counts, and their distances to all others."""
 
     def __init__(self, totals: Counts, costs: Costs) -> None:
         beyond = len(totals) - len(costs)
@@ -65,7 +65,7 @@ class _Table:
         self.counts, self.records = totals[self.codes], int(totals.sum())
 
     def distances(self, codes: npt.NDArray[np.int64], counts: Counts) -> Levels:
-        """Compute the distance of some distributions, which have equally many values."""
+        """Compute the distances of some distributions with the same number of values."""
         if not self.records:
             return np.full(len(codes), self.farthest)
         sizes = counts.sum(axis=1)
@@ -101,7 +101,7 @@ class _Table:
         return np.asarray(flows.reshape(len(codes), origins, targets))
 
     def _rounded_up(self, flows: Flows, codes: npt.NDArray[np.int64], shares: Levels) -> Levels:
-        """Value flows that may be off by a rounding: what exceeds a value's share, or is left, moves farthest."""
+        """Evaluate flows that may be off by rounding: what exceeds the share of a value, or is left, moves farthest."""
         flows = np.maximum(flows, 0)
         for axis, share in ((2, (self.counts / self.records)[:, None]), (1, shares[:, None, :])):
             flows = flows * np.minimum(1, share / np.maximum(flows.sum(axis=axis, keepdims=True), TINY))
@@ -120,7 +120,7 @@ class _Table:
 def _distinct(
     histogram: Histogram,
 ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int64], Counts]]:
-    """Yield the groups of each number of values, which of them are alike, and codes and counts of distinct ones."""
+    """Yield the groups for each number of values, which of them are equal, and codes and counts of distinct ones."""
     lengths = np.diff(histogram.offsets)
     for length in np.unique(lengths[lengths > 0]).tolist():
         groups = np.flatnonzero(lengths == length)

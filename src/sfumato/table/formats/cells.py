@@ -1,4 +1,4 @@
-"""What stands between the cells of a CSV file: separators, quotation marks and spaces."""
+"""The syntax between the cells of a CSV file: separators, quotation marks and spaces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUOTE, SPACE, NEWLINE, RETURN = b'" \n\r'
 
 
 def detect_separator(data: bytes) -> str:
-    r"""Find the separator whose count outside quotes agrees best with the header's on the first lines.
+    r"""Find the separator whose count outside quotes matches the header's on most of the first lines.
 
     >>> detect_separator(b"name;height\nEve;1,70\nBob;1,80\n")
     ';'
@@ -41,7 +41,7 @@ def detect_separator(data: bytes) -> str:
 
 
 def first_record(data: bytes, separator: str) -> tuple[bytes, int]:
-    """Return the first line that is not empty, quoted line breaks included, and where the rest begins."""
+    """Return the first line that is not empty, including quoted line breaks, and where the rest begins."""
     mark = re.escape(separator.encode())
     cell = rb'(?:"(?:[^"]|"")*"[^' + mark + rb"\r\n]*|[^" + mark + rb"\r\n]*)"
     record = rb"[\r\n]*(" + cell + rb"(?:" + mark + cell + rb")*)(?:\r\n|\r|\n|\Z)"
@@ -50,9 +50,9 @@ def first_record(data: bytes, separator: str) -> tuple[bytes, int]:
 
 
 def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
-    r"""Remove the spaces around cells, outside quotes, and tell whether the quotation marks are sound.
+    r"""Remove the spaces around cells, outside quotes, and return whether the quotation marks are sound.
 
-    Marks are sound if each quoted cell begins after a separator and ends before one.
+    Quotation marks are sound if each quoted cell begins after a separator and ends before one.
 
     >>> trimmed(b'a, b\n1 ," x, y "\n', ",")
     (b'a,b\n1," x, y "\n', True)
@@ -83,7 +83,7 @@ def _blocks(data: bytes) -> Iterator[bytes]:
 
 
 def _trimmed_block(block: bytes, mark: int, inside: bool) -> tuple[bytes, bool, bool]:
-    """Trim one block that ends with a line; `inside` tells whether it begins within a quoted cell."""
+    """Trim one block that ends with a line; `inside` says whether it begins within a quoted cell."""
     cells = np.frombuffer(block, np.uint8)
     borders = np.array([mark, NEWLINE, RETURN], np.uint8)
     around = np.full(len(cells) + 2, NEWLINE, np.uint8)  # around[i + 1] is cells[i]
@@ -109,14 +109,14 @@ def _trimmed_block(block: bytes, mark: int, inside: bool) -> tuple[bytes, bool, 
 
 
 def _trimmed_slowly(data: bytes, mark: bytes) -> bytes:
-    """Trim a file in which quotation marks stand inside unquoted cells."""
+    """Trim a file with quotation marks inside unquoted cells."""
     border = b"[" + re.escape(mark) + rb"\r\n]"
     quoted = rb"(?:(?<=[\r\n " + re.escape(mark) + rb'])|\A)("(?:[^"]|"")*")(?= *(?:' + border + rb"|\Z))"
     return re.sub(quoted + rb"| *(" + border + rb") *|\A +| +\Z", rb"\1\2", data)
 
 
 def uneven_line(data: bytes, separator: str, width: int) -> tuple[int, int] | None:
-    """Find the first line that has another number of cells, as (line, cells); only called after a failure."""
+    """Find the first line with another number of cells, as (line, cells); called only after a failure."""
     lines = csv.reader(_lines(data), delimiter=separator)
     before = 0
     try:
@@ -130,7 +130,7 @@ def uneven_line(data: bytes, separator: str, width: int) -> tuple[int, int] | No
 
 
 def stray_quote_line(data: bytes, separator: str) -> int | None:
-    """Find the line of a quoted cell that is not closed at its end; only called for unsound marks."""
+    """Find the line of a quoted cell that is not closed at its end; called only for unsound marks."""
     lines = csv.reader(_lines(data), delimiter=separator, strict=True)
     before = 0
     try:

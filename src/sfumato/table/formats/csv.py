@@ -61,12 +61,12 @@ def read_csv(
     missing : spellings of a missing value.
     """
     known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
-    require(known, "read", "separator", "one ASCII character that is no quote, space or line break", separator)
+    require(known, "read", "separator", "one ASCII character other than a quote, space or line break", separator)
     if separator is None and _has_tabs(path):
         separator = "\t"
     data = utf8_bytes(path, encoding)
     if not re.search(rb"\S", data):
-        raise ReadError(f"{path} is empty; a header line is needed.")
+        raise ReadError(f"{path} is empty; it needs a header line.")
     given, separator = separator, separator or detect_separator(data)
     data, sound = trimmed(data, separator)
     stray = None if sound else stray_quote_line(data, separator)
@@ -93,8 +93,8 @@ def _refuse_other_separator(path: Path, header: str, given: str) -> None:
     other = next((each for each in SEPARATORS if each != given and each in header), None)
     if other:
         raise ReadError(
-            f"{path} has one column when separated by {given!r} and looks separated by {NAMES[other]};"
-            " pass that separator or none."
+            f"{path} has one column when separated by {given!r} but seems to be separated by {NAMES[other]};"
+            " pass that separator, or none to have it detected."
         )
 
 
@@ -131,7 +131,7 @@ def _parsed(
 
 
 def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing: tuple[str, ...]) -> pa.Table:
-    """Return the columns their types and names; a column with neither name nor value is left out."""
+    """Give the columns their types and names; a column with neither name nor value is dropped."""
     named: dict[str, pa.ChunkedArray] = {}
     refuse_duplicates(name for name in names if name)
     for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
@@ -139,7 +139,7 @@ def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing
         if name:
             named[name] = values
         elif values.null_count < len(values):
-            raise ReadError(f"Column {place} of {path} has no name; name it or leave it out of the file.")
+            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the file.")
     return pa.table(named)
 
 
@@ -147,15 +147,15 @@ def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:
     r"""Write a canonical table as UTF-8 with "\n" and few quotes; equal tables give equal bytes.
 
     Cells are separated by commas, in .tsv files by tabs. Missing values are empty cells. Text that Sfumato would
-    otherwise read as missing ("NA") or trim (" a") is quoted, so that `read_csv` gives it back; other readers may
-    still take a quoted "NA" for missing. Empty text is written as "" and comes back as missing. A text column whose
-    values all look like numbers, dates or booleans comes back as that type: CSV knows no types.
+    otherwise read as missing ("NA") or trim (" a") is quoted, so that `read_csv` restores it; other readers may
+    still read a quoted "NA" as missing. Empty text is written as "" and comes back as missing. A text column whose
+    values all look like numbers, dates or booleans comes back as that type: CSV has no types.
 
     Parameters
     ----------
     table : any canonical table.
-    path : the file; a name that ends in .gz is packed.
-    excel_safe : put an apostrophe before text cells and names that a spreadsheet would execute: those that
+    path : the file; a name that ends in .gz is compressed.
+    excel_safe : put an apostrophe before text cells and names that a spreadsheet would run as formulas: those that
         begin with = + - @, a tab or a carriage return.
     """
     separator = "\t" if _has_tabs(path) else ","
@@ -182,7 +182,7 @@ def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[byt
     names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
     parts = [_coded_cells(column, separator, excel_safe=excel_safe) for column in table.columns]
-    empty = '""' if len(parts) == 1 else ""  # an empty line would be no row
+    empty = '""' if len(parts) == 1 else ""  # an empty line would not count as a row
     between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
     for start in range(0, table.num_rows if parts else 0, ROWS_AT_ONCE):
         columns = [cells.take(codes.slice(start, ROWS_AT_ONCE)) for cells, codes in parts]
@@ -201,7 +201,7 @@ def _coded_cells(column: pa.ChunkedArray, separator: str, *, excel_safe: bool) -
 
 
 def _cells(texts: pa.Array, separators: str, *, excel_safe: bool) -> pa.Array:
-    """Put apostrophes before texts that a spreadsheet would execute, and quotes where they are needed."""
+    """Put apostrophes before texts that a spreadsheet would run as formulas, and quotes where needed."""
     if excel_safe:
         executed = pc.match_substring_regex(texts, EXECUTED)
         texts = pc.if_else(executed, pc.binary_join_element_wise("'", texts, ""), texts)

@@ -1,4 +1,4 @@
-"""Tables in databases, named by a URL."""
+"""Tables in databases, addressed by a URL."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
     url : `sqlite:///relative.db`, `sqlite:////absolute.db`, `duckdb:///file.duckdb` or
         `postgresql://user:password@host:port/database`.
     table : name of a table or view; `schema.table` in DuckDB and PostgreSQL.
-    query : an SQL query; give either this or a table.
+    query : an SQL query; give either a query or a table.
     """
-    require((table is None) != (query is None), "read", "table", "given alone, or query alone", (table, query))
+    one = (table is None) != (query is None)
+    require(one, "read", "table", "given, or else query, but not both", (table, query))
     scheme = _scheme(url)
     if scheme == "postgresql":
         found = read_postgresql(url, masked(url), table=table, query=query)
@@ -56,7 +57,7 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
 def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfExists = "fail") -> None:
     """Write a canonical table into a database, in one transaction.
 
-    A database file that does not exist yet is made; other tables in it are left alone.
+    A database file that does not exist is created; its other tables are left alone.
     """
     require(if_exists in {"fail", "replace"}, "write", "if_exists", "'fail' or 'replace'", if_exists)
     scheme = _scheme(url)
@@ -91,7 +92,7 @@ def _refuse_equal_names(table: pa.Table, scheme: str) -> None:
     for name in table.column_names:
         other = first.setdefault(name.casefold(), name)
         if other != name:
-            raise WriteError(f"{scheme} takes the columns {other!r} and {name!r} for one; rename one of them.")
+            raise WriteError(f"{scheme} does not distinguish the columns {other!r} and {name!r}; rename one of them.")
 
 
 def _names(path: Path) -> list[str]:

@@ -33,7 +33,7 @@ def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table
                 reason = str(error).splitlines()[0].rstrip("!.")
                 raise ReadError(f"The query cannot be run: {reason}.") from None
             if relation is None:
-                raise ReadError("The query gives no table; begin it with SELECT.")
+                raise ReadError("The query returns no table; begin it with SELECT.")
             refuse_duplicates(relation.columns)
             return relation.to_arrow_table()
     except duckdb.Error:
@@ -51,7 +51,7 @@ def _found(connection: Any, path: Path, table: str) -> str:
 
 
 def _tables(connection: Any) -> dict[str, str]:
-    """Return each table by its name, and by schema and name, with the SQL for it."""
+    """Return each table by its name, and by schema and name, with its SQL identifier."""
     tables = {}
     for schema, name in connection.execute(LIST_TABLES).fetchall():
         tables[f"{schema}.{name}".casefold()] = f"{quoted(schema)}.{quoted(name)}"
@@ -66,7 +66,7 @@ def write_duckdb(table: pa.Table, path: Path, *, name: str, replace: bool) -> No
     try:
         with closing(duckdb.connect(str(path))) as connection:
             if name.casefold() in _tables(connection) and not replace:
-                raise WriteError(f"{path} already has a table {name!r}; name another or ask to replace it.")
+                raise WriteError(f"{path} already has a table {name!r}; choose another name or ask to replace it.")
             connection.register("sfumato_table", table)
             create = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
             connection.execute("BEGIN")

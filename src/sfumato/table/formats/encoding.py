@@ -33,11 +33,11 @@ MULTI_BYTE = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
 
 
 def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
-    """Read a text file, packed by gzip or not, and give it as UTF-8 without a byte order mark.
+    """Read a text file, compressed by gzip or not, and return it as UTF-8 without a byte order mark.
 
     The encoding is detected if none is given: by its mark, by being valid UTF-8 or UTF-16, or else by
-    charset-normalizer on the lines that are not plain ASCII. Short files in an old encoding can be taken for
-    another one; give the encoding where you know it.
+    charset-normalizer on the lines that are not plain ASCII. A short file in a legacy encoding can be mistaken
+    for another one; give the encoding if you know it.
     """
     data = _unpacked(path)
     if encoding is not None:
@@ -54,7 +54,7 @@ def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
             return data.decode(candidate).encode()
         except UnicodeDecodeError:
             continue
-    raise ReadError(f"The encoding of {path} cannot be told; pass encoding, for example 'cp1252' or 'gb18030'.")
+    raise ReadError(f"The encoding of {path} cannot be detected; pass encoding, for example 'cp1252' or 'gb18030'.")
 
 
 def _unpacked(path: Path) -> bytes:
@@ -62,7 +62,7 @@ def _unpacked(path: Path) -> bytes:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise ReadError(f"{path} is not a complete gzip file; make or fetch it again.") from None
+        raise ReadError(f"{path} is not a complete gzip file; create or download it again.") from None
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -75,7 +75,7 @@ def _decoded(path: Path, data: bytes, encoding: str) -> bytes:
         require(False, "read", "encoding", expected, encoding)  # noqa: FBT003 - always refuses
         raise
     except (UnicodeDecodeError, UnicodeEncodeError):
-        raise ReadError(f"{path} is not written in {encoding}; leave encoding out to have it detected.") from None
+        raise ReadError(f"{path} is not encoded as {encoding}; omit the encoding to have it detected.") from None
 
 
 def is_utf8(data: bytes) -> bool:
@@ -91,7 +91,7 @@ def is_utf8(data: bytes) -> bool:
 
 
 def _unmarked_utf16(data: bytes) -> str | None:
-    """Recognize UTF-16 without a mark by its zero bytes, which are all at even or all at odd places."""
+    """Recognize UTF-16 without a mark by its zero bytes, which are all at even or all at odd offsets."""
     sample = data[:SAMPLE]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     if min(even, odd) or max(even, odd) < len(sample) * ZEROS_IN_UTF16:
@@ -100,9 +100,9 @@ def _unmarked_utf16(data: bytes) -> str | None:
 
 
 def _candidates(data: bytes) -> Iterator[str]:
-    """Yield old encodings, the likeliest first.
+    """Yield legacy encodings, the likeliest first.
 
-    A sample whose non-ASCII bytes mostly stand alone is taken for a single-byte encoding.
+    A sample with mostly isolated non-ASCII bytes is taken to be in a single-byte encoding.
     """
     sample = _foreign_lines(data)
     runs = re.findall(rb"[\x80-\xff]+", sample)
@@ -114,7 +114,7 @@ def _candidates(data: bytes) -> Iterator[str]:
 
 
 def _orderly(sample: bytes, names: tuple[str, ...], least_coherence: float = 0.0) -> list[str]:
-    """Return the encodings that charset-normalizer finds about equally orderly, the more widespread first."""
+    """Return the encodings that charset-normalizer finds about equally plausible, the more common first."""
     import charset_normalizer
 
     found = list(charset_normalizer.from_bytes(sample, cp_isolation=list(names)))

@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 2**20 - 1, 2**14, 2**15 - 1
 LARGEST_WHOLE = 10**15  # a sheet keeps 15 digits
-FIRST_DAY = date(1900, 3, 1)  # a sheet counts the days before wrongly or not at all
+FIRST_DAY = date(1900, 3, 1)  # a sheet gets earlier days wrong or not at all
 FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 ROWS_AT_ONCE = 1 << 14
 
 
 def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...] = MISSING) -> pa.Table:
-    """Read one sheet, the first unless named, whose first row that is not empty is the header.
+    """Read one sheet, by default the first; its first row that is not empty is the header.
 
     Cells have the types of the sheet; text cells in `missing` are missing values, and rows without any value
-    are skipped. Of formulas the last computed values are read.
+    are skipped. For formulas, the last computed values are read.
     """
     rows = _rows(path, sheet)
     if not rows:
-        raise ReadError(f"The sheet of {path} is empty; a header row is needed.")
+        raise ReadError(f"The sheet of {path} is empty; it needs a header row.")
     header, *body = rows
     names = ["" if name is None else text(name).strip() for name in header]
     refuse_duplicates(name for name in names if name)
@@ -53,7 +53,7 @@ def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...]
         if name:
             named[name] = column_of(name, values)
         elif any(value is not None for value in values):
-            raise ReadError(f"Column {place} of {path} has no name; name it or leave it out of the sheet.")
+            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet.")
     return canonical(pa.table(named))
 
 
@@ -62,7 +62,7 @@ def _rows(path: Path, sheet: str | None) -> list[tuple[Any, ...]]:
     broken = (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, ParseError)
     try:
         with path.open("rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about decorations that openpyxl does not know
+            warnings.simplefilter("ignore")  # about formatting that openpyxl does not know
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             sheets = {each.title: each for each in book.worksheets}
             if sheet is not None and sheet not in sheets:
@@ -124,7 +124,7 @@ def _refuse_unfit(table: pa.Table) -> None:
             f"{table.num_rows} rows and {table.num_columns} columns do not fit an Excel sheet; write CSV or Parquet."
         )
     columns = {name: table.column(name) for name in table.column_names}
-    named = [(f"Column {name!r} holds", column) for name, column in columns.items()]
+    named = [(f"Column {name!r} contains", column) for name, column in columns.items()]
     for place, column in [("A column name has", pa.array(table.column_names, pa.string())), *named]:
         if pa.types.is_string(column.type) and _unfit(column):
             raise WriteError(
@@ -139,7 +139,7 @@ def _unfit(column: pa.Array | pa.ChunkedArray) -> bool:
 
 
 def _store(buffer: io.BytesIO, path: Path) -> None:
-    """Pack a workbook again without the time of writing."""
+    """Repack a workbook without the time of writing."""
     with zipfile.ZipFile(buffer) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as sink:
         for name in source.namelist():
             data = source.read(name)

@@ -13,7 +13,7 @@ def quoted(name: str) -> str:
 
 
 def qualified(name: str) -> str:
-    """Return a table's name, or its schema's and its own with a dot between, as SQL.
+    """Return the name of a table, with its schema if there is one, as SQL.
 
     >>> qualified("research.patients")
     '"research"."patients"'
@@ -22,5 +22,5 @@ def qualified(name: str) -> str:
 
 
 def one_statement(query: str) -> str:
-    """Drop the semicolon after a query, so that the query can stand inside another."""
+    """Drop the semicolon after a query, so that the query can be nested."""
     return query.strip().rstrip(";").rstrip()

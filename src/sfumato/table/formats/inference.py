@@ -1,4 +1,4 @@
-"""The type of a text column, told from its distinct values."""
+"""Infer the type of a text column from its distinct values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SLICE = 1 << 20
 
 
 def typed(distinct: pa.Array, codes: pa.Array, missing: Sequence[str]) -> pa.ChunkedArray:
-    """Return a coded column of text its type: whole number, real number, boolean, date, moment or text.
+    """Convert a coded column of text to its type: whole number, real number, boolean, date, datetime or text.
 
     All distinct values must be of one type; a leading zero or plus sign makes text, so codes such as "02139"
     stay as they are. Quoted spellings of a missing value stay in a text column but not in any other.
@@ -43,7 +43,7 @@ def typed(distinct: pa.Array, codes: pa.Array, missing: Sequence[str]) -> pa.Chu
 
 
 def _spread(distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
-    """Look every row's value up, in slices, because one text array holds at most 2 GB."""
+    """Look up the value of every row, in slices, because one text array holds at most 2 GB."""
     slices = [codes.slice(start, SLICE) for start in range(0, len(codes), SLICE)]
     return pa.chunked_array([distinct.take(each) for each in slices], distinct.type)
 
@@ -69,7 +69,7 @@ def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line pe
 
 
 def all_match(values: pa.Array, pattern: str) -> bool:
-    """Return whether every text matches a pattern from end to end."""
+    """Return whether every text matches a pattern in full."""
     whole = rf"\A(?:{pattern})\z"
     parts = (values.slice(0, GLANCE), values.slice(GLANCE))
     return all(pc.all(pc.match_substring_regex(part, whole), min_count=0).as_py() for part in parts)

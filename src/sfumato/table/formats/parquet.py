@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """Read a Parquet file as a canonical table; an unnamed index that pandas stored is left out."""
+    """Read a Parquet file as a canonical table; an unnamed pandas index is dropped."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read()
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
-        raise ReadError(f"{path} is not a complete Parquet file; make or fetch it again.") from None
+        raise ReadError(f"{path} is not a complete Parquet file; create or download it again.") from None
     index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
     return canonical(table.drop_columns(index) if index else table)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DRIVER = "adbc_driver_postgresql.dbapi"
-LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names off
+LONGEST_NAME = 63  # bytes; PostgreSQL truncates longer names
 LIST_TABLES = """
     SELECT space.nspname::text, class.relname::text, pg_table_is_visible(class.oid)
     FROM pg_class AS class JOIN pg_namespace AS space ON space.oid = class.relnamespace
@@ -45,13 +45,13 @@ ALREADY_ARROW = {
 def read_postgresql(url: str, shown: str, *, table: str | None, query: str | None) -> pa.Table:
     """Read one table or query in a read-only transaction.
 
-    Numeric and money columns become numbers; types that Arrow lacks (enumerations, addresses) become text.
+    Numeric and money columns become numbers; types unknown to Arrow (enumerations, addresses) become text.
 
     Parameters
     ----------
     url : how to connect.
     shown : the URL without its password, for messages.
-    table, query : one of them.
+    table, query : one of the two.
     """
     driver = optional_library(DRIVER, extra="postgresql", error=ReadError)
     with _cursor(driver, url, shown, ReadError) as (_, cursor):
@@ -77,14 +77,14 @@ def _cursor(driver: Any, url: str, shown: str, error: type[SfumatoError]) -> Ite
 def _connection_failure(message: str) -> str:
     """Return why a connection failed without the driver's words, which may quote parts of a password."""
     if "authentication failed" in message or "no password supplied" in message:
-        return "the user or password is refused"
+        return "the user or password was refused"
     if "does not exist" in message:
         return "there is no such database or user"
-    return "the server cannot be reached there"
+    return "the server cannot be reached"
 
 
 def _quotable(error: Any) -> str:
-    """Quote the server where it speaks about the query (SQLSTATE 42...); elsewhere it may quote values."""
+    """Quote the server where it describes the query (SQLSTATE 42...); elsewhere it may quote values."""
     state = error.sqlstate or ""
     said = re.search(r"ERROR:\s+(.+)", str(error))
     if state.startswith("42") and said:
@@ -93,7 +93,7 @@ def _quotable(error: Any) -> str:
 
 
 def _tables(cursor: Any) -> dict[str, str]:
-    """Return each table by schema and name, and by its name alone where the search path finds it."""
+    """Return each table by schema and name, and also by its name alone if the search path finds it."""
     cursor.execute(LIST_TABLES)
     tables = {}
     for schema, name, visible in cursor.fetchall():
@@ -148,7 +148,7 @@ def write_postgresql(table: pa.Table, url: str, shown: str, *, name: str, replac
         try:
             if name in _tables(cursor):
                 if not replace:
-                    raise WriteError(f"{shown} already has a table {name!r}; name another or ask to replace it.")
+                    raise WriteError(f"{shown} already has a table {name!r}; choose another name or ask to replace it.")
                 cursor.execute(f"DROP TABLE {qualified(name)}")
             cursor.execute(f"CREATE TABLE {qualified(name)} ({columns})")
             cursor.adbc_ingest(bare, table, mode="append", db_schema_name=schema or None)
@@ -161,8 +161,8 @@ def _refuse_unfit(table: pa.Table, name: str) -> None:
     parts = [*name.split(".", 1), *table.column_names]
     long = next((part for part in parts if len(part.encode()) > LONGEST_NAME), None)
     if long:
-        raise WriteError(f"PostgreSQL cuts names after {LONGEST_NAME} bytes; shorten {long!r}.")
+        raise WriteError(f"PostgreSQL truncates names after {LONGEST_NAME} bytes; shorten {long!r}.")
     for column in table.column_names:
         texts = table.column(column)
         if pa.types.is_string(texts.type) and pc.any(pc.match_substring(texts, "\0")).as_py():
-            raise WriteError(f"Column {column!r} holds text with zero characters, which PostgreSQL refuses.")
+            raise WriteError(f"Column {column!r} contains text with null characters, which PostgreSQL refuses.")

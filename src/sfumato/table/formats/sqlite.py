@@ -1,4 +1,4 @@
-"""Tables in SQLite files, by the standard library."""
+"""Tables in SQLite files, through the standard library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TYPES = {
 
 
 def read_sqlite(path: Path, *, table: str | None, query: str | None) -> pa.Table:
-    """Read one table or query; columns declared BOOLEAN, DATE or TIMESTAMP become that if all values fit."""
+    """Read one table or query; columns declared BOOLEAN, DATE or TIMESTAMP get that type if all values fit."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             if table is not None:
@@ -43,11 +43,11 @@ def read_sqlite(path: Path, *, table: str | None, query: str | None) -> pa.Table
                 query = f"SELECT * FROM {quoted(table)}"  # noqa: S608 - the name is quoted
             return _result(connection, one_statement(query or ""))
     except sqlite3.Error:
-        raise ReadError(f"{path} cannot be read as an SQLite database: damaged, locked or another format.") from None
+        raise ReadError(f"{path} cannot be read as an SQLite database (damaged, locked or another format).") from None
 
 
 def _result(connection: sqlite3.Connection, query: str) -> pa.Table:
-    """Run a query; only the errors of compiling it are quoted, because they cannot hold values."""
+    """Run a query; only the errors of compiling it are quoted, because they cannot contain values."""
     try:
         connection.execute(f"CREATE TEMP VIEW sfumato_result AS {query}")
         declared = [kind for _, _, kind, *_ in connection.execute("PRAGMA temp.table_info(sfumato_result)")]
@@ -79,7 +79,7 @@ def _joined(chunks: list[pa.Array]) -> pa.ChunkedArray:
 
 
 def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
-    """Return a column the type it was declared with, which SQLite does not enforce, if all values fit."""
+    """Convert a column to its declared type, which SQLite does not enforce, if all values fit."""
     kind = kind.upper()
     if kind.startswith("BOOL"):
         return _booleans(column)
@@ -104,7 +104,7 @@ def _within(column: pa.ChunkedArray, allowed: list[Any]) -> bool:
 
 
 def write_sqlite(table: pa.Table, path: Path, *, name: str, replace: bool) -> None:
-    """Write a table in one transaction; dates and moments are ISO text, declared DATE and TIMESTAMP."""
+    """Write a table in one transaction; dates and datetimes are ISO text, declared DATE and TIMESTAMP."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -120,7 +120,7 @@ def write_sqlite(table: pa.Table, path: Path, *, name: str, replace: bool) -> No
 
 
 def _undo_unfinished(path: Path) -> None:
-    """Let SQLite undo a transaction that a full disk cut off, which it does when the file is next opened."""
+    """Let SQLite undo a transaction cut off by a full disk, which it does when the file is next opened."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
         connection.execute(LIST_TABLES).fetchall()
 
@@ -133,7 +133,7 @@ def _reason(error: sqlite3.Error) -> str:
         "SQLITE_BUSY": "another program is using the database",
         "SQLITE_READONLY": "it is read-only",
         "SQLITE_CANTOPEN": "it cannot be opened",
-        "SQLITE_NOTADB": "it is no SQLite database",
+        "SQLITE_NOTADB": "it is not an SQLite database",
     }
     return known.get(getattr(error, "sqlite_errorname", ""), "SQLite refused the table")
 
@@ -142,7 +142,7 @@ def _write(connection: sqlite3.Connection, table: pa.Table, path: Path, *, name:
     known = {each.casefold() for (each,) in connection.execute(LIST_TABLES)}
     if name.casefold() in known:
         if not replace:
-            raise WriteError(f"{path} already has a table {name!r}; name another or ask to replace it.")
+            raise WriteError(f"{path} already has a table {name!r}; choose another name or ask to replace it.")
         connection.execute(f"DROP TABLE {quoted(name)}")
     columns = ", ".join(f"{quoted(field.name)} {TYPES[field.type]}" for field in table.schema)
     connection.execute(f"CREATE TABLE {quoted(name)} ({columns})")
