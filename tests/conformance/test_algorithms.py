@@ -43,6 +43,9 @@ from sfumato.models import (
     TCloseness,
 )
 
+# Not traced: that is slow, and what only a suite for all algorithms reaches lacks a test of its own.
+pytestmark = pytest.mark.no_cover
+
 SUBJECTS = [
     Mondrian(),
     Mondrian(strict=False),
