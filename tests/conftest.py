@@ -12,6 +12,8 @@ import pytest
 from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
+from drawn_examples import MODERATE, THOROUGH
+
 SHARED_DATA = "SFUMATO_SHARED_DATA"
 TRACED_EXAMPLES = 10
 
@@ -20,11 +22,11 @@ settings.register_profile(
     "moderate",
     derandomize=True,
     deadline=None,
-    max_examples=35,
+    max_examples=MODERATE,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.register_profile(
-    "thorough", settings.get_profile("moderate"), derandomize=False, max_examples=1000, print_blob=True
+    "thorough", settings.get_profile("moderate"), derandomize=False, max_examples=THOROUGH, print_blob=True
 )
 settings.load_profile(os.environ.get("SFUMATO_HYPOTHESIS", "moderate"))
 

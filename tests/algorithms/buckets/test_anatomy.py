@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -47,7 +47,6 @@ def buckets_of(release, name=D):
 
 
 @given(st.lists(st.integers(0, 7), min_size=2, max_size=6), st.sampled_from([1.5, 2, 2.5, 3, 4]), st.integers(0, 99))
-@settings(max_examples=50, deadline=None)
 def test_no_value_is_exposed_by_more_than_one_over_l(counts, l, seed):
     lost = int(surplus(counts, l).sum())
     table = people(*counts)
