@@ -1,27 +1,57 @@
-"""What all tests share: how hard Hypothesis looks, and where the shared benchmark tables are."""
+"""What all tests share: how hard Hypothesis looks, what is traced, and where the shared benchmark tables are."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
+from drawn_examples import MODERATE, THOROUGH
+
 SHARED_DATA = "SFUMATO_SHARED_DATA"
+TRACED_EXAMPLES = 10
 
 # The same examples in every run, and no verdict that depends on how fast the machine is or what else was imported.
 settings.register_profile(
     "moderate",
     derandomize=True,
     deadline=None,
-    max_examples=35,
+    max_examples=MODERATE,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.register_profile(
-    "thorough", settings.get_profile("moderate"), derandomize=False, max_examples=1000, print_blob=True
+    "thorough", settings.get_profile("moderate"), derandomize=False, max_examples=THOROUGH, print_blob=True
 )
 settings.load_profile(os.environ.get("SFUMATO_HYPOTHESIS", "moderate"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Trace only the first examples of a property: the others take the same branches, and tracing makes them slow."""
+    tracer, drawn = Coverage.current(), getattr(pyfuncitem.obj, "hypothesis", None)
+    if tracer is None or drawn is None:
+        return (yield)
+    body, numbers = drawn.inner_test, itertools.count()
+
+    @functools.wraps(body)
+    def traced_at_first(*arguments: object, **named: object) -> object:
+        if next(numbers) == TRACED_EXAMPLES:
+            tracer.stop()
+        return body(*arguments, **named)
+
+    drawn.inner_test = traced_at_first
+    try:
+        return (yield)
+    finally:
+        drawn.inner_test = body
+        if next(numbers) > TRACED_EXAMPLES:
+            tracer.start()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -225,6 +225,15 @@ def test_types_are_strict_everywhere():
     assert not any("sfumato" in name for override in mypy["overrides"] for name in override["module"])
 
 
+def test_a_thorough_run_draws_more_examples_for_every_property():
+    own = [
+        path.relative_to(ROOT).as_posix()
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if re.search(r"max_examples=\d", path.read_text("utf-8"))
+    ]
+    assert own == [], "Say @examples(number) of tests/drawn_examples.py instead."
+
+
 def test_no_file_names_a_path_of_somebodys_machine_or_a_registry():
     found = []
     for path in written_files():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding.codes import code
@@ -11,7 +11,6 @@ from strategies import described_tables, group_counts, hierarchies
 
 
 @given(described_tables(least_rows=2, most_rows=8))
-@settings(max_examples=50)
 def test_a_described_table_can_be_coded(drawn):
     table, schema = drawn
     coded = code(table, schema)
@@ -22,7 +21,6 @@ def test_a_described_table_can_be_coded(drawn):
 
 
 @given(st.integers(1, 8).flatmap(lambda n: hierarchies(range(n))))
-@settings(max_examples=50)
 def test_a_hierarchy_gets_coarser_until_one_node_is_left(hierarchy):
     nodes = [level.max() + 1 for level in hierarchy.levels]
     assert nodes == sorted(nodes, reverse=True)
@@ -32,7 +30,6 @@ def test_a_hierarchy_gets_coarser_until_one_node_is_left(hierarchy):
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_no_group_is_empty(matrix):
     assert all(sum(row) > 0 for row in matrix)
     assert len({len(row) for row in matrix}) == 1

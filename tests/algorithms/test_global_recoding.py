@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 
 JOBS = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
@@ -48,7 +49,7 @@ def test_cheap_suppression_gives_finer_recodings():
     assert fine < plain
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     rows=st.integers(1, 40),
     seed=st.integers(0, 10_000),

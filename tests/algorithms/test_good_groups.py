@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
+from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, SENSITIVE, VALUES, any_tasks
 from sfumato.algorithms.full_domain.recodings import Recodings
@@ -59,7 +60,7 @@ def test_a_group_that_falls_by_one_model_is_not_compared_with_by_another(matrix,
 
 
 @pytest.mark.parametrize("models", MODELS, ids=repr)
-@settings(max_examples=8)
+@examples(8)
 @given(matrix=MATRICES, data=st.data())
 def test_the_order_of_groups_says_nothing(models, matrix, data):
     order = data.draw(st.permutations(range(len(matrix))))
@@ -68,7 +69,7 @@ def test_the_order_of_groups_says_nothing(models, matrix, data):
 
 
 @pytest.mark.parametrize("models", MODELS, ids=repr)
-@settings(max_examples=8)
+@examples(8)
 @given(matrix=MATRICES)
 def test_what_is_kept_is_good_by_itself(models, matrix):
     kept = judge(counted(matrix), models)
@@ -77,7 +78,7 @@ def test_what_is_kept_is_good_by_itself(models, matrix):
 
 
 @pytest.mark.parametrize("models", MODELS, ids=repr)
-@settings(max_examples=8)
+@examples(8)
 @given(matrix=MATRICES)
 def test_models_that_do_not_compare_are_asked_once(models, matrix):
     groups = counted(matrix)

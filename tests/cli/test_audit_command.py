@@ -93,14 +93,15 @@ def test_the_correspondence_says_which_row_was_which(run, folder, rows, code):
     assert "by the known row correspondence" in result.stdout
 
 
-def test_a_release_passes_with_its_own_recipe_and_correspondence(shell, patients_file):
+def test_a_release_passes_with_its_own_recipe_and_correspondence(run, patients_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     arguments = ["--identifier", "name", "--quasi", "age,zip,sex", "--sensitive", "disease", "--k", 5]
-    assert shell("anonymize", patients_file, *arguments, "--out", "o").returncode == 0
+    assert run("anonymize", patients_file, *arguments, "--out", "o").exit_code == 0
     given = ["--recipe", "o/internal/recipe.toml", "--original", patients_file]
-    done = shell("audit", "o/public/table.csv", *given, "--correspondence", "o/internal/correspondence.parquet")
-    assert done.returncode == 0, done.stderr
+    done = run("audit", "o/public/table.csv", *given, "--correspondence", "o/internal/correspondence.parquet")
+    assert done.exit_code == 0, done.stderr
     assert "Every published cell covers its original (by the known row correspondence)." in done.stdout
-    assert shell("audit", "o/public/table.csv", *given, "--k", 300).returncode == 1
+    assert run("audit", "o/public/table.csv", *given, "--k", 300).exit_code == 1
 
 
 def test_suppressed_rows_that_break_a_promise_are_hinted_at(run, folder):

@@ -11,7 +11,7 @@ from sfumato.recipe import Recipe
 from sfumato.release.anonymizing import carry_out
 
 
-def test_the_printed_recipe_loads_and_runs(shell, patients_file, tmp_path):
+def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
     done = shell("inspect", patients_file)
     assert done.returncode == 0, done.stderr
     recipe = Recipe.from_toml(done.stdout)
@@ -19,7 +19,7 @@ def test_the_printed_recipe_loads_and_runs(shell, patients_file, tmp_path):
     assert recipe.schema.sensitive == ("disease",)
     assert recipe.models == (sf.KAnonymity(k=5), sf.DistinctLDiversity(l=2, sensitive="disease"))
     (tmp_path / "recipe.toml").write_text(done.stdout, "utf-8")
-    assert shell("anonymize", patients_file, "--recipe", "recipe.toml", "--out", "o").returncode == 0
+    assert run("anonymize", patients_file, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "o").exit_code == 0
 
 
 def test_reasons_stand_as_comments_above_their_attribute(run, patients_file):

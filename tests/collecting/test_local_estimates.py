@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -124,7 +124,6 @@ def test_consistent_counts_are_a_step_of_their_own_and_come_nearer():
     assert estimate.counts.sum() != pytest.approx(CLIENTS)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-1000, 1000), min_size=1, max_size=6), st.floats(1, 500), st.randoms(use_true_random=False))
 def test_projection_finds_the_nearest_point(counts, total, chance):
     found = project(counts, total)

@@ -7,10 +7,11 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from drawn_examples import examples
 from sfumato.collecting import fitting
 from sfumato.collecting.axes import NumberAxis
 from sfumato.collecting.effective_length import entropy_privacy
@@ -155,7 +156,7 @@ def test_inversion_outside_the_simplex_is_projected():
     assert found.shares.tolist() == [0, 1]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.integers(0, 500), min_size=3, max_size=3).filter(any), st.floats(0.4, 0.95))
 def test_reconstructions_are_distributions(counts, truth):
     response = RandomizedResponse(values=[0, 1, 2], truth=truth)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
+from one_worker import cases_on_one_worker, each_on_one_worker
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.buckets.slicing import Slicing
@@ -27,9 +30,9 @@ from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.algorithms.microaggregation.v_mdav import VMdav
 from sfumato.catalogue import ALGORITHMS
 from sfumato.checks import algorithms as laws
-from sfumato.checks import every_law
 from sfumato.checks.algorithms import ALGORITHM_CHECKS
 from sfumato.checks.requests import PROMISES, odd_requests, requests
+from sfumato.checks.trials import Trial
 from sfumato.coding.cutting import partition
 from sfumato.models import (
     DistinctLDiversity,
@@ -39,6 +42,9 @@ from sfumato.models import (
     RecursiveLDiversity,
     TCloseness,
 )
+
+# Not traced: that is slow, and what only a suite for all algorithms reaches lacks a test of its own.
+pytestmark = pytest.mark.no_cover
 
 SUBJECTS = [
     Mondrian(),
@@ -97,18 +103,25 @@ CHECKED_APART = {"anatomy", "local-anatomy"}  # they hide no identities: their o
 ODD = laws.check_odd_tables_are_published  # some of which lack the column to be predicted
 
 
-@every_law(*SUBJECTS)
-def test_algorithm_keeps_the_law(subject, law):
-    law(subject)
+@pytest.fixture(scope="module")
+def trial_of():
+    return functools.cache(Trial)
+
+
+@pytest.mark.parametrize("check", ALGORITHM_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("algorithm", each_on_one_worker(SUBJECTS))
+def test_algorithm_keeps_the_law(trial_of, algorithm, check):
+    check(trial_of(algorithm))
 
 
 @pytest.mark.parametrize(
     ("algorithm", "check"),
-    [(each, law) for each in SLOW_OR_ALIKE for law in LAWS_OF_WHAT_IS_FOUND if law is not ODD or not each.guides],
-    ids=lambda case: getattr(case, "__name__", repr(case)),
+    cases_on_one_worker(
+        (each, law) for each in SLOW_OR_ALIKE for law in LAWS_OF_WHAT_IS_FOUND if law is not ODD or not each.guides
+    ),
 )
-def test_algorithm_with_other_settings_keeps_the_law(algorithm, check):
-    check(algorithm)
+def test_algorithm_with_other_settings_keeps_the_law(trial_of, algorithm, check):
+    check(trial_of(algorithm))
 
 
 def test_every_loss_is_checked():
@@ -118,8 +131,9 @@ def test_every_loss_is_checked():
 @pytest.mark.parametrize("algorithm", SUBJECTS[:2], ids=repr)
 def test_compiled_loops_keep_the_law_that_audits_hold(algorithm, monkeypatch):
     monkeypatch.setattr(partition, "COMPILED_ROWS", 0)
+    trial = Trial(algorithm)
     for check in ALGORITHM_CHECKS[1:5]:
-        check(algorithm)
+        check(trial)
 
 
 def test_every_algorithm_of_the_catalogue_is_checked():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding.codes import CodedColumn
@@ -37,7 +37,6 @@ def rows_of(matrix: list[list[int]]) -> tuple[np.ndarray, list[int]]:
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_counts_come_back_as_given(matrix):
     groups = Groups.from_counts(s=matrix)
     assert dense(groups.histograms["s"]) == matrix
@@ -46,7 +45,6 @@ def test_counts_come_back_as_given(matrix):
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_rows_are_counted(matrix):
     group, codes = rows_of(matrix)
     groups = Groups.from_rows(group, len(matrix), [column(codes, len(matrix[0]))])
@@ -55,7 +53,6 @@ def test_rows_are_counted(matrix):
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_weights_count_records_several_times_or_never(matrix):
     group, codes = np.divmod(np.arange(np.size(matrix)), len(matrix[0]))
     columns = [column(codes.tolist(), len(matrix[0]))]
@@ -65,7 +62,6 @@ def test_weights_count_records_several_times_or_never(matrix):
 
 
 @given(group_counts(), st.booleans())
-@settings(max_examples=50)
 def test_wide_domains_are_counted_like_narrow_ones(matrix, weighted):
     group, codes = rows_of(matrix)
     weights = np.arange(len(group)) % 3 if weighted else None
@@ -105,7 +101,6 @@ def test_folding_puts_missing_cells_onto_the_most_frequent_value():
 
 
 @given(group_counts(), st.data())
-@settings(max_examples=50)
 def test_merging_adds_the_counts_of_united_groups(matrix, data):
     labels = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(matrix), max_size=len(matrix))))
     lost = data.draw(st.lists(st.integers(0, 3), min_size=len(matrix), max_size=len(matrix)))
@@ -119,7 +114,6 @@ def test_merging_adds_the_counts_of_united_groups(matrix, data):
 
 
 @given(group_counts(), st.data())
-@settings(max_examples=50)
 def test_pieces_add_up(matrix, data):
     part = [[data.draw(st.integers(0, count)) for count in row] for row in matrix]
     rest = (np.array(matrix) - part).tolist()
@@ -132,7 +126,6 @@ def test_pieces_add_up(matrix, data):
 
 
 @given(group_counts(), st.data())
-@settings(max_examples=50)
 def test_some_groups_can_be_taken(matrix, data):
     some = data.draw(st.lists(st.integers(0, len(matrix) - 1), min_size=1))
     groups = Groups.from_counts(s=matrix, missing={"s": list(range(len(matrix)))})
@@ -144,7 +137,6 @@ def test_some_groups_can_be_taken(matrix, data):
 
 
 @given(group_counts(), st.data())
-@settings(max_examples=50)
 def test_coarser_values_add_up(matrix, data):
     levels = data.draw(hierarchies([f"v{i}" for i in range(len(matrix[0]))])).levels
     nodes = data.draw(st.sampled_from(levels))
@@ -154,7 +146,6 @@ def test_coarser_values_add_up(matrix, data):
 
 
 @given(group_counts(), st.sampled_from([np.int64, np.float64, object]))
-@settings(max_examples=50)
 def test_reducing_keeps_the_kind_of_number(matrix, kind):
     histogram = Groups.from_counts(s=[*matrix, [0] * len(matrix[0])]).histograms["s"]
     reduced = histogram.reduce(np.add, histogram.counts.astype(kind))

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fusion_oracle as oracle
+from drawn_examples import examples
 from fusion_cases import Case, cases
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
@@ -26,7 +27,7 @@ def steps(fused) -> list[tuple[str, str]]:
     return [(each.attribute, each.node) for each in fused.transcript]
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(cases(), st.sampled_from(["sensitive", "plain"]))
 def test_one_party_makes_what_the_text_tells(case: Case, scoring):
     fused = fuse([case.joined()], target="class", requirements=case.requirements, scoring=scoring)
@@ -42,7 +43,7 @@ def test_one_party_makes_what_the_text_tells(case: Case, scoring):
 
 @pytest.mark.parametrize(("parties", "scoring"), [(2, "sensitive"), (3, "sensitive"), (2, "plain")])
 def test_several_parties_make_what_one_would_make_of_all_attributes(parties, scoring):
-    @settings(max_examples=12, deadline=None)
+    @examples(12)
     @given(cases(parties=parties))
     def check(case: Case):
         alone = fuse([case.joined()], target="class", requirements=case.requirements, scoring=scoring)
@@ -61,7 +62,7 @@ def test_several_parties_make_what_one_would_make_of_all_attributes(parties, sco
     check()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cases())
 def test_every_requirement_holds_in_what_is_published(case: Case):
     fused = fuse([case.joined()], target="class", requirements=case.requirements)
@@ -72,7 +73,7 @@ def test_every_requirement_holds_in_what_is_published(case: Case):
         assert min(groups.values()) >= min(each.k, case.persons)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cases())
 def test_factors_that_nobody_gives_come_from_the_information_gain_of_each_party(case: Case):
     weights = {}

@@ -8,9 +8,10 @@ from collections import Counter, defaultdict
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from fusion_cases import Case, cases
 from recorded_parties import Sent, record
 from sfumato.fusing import rounds
@@ -67,7 +68,6 @@ def below(fused, attribute: str) -> dict[str, set[str]]:
     return {label: collect(label) for event in children.values() for label in event}
 
 
-@settings(max_examples=50, deadline=None)
 @given(cases(missing=False))
 def test_what_is_told_in_a_round_follows_from_the_final_table(case: Case):
     fused = fuse([case.joined()], target="class", requirements=case.requirements)
@@ -77,7 +77,7 @@ def test_what_is_told_in_a_round_follows_from_the_final_table(case: Case):
         assert event.records == tuple(sum(rows[label] for label in under[child]) for child in event.children)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(cases(parties=3))
 def test_all_parties_end_with_the_same_table_and_transcript(case: Case):
     results, _ = recorded(case.parties(), case.requirements)

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 from sfumato.hierarchies.proposing import automatic
 
@@ -38,7 +39,7 @@ def test_numbers_get_round_widths_that_nest(values, widths):
 
 
 @given(st.sets(st.floats(allow_nan=False, allow_infinity=False).map(lambda v: v + 0.0), min_size=1, max_size=10))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_any_numbers_get_intervals_that_can_be_built(check_laws, values):
     builder = automatic(pa.array(sorted(values)))
     tree = builder.build(pa.array(sorted(values)))

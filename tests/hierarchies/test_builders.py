@@ -8,7 +8,7 @@ import tomllib
 import pyarrow as pa
 import pytest
 import tomli_w
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError, RecipeError, SfumatoError
@@ -59,7 +59,6 @@ def test_builders_round_trip_through_toml_and_pickle(builder):
     st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("cd"), st.sampled_from("ef")), min_size=1, max_size=8),
     st.lists(st.integers(0, 3), min_size=8, max_size=8),
 )
-@settings(max_examples=50, deadline=None)
 def test_taxonomies_of_any_shape_keep_order_and_levels_in_recipes(paths, repeats):
     rows = []
     for leaf, (path, repeat) in enumerate(zip(paths, repeats, strict=False)):

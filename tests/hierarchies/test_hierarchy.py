@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies import Hierarchy
 
@@ -130,7 +131,6 @@ def test_leaf_counts_and_shares():
 
 
 @given(nested_columns())
-@settings(max_examples=50, deadline=None)
 def test_nested_columns_give_a_lawful_hierarchy_that_keeps_every_label(check_laws, columns):
     tree = Hierarchy.from_levels(columns[0], columns)
     check_laws(tree)
@@ -157,7 +157,7 @@ def is_hierarchy(columns):
     st.permutations("abcd*").map(lambda leaves: leaves[:4]),
     st.lists(st.lists(st.sampled_from("abpq"), min_size=4, max_size=4), max_size=2),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_table_of_labels_is_refused_or_lawful(check_laws, leaves, upper):
     columns = [leaves, *upper]
     if is_hierarchy(columns):
@@ -168,7 +168,6 @@ def test_any_table_of_labels_is_refused_or_lawful(check_laws, leaves, upper):
 
 
 @given(nested_columns(), st.data())
-@settings(max_examples=50, deadline=None)
 def test_lca_is_the_lowest_common_node(columns, data):
     tree = Hierarchy.from_levels(columns[0], columns)
     codes = st.lists(st.integers(0, len(tree.leaves) - 1), min_size=5, max_size=5)
@@ -181,7 +180,6 @@ def test_lca_is_the_lowest_common_node(columns, data):
 
 
 @given(nested_columns(), st.data())
-@settings(max_examples=50, deadline=None)
 def test_lca_of_the_ends_covers_a_whole_set(columns, data):
     tree = Hierarchy.from_levels(columns[0], columns)
     codes = np.array(data.draw(st.lists(st.integers(0, len(tree.leaves) - 1), min_size=1, max_size=6)))

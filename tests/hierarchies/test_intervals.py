@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.exceptions import HierarchyError, InvalidParameterError
 from sfumato.hierarchies import Intervals
 
@@ -84,7 +85,7 @@ def test_an_origin_near_large_values_costs_no_precision():
     st.integers(0, 4),
     st.tuples(st.integers(1, 60), st.integers(2, 5), st.integers(-(10**6), 10**6)),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_decimal_steps_agree_with_fractions(check_laws, scaled, places, steps):
     step, times, shift = steps
     values = [float(Fraction(number, 10**places)) for number in scaled]
@@ -99,7 +100,7 @@ def test_decimal_steps_agree_with_fractions(check_laws, scaled, places, steps):
     st.sets(st.floats(-1e15, 1e15).map(lambda value: value + 0.0), min_size=1, max_size=20),
     st.sampled_from([(0.1, 0.5), (1e-3, 1), (7, 14), (0.25, 2.5)]),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_any_floats_agree_with_fractions(values, widths):
     assert_in_steps(values, widths, 0, Intervals(*widths).build(pa.array(sorted(values))))
 
@@ -108,7 +109,6 @@ def test_any_floats_agree_with_fractions(values, widths):
     st.sets(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20),
     st.sampled_from([(3, 9), (0.5, 5), (10**30,)]),
 )
-@settings(max_examples=50, deadline=None)
 def test_whole_numbers_of_any_size_agree_with_fractions_or_are_refused(values, widths):
     builder, column = Intervals(*widths), pa.array(sorted(values), pa.int64())
     if max(map(abs, values)) / widths[0] < 2**62:
@@ -134,7 +134,6 @@ def test_values_outside_the_cut_points_are_refused_by_count():
     st.sets(st.floats(-25, 25).map(lambda value: value + 0.0), min_size=1, max_size=20),
     st.data(),
 )
-@settings(max_examples=50, deadline=None)
 def test_cut_points_agree_with_comparisons(check_laws, points, values, data):
     inner = data.draw(st.sets(st.sampled_from(points)))
     coarse = sorted({points[0], points[-1], *inner})
@@ -169,7 +168,6 @@ def test_dates_by_calendar_unit():
 
 
 @given(st.sets(st.datetimes(EARLY, LATE), min_size=1, max_size=20))
-@settings(max_examples=50, deadline=None)
 def test_times_lie_in_their_day_month_and_decade(check_laws, moments):
     tree = Intervals("day", "month", "decade").build(pa.array(sorted(moments), pa.timestamp("us")))
     check_laws(tree)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.exceptions import HierarchyError, InvalidParameterError
 from sfumato.hierarchies import Prefixes
 
@@ -90,7 +91,7 @@ def test_lengths_decrease(lengths):
     st.sets(st.text(st.sampled_from("01 é\x00\x01"), max_size=5), min_size=1, max_size=15),
     st.sets(st.integers(1, 6)).map(lambda lengths: sorted(lengths, reverse=True)),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_every_label_is_the_filled_prefix(check_laws, codes, lengths):
     tree = Prefixes(*lengths).build(pa.array(sorted(codes), pa.string()))
     check_laws(tree)

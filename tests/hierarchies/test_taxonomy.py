@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import HierarchyError, InvalidParameterError, ReadError
@@ -209,7 +209,6 @@ def paths(tree, above=()):
 
 
 @given(trees())
-@settings(max_examples=50, deadline=None)
 def test_trees_are_lawful_and_leaves_keep_their_ancestors(check_laws, tree):
     hierarchy = Taxonomy(tree).hierarchy
     check_laws(hierarchy)

@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from flagged_tables import CELLS, flagged_tables
 
 SCHEMA = sf.Schema(quasi=["age", "zip"], flags={"age": "age__sensitive"})
@@ -41,7 +42,7 @@ def slow_exposure(person, name, published, flags):
     return sum(shares) / len(shares)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(flagged_tables(most_rows=14))
 def test_exposure_of_flagged_cells_equals_the_definition_row_by_row(drawn):
     table, schema, models = drawn
@@ -62,7 +63,7 @@ def test_exposure_of_flagged_cells_equals_the_definition_row_by_row(drawn):
         assert found.identity.by_record[row] == pytest.approx(1 / matching)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(flagged_tables(most_rows=16), st.integers(2, 4), st.sampled_from(["cuts", "ncp"]))
 def test_neither_adversary_passes_what_is_promised(drawn, k, mechanism):
     table, schema, models = drawn

@@ -9,10 +9,11 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.coding.codes import code
 from sfumato.core.published.counting import count_groups
@@ -112,7 +113,7 @@ def sliced_tables(draw):
 
 
 @given(sliced_tables(), st.sampled_from([1, 7, 4_000_000]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_exposure_is_its_definition(drawn, at_once):
     original, published, slices = drawn
     linked = [name for name in SCHEMA.quasi if not any(name in names for names in slices)]
@@ -125,7 +126,7 @@ def test_exposure_is_its_definition(drawn, at_once):
 
 
 @given(sliced_tables(), st.sampled_from([2, 3]), st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_nobody_is_exposed_by_more_than_one_over_l_to_either_adversary(drawn, slices, seed):
     table = drawn[0]
     if 2 * max(Counter(table[D].to_pylist()).values()) > table.num_rows:

@@ -6,9 +6,10 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError
 from sfumato.mining.patterns import PatternThresholds, Rule, maximal, mine_item_sets, mine_rules, minimal
 
@@ -25,7 +26,7 @@ def all_sets(lists):
     return [frozenset(each) for size in range(1, len(items) + 1) for each in combinations(items, size)]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(databases, st.integers(1, 5))
 def test_frequent_sets_are_those_that_counting_finds(lists, least):
     assert mine_item_sets(lists, support=least) == {
@@ -33,7 +34,7 @@ def test_frequent_sets_are_those_that_counting_finds(lists, least):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(databases, st.integers(1, 4), st.sampled_from([0.1, 0.3, 0.5, 0.6, 2 / 3, 0.75, 1.0]))
 def test_rules_are_those_that_counting_finds(lists, least, confidence):
     expected = {}

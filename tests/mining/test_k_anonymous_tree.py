@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.mining.growing import KAnonymousTree, round_cuts
 from sfumato.mining.spans import audit_tree
@@ -57,7 +58,7 @@ def spans_by_walking(tree, data):
     return sorted(found.values())
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 1000), st.integers(1, 30))
 def test_every_span_holds_k_records_by_two_checkers(seed, k):
     data = people(seed)

@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.mining import program
 from sfumato.mining.hiding import hide_patterns
@@ -94,7 +95,7 @@ def test_the_original_is_not_changed(method):
     assert not data.unknown.any()
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(databases, st.data())
 def test_all_methods_but_1a_hide_every_rule_and_report_what_mining_finds(lists, data):
     confidence = data.draw(st.sampled_from([0.5, 0.7, 1.0]))
@@ -110,7 +111,7 @@ def test_all_methods_but_1a_hide_every_rule_and_report_what_mining_finds(lists, 
         assert hidden.failed == 0 or method == "1.a"
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(databases, st.data())
 def test_exact_hiding_of_rules_is_never_worse_than_deleting_by_other_methods(lists, data):
     before = mine_rules(lists, support=2, confidence=0.6)
@@ -123,7 +124,7 @@ def test_exact_hiding_of_rules_is_never_worse_than_deleting_by_other_methods(lis
     assert figures["exact"] == min(figures.values())
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(databases, st.data())
 def test_exact_hiding_of_sets_is_never_worse_than_by_the_border(lists, data):
     before = [items for items in mine_item_sets(lists, support=2) if len(items) > 1]
@@ -160,7 +161,7 @@ def best_by_trying(lists, rules, sets, least, confidence):
     return best
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.lists(st.sets(st.sampled_from("abc"), min_size=1), min_size=2, max_size=4), st.data())
 def test_exact_hiding_of_sets_is_as_good_as_trying_everything(lists, data):
     before = [items for items in mine_item_sets(lists, support=2) if len(items) > 1]

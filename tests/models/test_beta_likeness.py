@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from oracles import is_enhanced_beta_like, relative_gain
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
@@ -22,7 +23,6 @@ def alike(**changed: object) -> BetaLikeness:
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_the_basic_level_is_the_definition_rounded_once(matrix):
     totals = np.sum(matrix, axis=0).tolist()
     groups = Groups.from_counts(s=[[c for c, t in zip(row, totals, strict=True) if t] for row in matrix])
@@ -32,7 +32,7 @@ def test_the_basic_level_is_the_definition_rounded_once(matrix):
 
 
 @given(group_counts(), st.sampled_from([0.1, 0.5, 1, 3]))
-@settings(max_examples=100)
+@examples(100)
 def test_the_enhanced_verdict_is_the_definition(matrix, beta):
     used = [v for v, total in enumerate(np.sum(matrix, axis=0)) if total]
     matrix = [[row[v] for v in used] for row in matrix]
@@ -84,7 +84,6 @@ def test_large_counts_stay_exact():
 
 
 @given(counts(4), counts(4).filter(all), st.integers(1, 4), st.sampled_from([0.5, 2]), st.booleans())
-@settings(max_examples=50)
 def test_missing_values_that_may_be_anything_are_the_worst_value_of_the_table(row, totals, lost, beta, enhanced):
     model, reference = alike(beta=beta, enhanced=enhanced), {"s": np.array(totals)}
     filled = [[c + lost * (i == j) for i, c in enumerate(row)] for j in range(4)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from counted import named
 from sfumato.core.groups import Groups
@@ -33,7 +33,6 @@ def test_every_value_has_its_own_bound():
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_one_number_for_all_is_frequency_diversity_of_its_inverse(matrix):
     groups = Groups.from_counts(s=matrix)
     diverse = FrequencyLDiversity(l=4, sensitive="s").kept_by(groups)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sfumato.core.groups import Groups
 from sfumato.models import (
@@ -70,7 +70,6 @@ def test_equality_breaks_a_strict_part():
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_a_group_is_good_exactly_where_its_level_is_at_least_1(matrix):
     groups = Groups.from_counts(s=matrix)
     parts = (

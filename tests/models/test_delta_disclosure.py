@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import disclosed_bits
@@ -60,7 +60,6 @@ def test_what_the_table_lacks_is_infinitely_much():
 
 
 @given(group_counts(most=40), st.booleans())
-@settings(max_examples=50)
 def test_levels_are_the_definition(matrix, present_only):
     totals = np.sum(matrix, axis=0).tolist()
     expected = [disclosed_bits(row, totals, present_only=present_only) for row in matrix]
@@ -88,7 +87,6 @@ def test_a_record_can_spoil_a_group():
 
 
 @given(counts(3), counts(3).filter(all), st.integers(1, 3), st.booleans())
-@settings(max_examples=50)
 def test_missing_values_that_may_be_anything_never_help(row, totals, lost, present_only):
     model, reference = private(present_only=present_only), {"s": np.array(totals)}
     ways = [[a, b, lost - a - b] for a in range(lost + 1) for b in range(lost + 1 - a)]

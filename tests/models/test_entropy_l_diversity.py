@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.groups import Groups
@@ -14,7 +14,6 @@ from strategies import group_counts
 
 
 @given(st.integers(1, 200), st.integers(1, 1000))
-@settings(max_examples=50)
 def test_equal_counts_reach_their_number_exactly(values, times):
     groups = Groups.from_counts(s=[[times] * values])
     model = EntropyLDiversity(l=values, sensitive="s")
@@ -53,7 +52,6 @@ def test_long_numbers_are_decided_in_digits_and_doubt_refuses(monkeypatch):
 
 
 @given(group_counts(most=40), st.sampled_from([2.0, 2.5, 3.0]))
-@settings(max_examples=50)
 def test_all_three_ways_to_decide_agree(matrix, l):
     groups, level = (
         Groups.from_counts(s=matrix),

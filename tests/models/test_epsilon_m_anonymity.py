@@ -6,7 +6,7 @@ from datetime import date
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counted import named, numeric
@@ -57,7 +57,6 @@ def test_relative_intervals_of_negative_numbers_reach_both_ways():
     st.sampled_from([0, 0.5, 1, 7, 30]),
     st.booleans(),
 )
-@settings(max_examples=50)
 def test_levels_are_the_definition_rounded_once(matrix, drawn, epsilon, relative):
     numbers = sorted(drawn[: len(matrix[0])])
     expected = [float(inverse_proximity(row, numbers, epsilon, relative=relative)) for row in matrix]
@@ -85,7 +84,6 @@ def test_a_record_can_spoil_a_group():
     st.integers(1, 3),
     st.sampled_from([(3, False), (10, False), (0.3, True), (1.5, True)]),
 )
-@settings(max_examples=50)
 def test_missing_values_that_may_be_anything_are_the_worst_value_of_the_domain(matrix, drawn, lost, reach):
     numbers = sorted(drawn[: len(matrix[0])])
     epsilon, relative = reach

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
@@ -33,7 +33,6 @@ def test_missing_values_that_may_be_anything_are_the_most_frequent_value():
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_frequency_is_stricter_than_entropy_and_entropy_than_distinct(matrix):
     groups = Groups.from_counts(s=matrix)
     for l in (1, 2, 3):

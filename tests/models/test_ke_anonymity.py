@@ -6,7 +6,7 @@ from datetime import date
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counted import named, numeric
@@ -42,7 +42,6 @@ def test_a_decimal_range_of_exactly_e_is_good(numbers):
 
 
 @given(group_counts(), st.lists(st.decimals(-1000, 1000, places=3), min_size=6, max_size=6, unique=True))
-@settings(max_examples=50)
 def test_ranges_of_decimals_are_rounded_once(matrix, drawn):
     numbers = sorted(float(number) for number in drawn[: len(matrix[0])])
     expected = [float(range_of_numbers(row, numbers)) for row in matrix]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counted import named
@@ -33,7 +33,6 @@ def test_a_table_of_fewer_than_n_records_leaves_nothing_to_be_close_to():
 
 
 @given(group_counts(), st.sampled_from(["equal", "variational", "ordered", "kl"]))
-@settings(max_examples=50)
 def test_with_n_the_size_of_the_table_it_is_t_closeness(matrix, distance):
     groups = Groups.from_counts(s=matrix)
     model = close(n=int(groups.sizes.sum()), distance=distance)

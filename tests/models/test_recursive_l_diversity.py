@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.groups import Groups
@@ -43,7 +43,6 @@ def test_missing_values_that_may_be_anything_are_the_most_frequent_value():
 
 
 @given(group_counts(most_values=5), st.integers(2, 4), st.sampled_from([0.5, 1, 2.5, 4]))
-@settings(max_examples=50)
 def test_ruling_out_one_value_leaves_a_diverse_group(matrix, l, c):
     kept = RecursiveLDiversity(c=c, l=l, sensitive="s").kept_by(Groups.from_counts(s=matrix))
     for value in range(len(matrix[0])):

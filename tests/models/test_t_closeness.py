@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from oracles import earth_movers_distance, equal_distance, hierarchical_distance, ordered_distance
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
@@ -60,7 +61,6 @@ def test_the_salaries_of_the_paper():
 
 
 @given(groups_with_a_hierarchy())
-@settings(max_examples=50)
 def test_levels_are_the_definitions_rounded_once(drawn):
     matrix, hierarchy = drawn
     groups, totals = with_domain(matrix, hierarchy), np.sum(matrix, axis=0).tolist()
@@ -72,7 +72,7 @@ def test_levels_are_the_definitions_rounded_once(drawn):
 
 
 @given(counts(4), counts(4), hierarchies(["a", "b", "c", "d"]))
-@settings(max_examples=30)
+@examples(30)
 def test_levels_are_the_least_work_of_moving_mass(row, totals, hierarchy):
     groups = with_domain([row], hierarchy, totals={"s": np.array(totals)})
     ground = {
@@ -86,7 +86,7 @@ def test_levels_are_the_least_work_of_moving_mass(row, totals, hierarchy):
 
 
 @given(counts(5), counts(5), hierarchies(["a", "b", "c", "d"]))
-@settings(max_examples=30)
+@examples(30)
 def test_a_missing_value_of_its_own_is_at_distance_1_from_all_others(row, totals, hierarchy):
     """Exact for equal and hierarchical distances; never below for the ordered one, and never above 1."""
     groups = with_domain([row], hierarchy, totals={"s": np.array(totals)})
@@ -105,7 +105,6 @@ def test_a_missing_value_of_its_own_is_at_distance_1_from_all_others(row, totals
 
 
 @given(counts(5), counts(5))
-@settings(max_examples=50)
 def test_the_ordered_bound_with_missing_values_is_as_documented(row, totals):
     groups = with_domain([row], domain_hierarchy(4), totals={"s": np.array(totals)})
     q, p = Fraction(row[4], sum(row)), Fraction(totals[4], sum(totals))
@@ -136,7 +135,6 @@ def domain_hierarchy(leaves: int) -> Hierarchy:
 
 
 @given(counts(4), counts(4), st.integers(0, 5), st.sampled_from(DISTANCES))
-@settings(max_examples=50)
 def test_missing_values_that_may_be_anything_count_as_moved_from_end_to_end(row, totals, lost, distance):
     groups = with_domain([row], TREE, totals={"s": np.array(totals)}, missing={"s": [lost]})
     levels = [level.tolist() for level in TREE.levels]
@@ -236,7 +234,6 @@ def test_quotients_are_rounded_once():
 
 
 @given(group_counts(), st.randoms(use_true_random=False))
-@settings(max_examples=50)
 def test_the_equal_distance_ignores_names_of_values(matrix, random):
     order = list(range(len(matrix[0])))
     random.shuffle(order)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.coding.codes import code
 from sfumato.reproducing.flagged_exposure import ReleasedCells
 
@@ -47,7 +48,7 @@ def slow(cells: ReleasedCells, name: str, adversary: int) -> list[float]:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10_000), st.sampled_from([1, 2]), st.booleans())
 def test_exposures_are_those_of_a_count_over_all_pairs(seed, adversary, hidden):
     rng = np.random.default_rng(seed)

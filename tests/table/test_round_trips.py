@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.table.frames import canonical
 from sfumato.table.read import read
 from sfumato.table.write import write
@@ -70,37 +71,34 @@ def without_empty_text(table: pa.Table) -> pa.Table:
 
 
 @given(tables(zero=False, marked=True))
-@settings(max_examples=50, deadline=None)
 def test_csv_gives_back_what_it_can_represent(table):
     assert round_trip(table, "x.csv").equals(without_empty_text(table))
 
 
 @given(tables(zero=False, marked=True))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_packed_tab_separated_text_does_too(table):
     assert round_trip(table, "x.tsv.gz").equals(without_empty_text(table))
 
 
 @given(tables())
-@settings(max_examples=50, deadline=None)
 def test_parquet_gives_back_everything(table):
     assert round_trip(table, "x.parquet").equals(table)
 
 
 @given(tables())
-@settings(max_examples=50, deadline=None)
 def test_sqlite_gives_back_everything(table):
     assert round_trip(table, "x.db", database="sqlite").equals(table)
 
 
 @given(tables())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_duckdb_gives_back_everything(table):
     assert round_trip(table, "x.db", database="duckdb").equals(table)
 
 
 @given(tables(zero=False, marked=True))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_all_formats_agree(table):
     plain = without_empty_text(table)
     found = [round_trip(plain, "x.csv"), round_trip(plain, "x.parquet"), round_trip(plain, "x.db", database="sqlite")]

@@ -10,9 +10,10 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.table.values import text, texts
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -55,7 +56,7 @@ def test_what_is_no_value_has_no_text(value):
 
 
 @given(st.lists(st.none() | FLOATS | st.floats(-1e9, 1e9).map(lambda x: round(x, 3))))
-@settings(max_examples=200)
+@examples(200)
 def test_texts_of_floats_are_the_texts_of_each(values):
     expected = [None if value is None else text(value) for value in values]
     assert texts(pa.array(values, pa.float64())).to_pylist() == expected
@@ -67,7 +68,6 @@ def test_the_text_of_a_float_reads_back_as_it(value):
 
 
 @given(st.lists(st.none() | st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31))), st.integers(0, 3))
-@settings(max_examples=50)
 def test_texts_of_moments_are_the_texts_of_each(values, cut):
     chunks = [pa.array(part, pa.timestamp("us")) for part in (values[:cut], values[cut:])]
     expected = [None if value is None else text(value) for value in values]

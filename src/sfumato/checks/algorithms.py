@@ -1,9 +1,9 @@
 # ruff: noqa: D401 - the first line of a check is its law
 """Laws that every algorithm keeps.
 
-`check_algorithm(MyAlgorithm())` runs them all on an algorithm of your own. Each check publishes small tables,
-drawn from fixed seeds, and raises `AssertionError` where its law is broken. What an algorithm finds is applied
-and judged here, without the release's own guard, so a wrong algorithm is seen. Requests that an algorithm
+`check_algorithm(MyAlgorithm())` runs them all on an algorithm of your own. Each check looks at what a `Trial` publishes
+of small tables, drawn from fixed seeds, and raises `AssertionError` where its law is broken. What an algorithm finds is
+applied and judged here, without the release's own guard, so a wrong algorithm is seen. Requests that an algorithm
 refuses are left out, but one without sensitive attributes and one with them must be served.
 """
 
@@ -11,66 +11,40 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Any
+from collections.abc import Callable, Sequence
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.checks.requests import Request, odd_requests, requests, unservable
-from sfumato.coding.codes import CodedTable, code
-from sfumato.core.progress import Progress, silent
-from sfumato.core.publication import SUPPRESSED_TEXT, Publication
+from sfumato.algorithms.base import Algorithm
+from sfumato.checks.requests import unservable
+from sfumato.checks.trials import SEED, Trial
+from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.evidence import Evidence
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.randomness import generator
 from sfumato.release.anonymizing import anonymize
-from sfumato.release.applying import apply, decoded
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, to_arrow
-
-SEED = 7
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
-    """What an algorithm made of a request: the publication, the published table and whose row each row is."""
-
-    request: Request
-    publication: Publication
-    published: pa.Table
-    correspondence: npt.NDArray[np.int64]
-    centers: bool
-
-    def audit(self, **original: Any) -> Audit:
-        """Judge the published table."""
-        schema, models = self.request.schema, self.request.models
-        return audit_evidence(Evidence(self.published, schema, centers=self.centers, **original), models)
 
 
 def check_algorithm(algorithm: Algorithm) -> None:
     """Run every check on one algorithm."""
+    trial = Trial(algorithm)
     for check in ALGORITHM_CHECKS:
-        check(algorithm)
+        check(trial)
 
 
-def check_facts_are_stated(algorithm: Algorithm) -> None:
+def check_facts_are_stated(trial: Trial) -> None:
     """An algorithm says its name and its source."""
+    algorithm = trial.algorithm
     assert algorithm.name == algorithm.name.lower().replace(" ", "-")
     assert algorithm.reference
 
 
-def check_published_table_keeps_every_model(algorithm: Algorithm) -> None:
+def check_published_table_keeps_every_model(trial: Trial) -> None:
     """An audit of nothing but the published table finds that every model is kept."""
-    for outcome in _outcomes(algorithm, requests()):
+    for outcome in trial.outcomes:
         assert all(verdict.holds for verdict in outcome.audit().verdicts)
         for model in outcome.request.models:
             if isinstance(model, KAnonymity) and outcome.request.schema.missing is Missing.OWN_VALUE:
@@ -78,26 +52,26 @@ def check_published_table_keeps_every_model(algorithm: Algorithm) -> None:
                 assert min(classes.values()) >= model.k
 
 
-def check_cells_cover_their_originals(algorithm: Algorithm) -> None:
+def check_cells_cover_their_originals(trial: Trial) -> None:
     """Every published cell covers the cell of the record that it stands for."""
-    for outcome in _outcomes(algorithm, requests()):
+    for outcome in trial.outcomes:
         given = {"original": outcome.request.table, "correspondence": outcome.correspondence}
         truth = outcome.audit(**given).truth
         assert truth is not None
         assert truth.false_cells == 0
 
 
-def check_originals_can_be_found(algorithm: Algorithm) -> None:
+def check_originals_can_be_found(trial: Trial) -> None:
     """Published records can be paired with original records that they cover, without being told which."""
-    for outcome in _outcomes(algorithm, requests()):
+    for outcome in trial.outcomes:
         truth = outcome.audit(original=outcome.request.table).truth
         assert truth is not None
         assert truth.unmatched == 0
 
 
-def check_records_add_up(algorithm: Algorithm) -> None:
+def check_records_add_up(trial: Trial) -> None:
     """Every record is published once or suppressed, and no more are suppressed than may be."""
-    for outcome in _outcomes(algorithm, requests()):
+    for outcome in trial.outcomes:
         rows = outcome.request.table.num_rows
         assert len(outcome.publication.group) == rows
         assert len(set(outcome.correspondence.tolist())) == outcome.published.num_rows
@@ -105,17 +79,17 @@ def check_records_add_up(algorithm: Algorithm) -> None:
         assert outcome.publication.suppressed <= outcome.request.most_suppressed
 
 
-def check_groups_are_classes_of_equal_rows(algorithm: Algorithm) -> None:
+def check_groups_are_classes_of_equal_rows(trial: Trial) -> None:
     """Two records are in one group exactly if their published quasi-identifiers are equal, or in the same buckets."""
-    for outcome in _outcomes(algorithm, requests()):
+    for outcome in trial.outcomes:
         groups = outcome.publication.group[outcome.correspondence].tolist()
         rows = _rows(outcome.published, outcome.request.schema.quasi)
         assert len(set(zip(groups, rows, strict=True))) == len(set(groups)) == len(set(rows))
 
 
-def check_missing_cells_are_not_filled(algorithm: Algorithm) -> None:
+def check_missing_cells_are_not_filled(trial: Trial) -> None:
     """A missing quasi-identifier is published as missing, in its bucket if it has one, or suppressed."""
-    for outcome in _outcomes(algorithm, requests()):
+    for outcome in trial.outcomes:
         for name in outcome.request.schema.quasi:
             before = outcome.request.table[name].take(pa.array(outcome.correspondence)).to_pylist()
             after = outcome.published[name].to_pylist()
@@ -130,89 +104,71 @@ def check_missing_cells_are_not_filled(algorithm: Algorithm) -> None:
             )
 
 
-def check_input_is_untouched(algorithm: Algorithm) -> None:
+def check_input_is_untouched(trial: Trial) -> None:
     """A search changes neither the coded table that it is given nor the caller's dataframe."""
-    for request in requests():
-        coded, untouched = _coded(algorithm, request), _coded(algorithm, request)
-        _search(algorithm, request, coded)
-        pairs = zip((*coded.quasi, *coded.sensitive), (*untouched.quasi, *untouched.sensitive), strict=True)
-        for mine, theirs in pairs:
-            assert np.array_equal(mine.codes, theirs.codes)
-            assert mine.domain.texts == theirs.domain.texts
-        for frame in _frames(request.table):
-            before = to_arrow(frame)[0]
-            _released(algorithm, request, frame)
-            assert to_arrow(frame)[0].equals(before)
+    assert all(outcome.untouched for outcome in trial.outcomes)
+    assert all(handover.untouched for handovers in trial.handovers for handover in handovers)
 
 
-def check_impossible_requests_are_refused(algorithm: Algorithm) -> None:
+def check_impossible_requests_are_refused(trial: Trial) -> None:
     """A request that no release can keep is refused, and the refusal says what is possible."""
-    request = next(requests())
+    request = trial.requests[0]
     rows = request.table.num_rows
-    error = _refusal(algorithm, request.table, request.schema, [KAnonymity(k=rows + 1)])
+    error = _refusal(trial.algorithm, request.table, request.schema, [KAnonymity(k=rows + 1)])
     assert isinstance(error, InfeasibleError)
     assert f"reaches {rows}" in str(error)
     assert f"{rows + 1} is needed" in str(error)
 
 
-def check_same_seed_gives_same_bytes(algorithm: Algorithm) -> None:
+def check_same_seed_gives_same_bytes(trial: Trial) -> None:
     """The same request with the same seed gives the same bytes again."""
-    for request in requests():
-        first, second = (_released(algorithm, request, request.table) for _ in range(2))
-        assert first == second
+    for request, cells in zip(trial.requests, trial.releases, strict=True):
+        assert trial.release(request, request.table) == cells
 
 
-def check_row_order_is_ignored(algorithm: Algorithm) -> None:
+def check_row_order_is_ignored(trial: Trial) -> None:
     """The order of the original rows changes nothing that is published."""
-    for request in requests():
+    for request, cells in zip(trial.requests, trial.releases, strict=True):
         order = generator(SEED).permutation(request.table.num_rows)
-        shuffled = request.table.take(pa.array(order))
-        assert _released(algorithm, request, request.table) == _released(algorithm, request, shuffled)
+        assert trial.release(request, request.table.take(pa.array(order))) == cells
 
 
-def check_frame_kinds_agree(algorithm: Algorithm) -> None:
+def check_frame_kinds_agree(trial: Trial) -> None:
     """The same table as pandas, Polars or Arrow gives the same bytes."""
-    for request in requests():
-        expected = _released(algorithm, request, request.table)
-        for frame in _frames(request.table):
-            assert _released(algorithm, request, frame) == expected
+    for handovers, cells in zip(trial.handovers, trial.releases, strict=True):
+        assert all(handover.cells == cells for handover in handovers)
 
 
-def check_odd_tables_are_published(algorithm: Algorithm) -> None:
+def check_odd_tables_are_published(trial: Trial) -> None:
     """One row, equal rows, missing or constant columns, none or many, and odd names: all are published truly."""
-    for outcome in _outcomes(algorithm, odd_requests()):
+    for outcome in trial.odd_outcomes:
         assert outcome.publication.suppressed == 0
         assert outcome.audit(original=outcome.request.table, correspondence=outcome.correspondence).holds
 
 
-def check_empty_tables_are_refused(algorithm: Algorithm) -> None:
+def check_empty_tables_are_refused(trial: Trial) -> None:
     """A table without rows is refused in a sentence."""
-    request = next(requests())
-    error = _refusal(algorithm, request.table.slice(0, 0), request.schema, [KAnonymity(k=1)])
+    request = trial.requests[0]
+    error = _refusal(trial.algorithm, request.table.slice(0, 0), request.schema, [KAnonymity(k=1)])
     assert isinstance(error, SchemaError)
     assert "no rows" in str(error)
 
 
-def check_progress_rises_to_one(algorithm: Algorithm) -> None:
+def check_progress_rises_to_one(trial: Trial) -> None:
     """Progress is a share of the work that never falls and ends at 1."""
-    for request in (*requests(), *odd_requests()):
-        told: list[float] = []
-
-        def tell(done: float, note: str = "", told: list[float] = told) -> None:
-            told.append(done)
-            assert isinstance(note, str)
-
-        if _search(algorithm, request, _coded(algorithm, request), tell) is not None:
-            assert told == sorted(told)
-            assert told[-1:] == [1.0]
-            assert told[0] >= 0
+    for outcome in (*trial.outcomes, *trial.odd_outcomes):
+        told = [done for done, _ in outcome.told]
+        assert told == sorted(told)
+        assert told[-1:] == [1.0]
+        assert told[0] >= 0
+        assert all(isinstance(note, str) for _, note in outcome.told)
 
 
-def check_what_cannot_be_served_is_refused(algorithm: Algorithm) -> None:
+def check_what_cannot_be_served_is_refused(trial: Trial) -> None:
     """Flags of single cells and models that do not survive unions are served truly, or refused in a sentence."""
     for request in unservable():
         try:
-            release = anonymize(request.table, request.schema, request.models, algorithm, seed=SEED)
+            release = anonymize(request.table, request.schema, request.models, trial.algorithm, seed=SEED)
         except SfumatoError as error:
             refusal = error
         else:
@@ -220,12 +176,13 @@ def check_what_cannot_be_served_is_refused(algorithm: Algorithm) -> None:
             assert buckets <= set(release.published.column_names)
             continue
         assert isinstance(refusal, UnsupportedModelError | InfeasibleError)
-        assert type(algorithm).__name__ in str(refusal)
+        assert type(trial.algorithm).__name__ in str(refusal)
         assert str(refusal).endswith(".")
 
 
-def check_algorithm_can_be_stored(algorithm: Algorithm) -> None:
+def check_algorithm_can_be_stored(trial: Trial) -> None:
     """An algorithm equals what its pickle and its parameters give back: texts, numbers, flags, or these by name."""
+    algorithm = trial.algorithm
     for copy in (pickle.loads(pickle.dumps(algorithm)), type(algorithm)(**algorithm.parameters())):  # noqa: S301 - made here
         assert copy == algorithm
         assert hash(copy) == hash(algorithm)
@@ -234,7 +191,7 @@ def check_algorithm_can_be_stored(algorithm: Algorithm) -> None:
         assert all(isinstance(name, str) and isinstance(each, str | int | float) for name, each in plain.items())
 
 
-ALGORITHM_CHECKS: tuple[Callable[[Algorithm], None], ...] = (
+ALGORITHM_CHECKS: tuple[Callable[[Trial], None], ...] = (
     check_facts_are_stated,
     check_published_table_keeps_every_model,
     check_cells_cover_their_originals,
@@ -255,70 +212,12 @@ ALGORITHM_CHECKS: tuple[Callable[[Algorithm], None], ...] = (
 )
 
 
-def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outcome]:
-    """Publish every request that the algorithm serves."""
-    served: set[bool] = set()
-    for request in wanted:
-        publication = _search(algorithm, request, _coded(algorithm, request))
-        if publication is not None:
-            served.add(any(model.attributes for model in request.models))
-            published, correspondence = apply(publication, request.table, request.schema, generator(SEED))
-            yield Outcome(
-                request=request,
-                publication=publication,
-                published=decoded(published),
-                correspondence=correspondence,
-                centers=algorithm.centers,
-            )
-    assert False in served, "no request without sensitive attributes was served"
-    assert True in served, "no request with sensitive attributes was served"
-
-
-def _coded(algorithm: Algorithm, request: Request) -> CodedTable:
-    return code(request.table, request.schema, algorithm.guides)
-
-
-def _search(
-    algorithm: Algorithm, request: Request, coded: CodedTable, progress: Progress = silent
-) -> Publication | None:
-    task = Task(
-        table=coded,
-        models=request.models,
-        most_suppressed=request.most_suppressed,
-        missing=Missing(request.schema.missing),
-        rng=generator(SEED),
-        progress=progress,
-    )
-    return algorithm.search(task) if algorithm.refusal(task) is None else None
-
-
-def _released(algorithm: Algorithm, request: Request, frame: Frame) -> bytes | None:
-    """Return the cells of a release as bytes, or None where the algorithm refuses the request."""
-    share = request.max_suppressed
-    try:
-        release = anonymize(frame, request.schema, request.models, algorithm, max_suppressed=share, seed=SEED)
-    except UnsupportedModelError:
-        return None
-    table, _ = to_arrow(release.frame)
-    return repr((table.schema, table.to_pydict())).encode()
-
-
 def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list[KAnonymity]) -> SfumatoError:
     try:
         anonymize(table, schema, models, algorithm, seed=SEED)
     except SfumatoError as error:
         return error
     raise AssertionError("nothing was refused")
-
-
-def _frames(table: pa.Table) -> Iterator[Frame]:
-    """Return the table as every other kind of dataframe that is installed."""
-    if find_spec("pandas"):
-        yield table.to_pandas(date_as_object=False)
-    if find_spec("polars"):
-        import polars as pl
-
-        yield pl.DataFrame(table)
 
 
 def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:

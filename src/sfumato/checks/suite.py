@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache, wraps
 from typing import Any, TypeAlias, TypeVar
 
 from sfumato.algorithms.base import Algorithm
@@ -12,15 +13,30 @@ from sfumato.checks.attacks import ATTACK_CHECKS
 from sfumato.checks.formats import FORMAT_CHECKS
 from sfumato.checks.measures import MEASURE_CHECKS
 from sfumato.checks.models import MODEL_CHECKS
+from sfumato.checks.trials import Trial
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.measures.base import Measure
 from sfumato.models.base import PrivacyModel
 from sfumato.table.formats.base import Format
 
 Law = Callable[[Any], None]
+
+
+def _on_trials(check: Callable[[Trial], None]) -> Law:
+    """Let a check take an algorithm; what that finds is kept for the other checks."""
+
+    @wraps(check)
+    def law(algorithm: Algorithm) -> None:
+        check(_trial(algorithm))
+
+    return law
+
+
+_trial = lru_cache(maxsize=4)(Trial)
+
 LAWS: dict[type, tuple[Law, ...]] = {
     PrivacyModel: MODEL_CHECKS,
-    Algorithm: ALGORITHM_CHECKS,
+    Algorithm: tuple(_on_trials(check) for check in ALGORITHM_CHECKS),
     Measure: MEASURE_CHECKS,
     Attack: ATTACK_CHECKS,
     Format: FORMAT_CHECKS,

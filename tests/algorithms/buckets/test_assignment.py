@@ -9,10 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.algorithms.buckets.assignment import assign, deal, ineligible, is_eligible, surplus, without_surplus
 
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=7).filter(any)
@@ -58,7 +59,7 @@ def test_the_short_cut_of_the_thesis_is_not_taken():
 
 
 @given(COUNTS, WHOLE, st.integers(1, 4))
-@settings(max_examples=200)
+@examples(200)
 def test_every_step_is_the_one_that_brute_force_finds(counts, l, step):
     counts = eligible_part(counts, l)
     start = -(-l // step) * step
@@ -73,7 +74,7 @@ def test_every_step_is_the_one_that_brute_force_finds(counts, l, step):
 
 
 @given(COUNTS, WHOLE | FRACTIONAL)
-@settings(max_examples=200)
+@examples(200)
 def test_no_remainder_is_ineligible_and_no_bucket_too_poor(counts, l):
     counts = eligible_part(counts, l)
     pieces = assign(counts, l)
@@ -105,7 +106,7 @@ def test_an_ineligible_input_is_refused():
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any), WHOLE | FRACTIONAL)
-@settings(max_examples=100)
+@examples(100)
 def test_no_smaller_surplus_does(counts, l):
     lost = surplus(counts, l)
     assert (lost >= 0).all()

@@ -7,11 +7,12 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.algorithms.buckets import correlation
 from sfumato.algorithms.buckets.correlation import (
     binned,
@@ -52,7 +53,7 @@ def test_contingency_is_its_definition(pairs):
 
 
 @given(PAIRS.filter(lambda pairs: all(len(set(values)) > 1 for values in zip(*pairs, strict=True))))
-@settings(max_examples=30)
+@examples(30)
 def test_contingency_is_chi_square_over_its_maximum(pairs):
     first, second = (numbered(values) for values in zip(*pairs, strict=True))
     table = np.zeros((first.max() + 1, second.max() + 1))
@@ -149,7 +150,7 @@ def test_swaps_mend_a_greedy_start():
 
 
 @given(distances(), st.integers(1, 4))
-@settings(max_examples=40)
+@examples(40)
 def test_many_choices_are_searched_by_swaps(matrix, clusters):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correlation, "MOST_CHOICES", 0)

@@ -11,11 +11,12 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv
 
 import sfumato as sf
+from drawn_examples import examples
 from golden_files import GOLDEN
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.buckets.assignment import surplus
@@ -75,7 +76,6 @@ def test_the_table_of_the_thesis_is_published_as_well_as_there():
     st.integers(0, 999),
     st.floats(0, 0.3),
 )
-@settings(max_examples=50, deadline=None)
 def test_nobody_is_exposed_more_than_promised_and_no_more_is_suppressed_than_needed(counts, k, l, seed, lost):
     rows, needed = sum(counts), int(surplus(counts, l).sum())
     table = people(*counts, seed=seed)
@@ -119,7 +119,7 @@ def test_awkward_tables_are_published_whole(counts, k, l, seed):
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.fractions(1, 12, max_denominator=3))
-@settings(max_examples=200)
+@examples(200)
 def test_the_number_of_buckets_is_the_largest_that_keeps_exact_exposure(size, k, l):
     if size < max(k, l):
         return

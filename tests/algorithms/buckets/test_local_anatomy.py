@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from flagged_tables import buckets_of, check_flagged_cells, flagged_tables, flagged_values, golden, linked_rows
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 
@@ -49,7 +50,6 @@ def test_the_thesis_table_gets_the_buckets_that_it_prints(halve):
         assert release.audit.level("frequency-l-diversity", name) == 4
 
 
-@settings(max_examples=50, deadline=None)
 @given(flagged_tables(), st.booleans())
 def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
     table, schema, models = drawn
@@ -69,7 +69,7 @@ def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
     assert len(release.audit.sizes) == groups
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(flagged_tables())
 def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(drawn):
     from sfumato.algorithms.base import Task

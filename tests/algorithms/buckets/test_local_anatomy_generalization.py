@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from flagged_tables import buckets_of, check_flagged_cells, flagged_tables, golden, linked_rows
 from sfumato.algorithms.buckets.flag_patterns import Pool, merged, pools_of
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
@@ -51,7 +52,6 @@ def test_the_thesis_table_gets_the_groups_and_buckets_that_it_prints(mechanism):
     assert [shown[row]["zip"] for row in (4, 7)] == ["21328", "21328"]
 
 
-@settings(max_examples=50, deadline=None)
 @given(flagged_tables(), st.integers(1, 5), st.sampled_from(MECHANISMS))
 def test_both_promises_hold_and_nothing_is_suppressed(drawn, k, mechanism):
     table, schema, models = drawn
@@ -67,7 +67,7 @@ def test_both_promises_hold_and_nothing_is_suppressed(drawn, k, mechanism):
     assert sf.audit(release.frame, schema, asked).holds
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(flagged_tables(), st.integers(2, 4))
 def test_an_open_age_is_suppressed_only_where_somebody_of_its_group_flagged_it(drawn, k):
     table, schema, models = drawn

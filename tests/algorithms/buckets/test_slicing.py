@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.checks import algorithms as laws
@@ -84,7 +85,6 @@ def test_more_slices_keep_the_laws_of_what_is_published(slices):
 
 
 @given(people() | wards(), st.integers(2, 4), st.integers(0, 99))
-@settings(max_examples=50, deadline=None)
 def test_every_release_holds_with_and_without_the_original(table, slices, seed):
     if largest_share(table) > 1 / 2:
         return
@@ -97,7 +97,7 @@ def test_every_release_holds_with_and_without_the_original(table, slices, seed):
 
 
 @given(people() | wards(), st.integers(2, 4))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_records_with_equal_linked_values_keep_the_models_in_every_bucket(table, slices):
     if largest_share(table) > 1 / 2:
         return
@@ -113,7 +113,7 @@ def test_records_with_equal_linked_values_keep_the_models_in_every_bucket(table,
 
 
 @given(people(), st.integers(2, 4), st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_slices_stay_joined_inside_their_buckets(table, slices, seed):
     if largest_share(table) > 1 / 2:
         return

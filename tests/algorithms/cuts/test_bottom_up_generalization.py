@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import cuts_oracle as oracle
 import sfumato as sf
 from adult import COLUMNS, read_adult
 from cut_tasks import OWN, RELATIVE, TARGETS, task_of, texts
+from drawn_examples import examples
 from sfumato.algorithms.cuts import joins
 from sfumato.algorithms.cuts.ascent import Ascent
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
@@ -40,7 +41,7 @@ def as_sets(cuts):
 
 
 @given(drawn=described_tables(most_rows=14), models=st.sampled_from(OWN), target=TARGETS, share=SHARES)
-@settings(max_examples=40)
+@examples(40)
 def test_every_step_costs_least_per_record_that_leaves_a_bad_group(drawn, models, target, share):
     task = task_of(*drawn, models, int(share * drawn[0].num_rows), target)
     table = oracle.Table(task, target)

@@ -8,13 +8,14 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import cuts_oracle as oracle
 import sfumato as sf
 from adult import COLUMNS, read_adult
 from cut_tasks import OWN, RELATIVE, TARGETS, S, task_of, texts
+from drawn_examples import examples
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
@@ -53,7 +54,7 @@ def test_gain_and_score_of_the_worked_example():
 
 
 @given(drawn=described_tables(most_rows=14), models=PROMISES, scheme=SCHEMES, target=TARGETS)
-@settings(max_examples=40)
+@examples(40)
 def test_every_step_is_the_best_one(drawn, models, scheme, target):
     task = task_of(*drawn, models, target=target)
     table = oracle.Table(task, target)
@@ -103,7 +104,7 @@ TINY = Schema(quasi=["job", "age", "sex"], sensitive=[S], hierarchies={"job": JO
 
 
 @given(table=tables(TINY.attributes, most_rows=12, missing=True), k=st.integers(1, 4))
-@settings(max_examples=25)
+@examples(25)
 def test_no_finer_cuts_at_all_keep_a_monotone_model(table, k):
     ages = pa.array([None if age is None else age // 3 for age in table["age"].to_pylist()], pa.int64())
     task = task_of(table.set_column(table.column_names.index("age"), "age", ages), TINY, (KAnonymity(k=k),))

@@ -6,9 +6,10 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_tasks import MODELS, make_task, tasks
 from sfumato.algorithms.full_domain import incognito
 from sfumato.algorithms.full_domain.exploration import Status
@@ -88,7 +89,7 @@ def test_a_higher_solution_that_loses_less_is_chosen():
 
 
 @pytest.mark.parametrize("models", MONOTONE, ids=repr)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_all_solutions_and_the_least_loss_are_found(models, data):
     task = data.draw(tasks(models) | tasks(models, limit=0))

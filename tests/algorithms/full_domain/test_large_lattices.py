@@ -8,9 +8,10 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
 from sfumato.algorithms.full_domain import large_lattices as large_search
@@ -120,7 +121,7 @@ def stopped_at_the_top(task, name, setting, nodes):
         return searched_as_large(task, name, setting, nodes)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(any_tasks(), st.sampled_from(["loss", "precision", "entropy"]), st.sampled_from([0.5, 0.1, 0.8]), st.data())
 def test_what_blocks_lose_is_lost_by_the_whole(task, name, factor, data):
     oracle = Oracle(task)

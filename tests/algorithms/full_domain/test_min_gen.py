@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, make_task, tasks
 from sfumato.algorithms.full_domain.exploration import Status
@@ -79,7 +80,7 @@ def test_every_node_is_what_the_definitions_say(loss, task):
 
 
 @pytest.mark.parametrize("models", MODELS, ids=repr)
-@settings(max_examples=10)
+@examples(10)
 @given(data=st.data())
 def test_optimal_agrees_on_all_solutions_and_on_the_least_loss(models, data):
     task = data.draw(tasks(models))

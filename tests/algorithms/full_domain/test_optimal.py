@@ -9,9 +9,10 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, any_tasks, make_task
 from sfumato import catalogue
@@ -42,7 +43,7 @@ def same(left, right):
 
 
 @pytest.mark.parametrize("models", MODELS, ids=repr)
-@settings(max_examples=8)
+@examples(8)
 @given(data=st.data())
 def test_the_least_loss_is_found_and_proven(models, data):
     task = data.draw(any_tasks(models))
@@ -82,7 +83,7 @@ def test_weights_and_factors_choose_the_least_loss(task, data):
     assert proof.optimal == bool(oracle.feasible)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(task=any_tasks(), name=st.sampled_from(sorted(LOSSES)))
 def test_a_complete_exploration_decides_every_node(task, name):
     oracle = Oracle(task)
@@ -95,7 +96,7 @@ def test_a_complete_exploration_decides_every_node(task, name):
     assert exploration.minimal() == oracle.feasible - below
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(task=any_tasks(), name=st.sampled_from(sorted(LOSSES)))
 def test_an_exploration_contradicts_no_definition(task, name):
     oracle = Oracle(task)
@@ -129,7 +130,7 @@ PROMISES = [
 MEASURED = sorted(set(LOSSES) & set(catalogue.MEASURES))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     tables_with_schemas(), st.sampled_from(PROMISES), st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.sampled_from(MEASURED)
 )
@@ -165,7 +166,7 @@ def test_with_suppression_a_part_can_keep_what_the_whole_cannot():
     assert anonymize(table, schema, [model], Optimal(), max_suppressed=0.6).suppressed == 6
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(task=any_tasks(), name=st.sampled_from(sorted(LOSSES)), shrinks=st.sampled_from([0.5, 1, 2]))
 def test_rolling_up_changes_nothing(task, name, shrinks):
     search = Optimal(loss=name, **chosen_for(name))

@@ -8,9 +8,10 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
 from sfumato.algorithms.base import Task
@@ -60,7 +61,7 @@ def assert_honest(task, name, exploration):
     assert not exploration.proof.optimal or same(exploration.proof.found, least)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(task=any_tasks(), name=st.sampled_from(sorted(LOSSES)), times=st.integers(1, 3))
 def test_an_interrupt_gives_the_best_so_far_with_a_bound(task, name, times):
     search, progress = Optimal(loss=name, **chosen_for(name)), Interrupting(times)
@@ -73,7 +74,7 @@ def test_an_interrupt_gives_the_best_so_far_with_a_bound(task, name, times):
         assert_honest(task, name, exploration)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     any_tasks(),
     st.sampled_from(sorted(LOSSES)),
@@ -111,7 +112,7 @@ def test_an_interrupt_at_any_point_leaves_an_honest_bound(task, name, calls, pla
         assert_honest(task, name, exploration)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(task=any_tasks(), name=st.sampled_from(sorted(LOSSES)))
 def test_without_time_the_result_is_a_solution_with_a_bound(task, name):
     exploration = Optimal(loss=name, time_limit=1e-9, **chosen_for(name)).explore(task).exploration

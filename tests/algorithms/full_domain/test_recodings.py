@@ -9,9 +9,10 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_oracle import EVERYTHING, LOST, Oracle, partition
 from lattice_tasks import MODELS, any_tasks, make_task
 from sfumato.algorithms.full_domain import recodings as core
@@ -57,7 +58,7 @@ def assert_is_judged(check, node, task, ladders):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=20)
+@examples(20)
 @given(task=any_tasks())
 def test_every_node_is_judged_as_its_definition_says(way, task):
     oracle = Oracle(task)
@@ -76,7 +77,7 @@ def test_every_node_is_judged_as_its_definition_says(way, task):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=20)
+@examples(20)
 @given(task=any_tasks())
 def test_a_hasty_check_is_no_other_verdict(way, task):
     """Where sizes alone forbid a node, the verdict is the same, and what is lost below is true."""
@@ -90,7 +91,7 @@ def test_a_hasty_check_is_no_other_verdict(way, task):
 
 
 @pytest.mark.parametrize("models", MODELS, ids=repr)
-@settings(max_examples=6)
+@examples(6)
 @given(data=st.data())
 def test_what_is_lost_below_is_lost_in_every_solution_below(models, data):
     task = data.draw(any_tasks(models))
@@ -106,7 +107,7 @@ def test_what_is_lost_below_is_lost_in_every_solution_below(models, data):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=20)
+@examples(20)
 @given(task=any_tasks(), data=st.data())
 def test_a_node_is_published_as_it_was_judged(way, task, data):
     oracle = Oracle(task)

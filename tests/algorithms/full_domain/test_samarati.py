@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_tasks import MODELS, make_task, tasks
 from sfumato.algorithms.full_domain.exploration import Status
 from sfumato.algorithms.full_domain.min_gen import MinGen
@@ -64,7 +65,7 @@ def test_a_higher_solution_may_lose_less_and_the_proof_says_so():
 
 
 @pytest.mark.parametrize("models", MONOTONE, ids=repr)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_its_solutions_are_the_minimal_nodes_of_least_height(models, data):
     task = data.draw(tasks(models) | tasks(models, limit=0))

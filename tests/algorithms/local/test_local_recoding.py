@@ -9,9 +9,10 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local import starting as local_start
 from sfumato.algorithms.local.improving import improvements
@@ -44,7 +45,7 @@ PROMISES = st.sampled_from(
         (KAnonymity(k=3), TCloseness(t=0.25, sensitive="disease")),
     ]
 )
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 
 
 def task_of(table, schema, models, **more):

@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import SENSITIVE, any_tasks, handed, make_task
 from sfumato.algorithms.deadline import Deadline
@@ -98,7 +99,7 @@ def test_a_search_never_contradicts_the_oracle(name, task, data):
         assert not_above(search.lower_bound(), min((losses[x] for x in oracle.feasible), default=math.inf))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(any_tasks(), st.data())
 def test_losses_of_rolled_up_sources_are_the_same(task, data):
     """Bounds from a set that was rolled up may be weaker, but the losses are equal."""

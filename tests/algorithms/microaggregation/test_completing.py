@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clustering_oracle import coded_tables, numbers, task_for
@@ -40,7 +40,6 @@ PROMISES = st.sampled_from(
     publish=st.sampled_from(["centers", "ranges"]),
     paired=st.booleans(),
 )
-@settings(max_examples=50)
 def test_every_published_group_keeps_every_model(coded, models, algorithm, publish, paired):
     whole = Groups.from_rows(np.zeros(coded.rows, dtype=np.int32), 1, coded.sensitive, Missing.OWN_VALUE)
     assume(all(model.kept_by(whole)[0] for model in models))

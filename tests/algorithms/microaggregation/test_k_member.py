@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import clustering_oracle as oracle
@@ -48,7 +48,6 @@ def cost_of(space, rows):
 
 
 @given(coded=coded_tables(most_rows=30), k=st.integers(2, 5), draw=st.integers(0, 10**6))
-@settings(max_examples=50)
 def test_clusters_are_those_of_the_definition(coded, k, draw):
     space = Space.of(coded)
     candidates, rows = candidates_of(space)

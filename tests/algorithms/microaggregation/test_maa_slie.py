@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from golden_files import GOLDEN
 from microaggregation_oracle import Oracle, Record
 from sfumato.algorithms.base import Task
@@ -142,7 +143,6 @@ ALGORITHMS = st.sampled_from(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(ROWS, demands(), ALGORITHMS)
 def test_whole_runs_are_those_of_the_oracle(
     rows: list[tuple[object, ...]], need: tuple[int, int, int], algorithm: Clustering
@@ -151,7 +151,7 @@ def test_whole_runs_are_those_of_the_oracle(
     assert classes_of(task, labels_of(algorithm, task)) == expected(algorithm, task)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(ROWS, st.integers(1, 4), st.sampled_from(list(Missing)), st.sampled_from([MaaSlie(), GreedyPKClustering()]))
 def test_the_form_without_levels_and_with_missing_values_is_that_of_the_oracle(
     rows: list[tuple[object, ...]], p: int, missing: Missing, algorithm: Clustering
@@ -164,7 +164,6 @@ def test_the_form_without_levels_and_with_missing_values_is_that_of_the_oracle(
     assert classes_of(task, labels_of(algorithm, task)) == expected(algorithm, task)
 
 
-@settings(max_examples=50, deadline=None)
 @given(ROWS, demands(), ALGORITHMS, st.sampled_from(["centers", "ranges"]))
 def test_every_class_keeps_the_model_or_nothing_can(
     rows: list[tuple[object, ...]], need: tuple[int, int, int], algorithm: Clustering, publish: Shown

@@ -7,11 +7,12 @@ from datetime import date, datetime
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
+from drawn_examples import examples
 from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.algorithms.microaggregation.points import centers_of, points_of
 from sfumato.algorithms.microaggregation.space import Space
@@ -39,14 +40,12 @@ def test_the_published_example_is_parted_into_the_far_three_and_the_rest():
 
 
 @given(coded=coded_tables(), k=SIZES, scaling=SCALINGS)
-@settings(max_examples=50)
 def test_groups_are_those_of_the_definition(coded, k, scaling):
     points = points_of(Space.of(coded), scaling)
     assert as_groups(clustered(coded, k, scaling=scaling)) == oracle.mdav(points, k)
 
 
 @given(values=st.lists(st.integers(0, 6), min_size=2, max_size=40), k=SIZES)
-@settings(max_examples=50)
 def test_ties_go_to_the_lowest_row(values, k):
     coded = numbers(*values)
     points = points_of(Space.of(coded), "range")
@@ -54,7 +53,7 @@ def test_ties_go_to_the_lowest_row(values, k):
 
 
 @given(coded=coded_tables(most_rows=40), k=SIZES)
-@settings(max_examples=30)
+@examples(30)
 def test_every_group_has_at_least_k_and_fewer_than_twice_k_records(coded, k):
     sizes = np.bincount(clustered(coded, k))
     if coded.rows >= k:
@@ -63,7 +62,7 @@ def test_every_group_has_at_least_k_and_fewer_than_twice_k_records(coded, k):
 
 
 @given(coded=coded_tables(), scaling=SCALINGS)
-@settings(max_examples=30)
+@examples(30)
 def test_distances_are_weighted_sums_of_squares_on_every_scale(coded, scaling):
     weights = {column.name: 0.5 + j for j, column in enumerate(coded.quasi)}
     space = Space.of(coded, weights)
@@ -85,7 +84,7 @@ def test_distances_are_weighted_sums_of_squares_on_every_scale(coded, scaling):
 
 
 @given(coded=coded_tables(), k=SIZES)
-@settings(max_examples=30)
+@examples(30)
 def test_centers_of_groups_are_those_of_the_definition(coded, k):
     space, labels = Space.of(coded), clustered(coded, k)
     points = points_of(space, "range")

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microaggregation_oracle as oracle
+from drawn_examples import examples
 from sfumato.algorithms.microaggregation.space import MOST_LEAVES, Space, SpaceAxis, refused_missing
 from sfumato.coding.codes import CodedTable, code
 from sfumato.exceptions import SchemaError
@@ -42,7 +43,6 @@ def axis_of(values: list[object], schema: Schema) -> SpaceAxis:
     return Space.of(code(pa.table({"a": values}), schema)).axes[0]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(ROW, st.integers(0, 3)), min_size=1, max_size=25))
 def test_centers_and_losses_of_groups_are_those_of_the_paper(rows: list[tuple[tuple[object, ...], int]]) -> None:
     space = Space.of(coded([row for row, _ in rows]), {"job": 0.5, "income": 2.0})
@@ -64,7 +64,7 @@ def test_centers_and_losses_of_groups_are_those_of_the_paper(rows: list[tuple[tu
     assert losses[4] == 0
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(ROW, min_size=1, max_size=12))
 def test_distances_of_codes_are_those_of_the_paper(rows: list[tuple[object, ...]]) -> None:
     for axis in Space.of(coded(rows)).axes:

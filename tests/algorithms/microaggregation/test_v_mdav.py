@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
+from drawn_examples import examples
 from sfumato.algorithms.microaggregation.points import points_of
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.algorithms.microaggregation.v_mdav import VMdav
@@ -23,7 +24,6 @@ def silent(_done):
 
 
 @given(coded=coded_tables(), k=st.integers(2, 5), gamma=GAMMAS, scaling=st.sampled_from(["deviation", "range"]))
-@settings(max_examples=50)
 def test_groups_are_those_of_the_definition(coded, k, gamma, scaling):
     points = points_of(Space.of(coded), scaling)
     found = v_mdav_labels(points, k, gamma, silent)
@@ -31,7 +31,7 @@ def test_groups_are_those_of_the_definition(coded, k, gamma, scaling):
 
 
 @given(coded=coded_tables(), k=st.integers(2, 4), gamma=GAMMAS)
-@settings(max_examples=30)
+@examples(30)
 def test_what_is_left_over_joins_the_group_of_the_nearest_center(coded, k, gamma):
     points = points_of(Space.of(coded), "deviation")
     found = VMdav(gamma=gamma).cluster(Space.of(coded), k, task_for(coded))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microaggregation_oracle import Record, axis_loss, box_loss, entropy
@@ -50,7 +50,6 @@ def grown(rows: list[tuple[object, ...]], members: int) -> tuple[CodedTable, Spa
     return coded, space, growth, codes
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(ROW, min_size=2, max_size=14), st.data())
 def test_the_loss_with_every_newcomer_is_that_from_scratch(rows: list[tuple[object, ...]], data: st.DataObject) -> None:
     members = data.draw(st.integers(1, len(rows) - 1))
@@ -72,7 +71,6 @@ def test_the_loss_with_every_newcomer_is_that_from_scratch(rows: list[tuple[obje
             assert widths[code_of] == pytest.approx(float(box), abs=CLOSE)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=14), st.integers(-1, 2))
 def test_the_entropy_with_a_newcomer_is_that_from_scratch(rows: list[tuple[object, ...]], level: int) -> None:
     _, _, growth, _ = grown([*rows, rows[0]], len(rows))

@@ -7,9 +7,10 @@ import hashlib
 import nacl.bindings
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError, ProtocolError
 from sfumato.fusing.secure import curve
@@ -32,7 +33,7 @@ def both(sending, receiving):
     return {"sender": sending, "receiver": receiving}
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.data())
 def test_one_of_two_gives_the_chosen_message(data):
     length = data.draw(st.integers(0, 40))
@@ -43,7 +44,7 @@ def test_one_of_two_gives_the_chosen_message(data):
     assert done["receiver"] == [pair[choice] for pair, choice in zip(pairs, choices, strict=True)]
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.data())
 def test_some_of_many_gives_the_chosen_messages(data):
     messages = data.draw(st.lists(st.binary(min_size=7, max_size=7), min_size=2, max_size=9))
@@ -57,7 +58,7 @@ def test_some_of_many_gives_the_chosen_messages(data):
     assert done["receiver"] == [messages[number] for number in wanted]
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=3), st.integers(0, 40), st.randoms(use_true_random=False))
 def test_extended_transfers_give_the_chosen_messages_in_every_batch(batches, length, random):
     generator = np.random.default_rng(random.getrandbits(32))

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError, ProtocolError
 from sfumato.fusing.secure.channel import run_parties
@@ -26,13 +27,13 @@ NUMBERS = st.integers(-(2**60), 2**60)
 RECORDS = st.lists(st.sets(st.sampled_from("abcde")), max_size=6)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(3, 6).flatmap(lambda count: st.lists(NUMBERS, min_size=count, max_size=count)))
 def test_all_parties_learn_the_sum(numbers):
     assert run_parties(each(secure_sum, *numbers)) == {f"p{at}": sum(numbers) for at in range(len(numbers))}
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.lists(NUMBERS, min_size=4, max_size=4), min_size=3, max_size=4))
 def test_many_sums_are_the_single_ones(rows):
     arrays = [np.array(row).reshape(2, 2) for row in rows]
@@ -75,7 +76,7 @@ def test_no_number_is_in_any_message_and_each_share_is_random():
     assert len(set(shares)) == len(shares) == 18
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(st.data())
 def test_the_scalar_product_is_the_scalar_product(data):
     bits = data.draw(st.sampled_from([1, 3, 20]))
@@ -140,14 +141,14 @@ def frequent(records, share):
     return found
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(st.lists(RECORDS, min_size=3, max_size=3), st.sampled_from([0.1, 0.3, 0.5, 1.0]))
 def test_patterns_over_rows_are_those_of_the_pooled_rows(tables, share):
     done = run_parties(each(lambda p, records: frequent_in_rows(p, records, share=share), *tables))
     assert list(done.values()) == [frequent([*itertools.chain(*tables)], share)] * 3
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size=8), st.sampled_from([0.1, 0.3, 0.5, 1.0]))
 def test_patterns_over_columns_are_those_of_the_joined_columns(records, share):
     columns = {item: np.array([item in record for record in records]) for item in "abcde"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError
 from sfumato.fusing.secure.channel import NUMBER, run_parties
@@ -60,7 +61,7 @@ def test_the_circuits_are_as_small_as_they_say():
         assert maximum_circuit(numbers).and_gates <= 134 * numbers
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.data())
 def test_a_garbled_circuit_computes_what_the_circuit_does(data):
     mine, theirs = (
@@ -83,7 +84,7 @@ def test_a_garbled_circuit_computes_what_the_circuit_does(data):
     assert done["evaluator"] == computed(circuit, mine + theirs)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(st.integers(2, 5).flatmap(lambda count: st.lists(st.tuples(*[SCORES] * count), min_size=1, max_size=6)))
 def test_every_party_learns_the_first_greatest_in_every_round(rounds):
     def play(parties, scores):
@@ -95,7 +96,7 @@ def test_every_party_learns_the_first_greatest_in_every_round(rounds):
     assert list(done.values()) == [expected] * len(rounds[0])
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(SCORES, SCORES)
 def test_both_parties_learn_which_number_is_less(left, right):
     assert run_parties(each(secure_less, left, right)) == {"p0": left < right, "p1": left < right}

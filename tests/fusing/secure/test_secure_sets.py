@@ -6,9 +6,10 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError, ProtocolError
 from sfumato.fusing.secure import curve, set_intersection, set_union
@@ -30,7 +31,7 @@ def of_kind(log, kind):
     return [sent for sent in log if sent.message[4:].startswith(bytes([len(kind)]) + kind.encode())]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(IDS, min_size=2, max_size=4))
 def test_the_intersection_is_found_in_an_order_common_to_all(lists):
     done = run_parties(each(secure_intersection, *lists))
@@ -159,14 +160,14 @@ def test_finished_lists_are_sorted_so_that_their_order_tells_nothing():
         assert points(sent, "intersection-finished") == sorted(points(sent, "intersection-finished"))
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(st.lists(TEXTS, min_size=2, max_size=4))
 def test_the_union_is_the_union(lists):
     done = run_parties(each(secure_union, *lists))
     assert list(done.values()) == [sorted(set().union(*lists))] * len(lists)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.binary(max_size=70))
 def test_an_item_is_read_back_from_its_points(item):
     written = set_union._embedded(item, 3)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding.domain import Domain
@@ -22,7 +22,6 @@ WEIGHTS = {"high": 0.8, "low": 0.2, "none": 0.1}
 DOMAINS = {"disease": Domain("disease", Scale.NOMINAL, pa.array(VALUES))}
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5).filter(any), min_size=1, max_size=6),
     st.sampled_from([2, 2.5, 10]),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import divergence, equal_distance
@@ -32,7 +32,6 @@ def test_t_may_be_above_1():
 
 
 @given(group_counts(most=40))
-@settings(max_examples=50)
 def test_levels_are_the_definition_rounded_upwards(matrix):
     totals, groups = np.sum(matrix, axis=0).tolist(), Groups.from_counts(s=matrix)
     expected = np.array([divergence(row, totals) for row in matrix])
@@ -42,7 +41,6 @@ def test_levels_are_the_definition_rounded_upwards(matrix):
 
 
 @given(group_counts(), st.integers(1, 1000))
-@settings(max_examples=50)
 def test_only_equal_shares_do_not_diverge(matrix, times):
     groups, totals = Groups.from_counts(s=matrix), np.sum(matrix, axis=0)
     same = [equal_distance(row, totals.tolist()) == 0 for row in matrix]
@@ -51,7 +49,6 @@ def test_only_equal_shares_do_not_diverge(matrix, times):
 
 
 @given(group_counts())
-@settings(max_examples=50)
 def test_pinsker_holds(matrix):
     """Twice the squared variational distance is at most the divergence."""
     groups = Groups.from_counts(s=matrix)
@@ -60,7 +57,6 @@ def test_pinsker_holds(matrix):
 
 
 @given(counts(4), counts(4).filter(all), st.integers(1, 4))
-@settings(max_examples=50)
 def test_missing_values_that_may_be_anything_are_the_worst_value_of_the_table(row, totals, lost):
     reference = {"s": np.array(totals)}
     filled = [[c + lost * (i == j) for i, c in enumerate(row)] for j in range(4)]

@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counted import named
+from drawn_examples import examples
 from oracles import earth_movers_distance
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
@@ -44,7 +45,7 @@ def test_mass_moves_as_cheaply_as_it_can():
 
 
 @given(group_counts(most_values=5, most_groups=4))
-@settings(max_examples=30)
+@examples(30)
 def test_equal_costs_are_the_equal_distance(matrix):
     groups, values = Groups.from_counts(s=matrix), len(matrix[0])
     model = close([[int(i != j) for j in range(values)] for i in range(values)])
@@ -52,7 +53,7 @@ def test_equal_costs_are_the_equal_distance(matrix):
 
 
 @given(group_counts(most_values=5, most_groups=4))
-@settings(max_examples=30)
+@examples(30)
 def test_rank_costs_are_the_ordered_distance(matrix):
     groups = Groups.from_counts(s=matrix)
     ordered = TCloseness(t=1, sensitive="s", distance="ordered").level(groups)
@@ -60,7 +61,7 @@ def test_rank_costs_are_the_ordered_distance(matrix):
 
 
 @given(group_counts(most_values=5, most_groups=4), st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_tree_costs_are_the_hierarchical_distance(matrix, data):
     values = [f"v{i}" for i in range(len(matrix[0]))]
     tree = data.draw(hierarchies(values))
@@ -75,7 +76,7 @@ def test_tree_costs_are_the_hierarchical_distance(matrix, data):
 
 
 @given(st.data(), st.integers(2, 5))
-@settings(max_examples=30)
+@examples(30)
 def test_any_costs_give_the_least_work(data, values):
     costs, row, totals = data.draw(matrices(values)), data.draw(counts(values)), data.draw(counts(values))
     level = close(costs).level(Groups.from_counts(s=[row], totals={"s": np.array(totals)}))[0]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from query_auditing_oracle import AllTables
 from sfumato.queries.audited.extremes import Maxima
 
@@ -43,7 +44,7 @@ def test_a_lower_answer_rules_rows_out():
     assert maxima.discloses(rows(2, 3))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     table=st.lists(st.integers(0, 2), min_size=PERSONS, max_size=PERSONS),
     questions=st.lists(st.lists(st.booleans(), min_size=PERSONS, max_size=PERSONS), min_size=1, max_size=5),

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from query_auditing_oracle import determined_by_sums
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.queries.audited.auditor import MIXES, QueryAuditor
@@ -128,7 +129,7 @@ def test_askers_in_other_processes_wait_for_each_other(tmp_path):
     assert determined_by_sums(answered) == []
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     data=st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(lambda values: len(set(values)) > 2),
     asked=st.lists(
@@ -153,7 +154,7 @@ def test_whether_a_question_is_denied_follows_from_earlier_questions_and_answers
     assert [denied for _, denied in once] == [denied for _, denied in again]
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     data=st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(lambda values: len(set(values)) > 2),
     asked=st.lists(

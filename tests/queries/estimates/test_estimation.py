@@ -9,10 +9,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from golden_files import GOLDEN
 from queries.estimates.worlds import answer, worlds
 from sfumato.queries.estimates.estimation import Answers, Estimate, estimate, estimate_all
@@ -193,7 +194,7 @@ wheres = st.fixed_dictionaries({}, optional={"a": on_numbers, "b": on_names, "s"
 kinds = st.sampled_from([("count", None), ("sum", "s"), ("avg", "s"), ("sum", "a"), ("avg", "a")])
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(tiny_releases(), wheres, kinds)
 def test_expected_values_and_bounds_are_those_of_all_possible_originals(release, where, kind):
     table, cells, buckets = release
@@ -239,7 +240,6 @@ described = (schemas(sensitive="income") | schemas()).flatmap(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(described, st.data(), st.booleans())
 def test_the_truth_lies_between_the_bounds_of_a_mondrian_release(described, data, stated):
     table, schema = described

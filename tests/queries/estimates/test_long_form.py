@@ -7,10 +7,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from golden_files import GOLDEN
 from sfumato.queries.estimates import long_form as module
 from sfumato.queries.estimates.estimation import estimate
@@ -96,7 +97,7 @@ def bucketized(draw):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(bucketized(), st.integers(20, 24), st.sampled_from(["flu", "cold"]))
 def test_long_form_and_views_sum_to_the_expected_count(table, age, disease):
     query = Query(where={"age": (">", age), "disease": disease})

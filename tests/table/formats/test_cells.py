@@ -6,9 +6,10 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.table.formats import cells
 from sfumato.table.formats.cells import detect_separator, first_record, stray_quote_line, trimmed, uneven_line
 
@@ -73,7 +74,7 @@ def test_spaces_go_outside_quotes_only(data, clean, sound):
     st.lists(st.lists(st.text(' ab,"\n', max_size=6), min_size=3, max_size=3), min_size=1, max_size=8),
     st.integers(1, 20),
 )
-@settings(max_examples=100)
+@examples(100)
 def test_trimming_in_blocks_keeps_every_quoted_cell(rows, block):
     padded = "".join(" , ".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) + " \n" for row in rows)
     before, cells.BLOCK = cells.BLOCK, block

@@ -1,0 +1,166 @@
+"""What an algorithm makes of the requests of the suite: found once, looked at by many checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.algorithms.base import Algorithm, Task
+from sfumato.checks.requests import Request, odd_requests, requests
+from sfumato.coding.codes import CodedTable, code
+from sfumato.core.publication import Publication
+from sfumato.exceptions import UnsupportedModelError
+from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.evidence import Evidence
+from sfumato.randomness import generator
+from sfumato.release.anonymizing import anonymize
+from sfumato.release.applying import apply, decoded
+from sfumato.schema.missing import Missing
+from sfumato.table.frames import Frame, to_arrow
+
+SEED = 7
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What an algorithm made of a request: the publication, the published table and whose row each row is.
+
+    `told` is the progress that the search reported, and `untouched` says whether it left its coded table as it was.
+    """
+
+    request: Request
+    publication: Publication
+    published: pa.Table
+    correspondence: npt.NDArray[np.int64]
+    centers: bool
+    told: tuple[tuple[float, str], ...]
+    untouched: bool
+
+    def audit(self, **original: Any) -> Audit:
+        """Judge the published table."""
+        schema, models = self.request.schema, self.request.models
+        return audit_evidence(Evidence(self.published, schema, centers=self.centers, **original), models)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameRelease:
+    """What a release of a dataframe gave: its cells, or None where it was refused, and whether the frame stayed."""
+
+    cells: bytes | None
+    untouched: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """An algorithm before the checks, with all that it has already answered.
+
+    Every search is made when the first check asks for it and kept for the others, which read it and cannot write to it.
+    An algorithm that cannot serve the requests of the suite can be tried on requests of its own.
+    """
+
+    algorithm: Algorithm
+    requests: tuple[Request, ...] = field(default_factory=lambda: tuple(requests()))
+    odd_requests: tuple[Request, ...] = field(default_factory=lambda: tuple(odd_requests()))
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What was made of every request that the algorithm serves."""
+        return self._served(self.requests)
+
+    @cached_property
+    def odd_outcomes(self) -> tuple[Outcome, ...]:
+        """What was made of every table at the edge of what tables can be."""
+        return self._served(self.odd_requests)
+
+    @cached_property
+    def releases(self) -> tuple[bytes | None, ...]:
+        """The cells of the release of every request, None where the algorithm refuses it."""
+        return tuple(self.release(request, request.table) for request in self.requests)
+
+    @cached_property
+    def handovers(self) -> tuple[tuple[FrameRelease, ...], ...]:
+        """For every request its releases from every other kind of dataframe."""
+        return tuple(
+            tuple(self._handed(request, frame) for frame in _frames(request.table)) for request in self.requests
+        )
+
+    def release(self, request: Request, frame: Frame) -> bytes | None:
+        """Return the cells of a new release as bytes, or None where the algorithm refuses the request."""
+        share = request.max_suppressed
+        try:
+            release = anonymize(frame, request.schema, request.models, self.algorithm, max_suppressed=share, seed=SEED)
+        except UnsupportedModelError:
+            return None
+        table, _ = to_arrow(release.frame)
+        return repr((table.schema, table.to_pydict())).encode()
+
+    def _handed(self, request: Request, frame: Frame) -> FrameRelease:
+        before = to_arrow(frame)[0]
+        cells = self.release(request, frame)
+        return FrameRelease(cells=cells, untouched=to_arrow(frame)[0].equals(before))
+
+    def _served(self, asked: tuple[Request, ...]) -> tuple[Outcome, ...]:
+        """Publish every request that the algorithm serves."""
+        outcomes = tuple(outcome for request in asked if (outcome := self._outcome(request)) is not None)
+        served = {any(model.attributes for model in outcome.request.models) for outcome in outcomes}
+        assert False in served, "no request without sensitive attributes was served"
+        assert True in served, "no request with sensitive attributes was served"
+        return outcomes
+
+    def _outcome(self, request: Request) -> Outcome | None:
+        """Search once; the release's own guard is left out, so that a wrong algorithm is seen."""
+        coded = code(request.table, request.schema, self.algorithm.guides)
+        before = _copied(coded)
+        told: list[tuple[float, str]] = []
+        task = Task(
+            table=coded,
+            models=request.models,
+            most_suppressed=request.most_suppressed,
+            missing=Missing(request.schema.missing),
+            rng=generator(SEED),
+            progress=lambda done, note="": told.append((done, note)),
+        )
+        if self.algorithm.refusal(task) is not None:
+            return None
+        publication = _locked(self.algorithm.search(task))
+        published, correspondence = apply(publication, request.table, request.schema, generator(SEED))
+        correspondence.flags.writeable = False
+        return Outcome(
+            request=request,
+            publication=publication,
+            published=decoded(published),
+            correspondence=correspondence,
+            centers=self.algorithm.centers,
+            told=tuple(told),
+            untouched=all(map(np.array_equal, before, _copied(coded))),
+        )
+
+
+def _copied(table: CodedTable) -> list[npt.NDArray[Any]]:
+    columns = (*table.quasi, *table.sensitive, *table.guides.values())
+    return [column.codes.copy() for column in columns] + [flags.copy() for flags in table.flags.values()]
+
+
+def _locked(publication: Publication) -> Publication:
+    """Let no check change what the next one looks at."""
+    recoded = (*publication.recoded.values(), *publication.by_value.values())
+    for array in (publication.group, *publication.buckets.values(), *(each.by_group for each in recoded)):
+        array.flags.writeable = False
+    return publication
+
+
+def _frames(table: pa.Table) -> Iterator[Frame]:
+    """Return the table as every other kind of dataframe that is installed."""
+    if find_spec("pandas"):
+        yield table.to_pandas(date_as_object=False)
+    if find_spec("polars"):
+        import polars as pl
+
+        yield pl.DataFrame(table)
