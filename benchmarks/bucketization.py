@@ -20,7 +20,8 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.algorithms.base import Algorithm, silent
+from sfumato.algorithms.base import Algorithm
+from sfumato.core.progress import silent
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
 from sfumato.release.tasks import task_of

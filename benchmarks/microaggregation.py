@@ -28,8 +28,9 @@ import condensation
 import measuring
 import sfumato as sf
 from measuring import best_of
-from sfumato.algorithms.base import Algorithm, Task, silent
+from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.microaggregation.space import Space
+from sfumato.core.progress import silent
 from sfumato.judging.measures.sse import sum_of_squares_ratio
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe

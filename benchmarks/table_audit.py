@@ -18,7 +18,6 @@ import pyarrow as pa
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick
 from sfumato.catalogue import MODELS
-from sfumato.judging.audit.audit import audit_tables
 from sfumato.models.base import PrivacyModel
 from sfumato.samples import population
 
@@ -66,7 +65,7 @@ def main(sizes: list[int]) -> None:
         release = sf.anonymize(table, schema(), promised)
         published = release.frame
         del release
-        judge = partial(audit_tables, published, schema(), promised)
+        judge = partial(sf.audit, published, schema(), promised)
         best, audit = best_of(2, judge)
         peak, _ = peak_above(judge)
         assert audit.holds
@@ -86,7 +85,7 @@ def judge_all(published: pa.Table, unit: float, coded: float) -> None:
         hierarchies=schema().hierarchies,
         orders=schema().orders,
     )
-    counting, audit = best_of(1, partial(audit_tables, published, wider, []))
+    counting, audit = best_of(1, partial(sf.audit, published, wider, []))
     print(f"  two sensitive attributes, all standard levels: {counting / unit:.2f} ({counting / coded:.2f})")
     times = {}
     assert {model.name for model in models()} == set(MODELS)

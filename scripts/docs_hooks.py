@@ -1,4 +1,4 @@
-"""What MkDocs cannot do by itself: a page of all names, pictures by code, formulas without scripts, plain fences."""
+"""What MkDocs cannot do by itself: a page of all names, pictures by code, formulas without scripts, wide tables."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import html
 import posixpath
 import re
 import tempfile
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 from latex2mathml.converter import convert
-from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
@@ -20,58 +21,40 @@ from pygments.formatters import HtmlFormatter
 import sfumato
 
 API_PAGE = "reference/api.md"
-STYLE_SHEET = "page.css"
-STAGES = {
-    "data": "Read and write",
+CODE_COLORS = "code.css"
+ROOMS = {
+    "samples": "Make up data",
+    "table": "Read and write",
     "inspection": "Inspect",
-    "risk": "Assess risk",
-    "attributes": "Describe",
+    "schema": "Describe",
     "hierarchies": "Generalize",
     "models": "Promise",
     "algorithms": "Search",
-    "solutions": "Explore",
     "release": "Release",
-    "recoding_rules": "Keep the rules",
-    "later_rows": "Recode later rows",
-    "bucket_tables": "Split and join bucketized tables",
-    "auditing": "Judge",
-    "answering": "Answer",
-    "condensing": "Condense",
-    "comparing": "Compare with the original",
-    "collecting": "Collect",
-    "querying": "Answer with noise",
-    "query_auditing": "Answer exactly, audited",
-    "mining": "Mine",
-    "attacking": "Attack",
-    "reporting": "Draw",
-    "fusing": "Fuse with other owners",
     "recipe": "Repeat",
-    "exceptions": "Refuse",
+    "judging": "Judge and compare",
+    "attacks": "Attack",
+    "queries": "Answer queries",
+    "collecting": "Collect",
+    "condensing": "Condense",
+    "mining": "Mine",
+    "fusing": "Fuse with other owners",
+    "reporting": "Draw",
+    "exceptions": "Errors",
 }
 BLOCK = re.compile(r"^```python(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LONG_CELL = 24
 PICTURE = re.compile(r"\bpicture=(\w+)")
-LOADED = re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']?(?:https?:)?//""")
-STYLE = """
-math[display="block"] { margin: 1em 0; }
-.doc-contents { padding-left: 1.2em; border-left: 2px solid var(--bs-border-color); }
-figure.picture { margin: 1em 0; overflow-x: auto; }
-figure.picture svg { max-width: 100%; height: auto; }
-.highlight .filename { display: block; font-family: var(--bs-font-monospace); font-size: 0.8em; }
-"""
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Let no anchor begin with a digit: the theme's script stops at one."""
-    config.mdx_configs["toc"]["slugify"] = lambda text, separator: re.sub(
-        r"^(?=\d)", "section-", slugify(text, separator)
-    )
-    return config
+LOADED = re.compile(
+    r"""<(?:script|link|img|iframe|source|object|video|audio)\b[^>]*?\b(?:src|srcset|href|data)=["']?(?:https?:)?//"""
+    r"""|(?:\burl\(|@import\s)\s*["']?(?:https?:)?//"""
+)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages and styles that are made from the code."""
     files.append(File.generated(config, API_PAGE, content=api_page(pages_of_names(files))))
-    files.append(File.generated(config, STYLE_SHEET, content=STYLE + code_colors()))
+    files.append(File.generated(config, CODE_COLORS, content=code_colors()))
     return files
 
 
@@ -83,7 +66,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def on_page_content(content: str, **_: object) -> str:
-    """Turn formulas into MathML, which browsers draw without a script."""
+    """Turn formulas into MathML, which browsers draw without a script, and let wide tables scroll in a box."""
+    content = re.sub(r"<table>.*?</table>", _scrolling, content, flags=re.DOTALL)
     content = re.sub(r'<span class="arithmatex">\\\((.*?)\\\)</span>', _inline, content, flags=re.DOTALL)
     return re.sub(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', _block, content, flags=re.DOTALL)
 
@@ -129,33 +113,50 @@ def pages_of_names(files: Files) -> dict[str, str]:
 
 def api_page(pages: dict[str, str]) -> str:
     """List every public name with what its docstring says, or where its page is, in the order in which data flows."""
-    paths: dict[str, list[str]] = {stage: [] for stage in STAGES}
-    for name in sorted(sfumato.__all__):
-        thing = getattr(sfumato, name)
-        if name == "__version__":
-            continue
-        stage = thing.__module__.split(".")[1]
-        if stage not in paths:
-            raise PluginError(f"sfumato.{name} is of stage {stage}, which STAGES in scripts/docs_hooks.py lacks.")
-        paths[stage].append(f"{thing.__module__}.{thing.__qualname__}")
+    entries: dict[str, list[str]] = {room: [] for room in ROOMS}
+    for name, thing in public_names():
+        path = f"{thing.__module__}.{thing.__qualname__}"
+        room = path.split(".")[1]
+        if room not in entries:
+            raise PluginError(f"{name} is of room {room}, which ROOMS in scripts/docs_hooks.py lacks.")
+        entries[room].append(_entry(name, path, pages.get(path)))
     lines = ["# Python names", "", "Everything that `import sfumato as sf` offers, in the order of use."]
-    for stage, heading in STAGES.items():
-        lines += ["", f"## {heading}", *("\n" + _entry(path, pages.get(path)) for path in paths[stage])]
+    for room, heading in ROOMS.items():
+        lines += ["", f"## {heading}", *(f"\n{entry}" for entry in entries[room])]
     return "\n".join(lines) + "\n"
 
 
+def public_names() -> Iterator[tuple[str, Any]]:
+    """Name every public class and function once, by its shortest name, `sf.audit` or `sf.queries.estimate`."""
+    top = {name: getattr(sfumato, name) for name in sorted(sfumato.__all__) if name != "__version__"}
+    rooms = {name: thing for name, thing in top.items() if isinstance(thing, ModuleType)}
+    yield from ((f"sf.{name}", thing) for name, thing in top.items() if name not in rooms)
+    for room, module in rooms.items():
+        yield from ((f"sf.{room}.{name}", getattr(module, name)) for name in sorted(set(module.__all__) - set(top)))
+
+
 def code_colors() -> str:
-    """Give the colors of code for light and dark pages."""
+    """Return the colors of code for light and dark pages."""
     light = HtmlFormatter(style="friendly").get_style_defs(".highlight")
-    dark = HtmlFormatter(style="native").get_style_defs('[data-bs-theme="dark"] .highlight')
-    return f"{light}\n{dark}\n"
+    dark = HtmlFormatter(style="native").get_style_defs(".highlight")
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
-def _entry(path: str, page: str | None) -> str:
+def _entry(name: str, path: str, page: str | None) -> str:
     if page is None:
-        return f"::: {path}"
-    name = path.rpartition(".")[2]
-    return f"### {name}\n\nSee [{name}]({page})."
+        return f"::: {path}\n    options:\n      heading: {name}"
+    return f"### {name}\n\nSee [{path.rpartition('.')[2]}]({page})."
+
+
+def _scrolling(table: re.Match[str]) -> str:
+    """Put a table into a box that scrolls, and keep its cells of prose from becoming too narrow to read."""
+    cells = re.sub(r"<td>(?=(.*?)</td>)", _cell, table[0], flags=re.DOTALL)
+    return f'<div class="wide" tabindex="0">{cells}</div>'
+
+
+def _cell(start: re.Match[str]) -> str:
+    words = html.unescape(re.sub(r"<code>.*?</code>|<[^>]*>", "", start[1]))
+    return '<td class="prose">' if len(words) >= LONG_CELL else start[0]
 
 
 def _inline(found: re.Match[str]) -> str:

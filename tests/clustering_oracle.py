@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import Progress, Task, silent
+from sfumato.algorithms.base import Task
 from sfumato.coding.codes import code
+from sfumato.core.progress import Progress, silent
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from strategies import BUILDERS, tables

@@ -10,12 +10,13 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import Task, silent
+from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.checks.models import sample_domain, sample_numbers
 from sfumato.checks.requests import FewerThan
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
+from sfumato.core.progress import silent
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
@@ -24,9 +25,9 @@ from strategies import hierarchies
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sfumato.algorithms.base import Progress
     from sfumato.algorithms.full_domain.recodings import Recodings
     from sfumato.algorithms.losses import RecodingLoss
+    from sfumato.core.progress import Progress
     from sfumato.models.base import PrivacyModel
 
 VALUES = 4

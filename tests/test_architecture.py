@@ -153,19 +153,19 @@ def test_every_name_a_module_exports_exists(module):
     assert len(set(exported)) == len(exported)
 
 
-def test_the_package_says_what_it_exports():
-    assert "anonymize" in sfumato.__all__
-    assert set(sfumato.__all__) <= set(dir(sfumato))
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no_such_name"):
-        _ = sfumato.no_such_name
-
-
-def test_importing_the_package_loads_nothing_heavy():
-    program = f"import sys, json, sfumato; print(json.dumps([m for m in {HEAVY + EXTRAS!r} if m in sys.modules]))"
-    assert json.loads(run_python(program)) == []
+def test_importing_the_package_and_its_namespaces_loads_nothing_heavy():
+    namespaces = [f"sfumato.{stub.parent.name}" for stub in PACKAGE.glob("*/__init__.pyi")]
+    program = f"""
+import importlib, json, sys
+loaded = {{}}
+for name in {["sfumato", *namespaces]!r}:
+    dir(importlib.import_module(name))
+    loaded[name] = [each for each in {HEAVY + EXTRAS!r} if each in sys.modules]
+print(json.dumps(loaded))
+"""
+    loaded = json.loads(run_python(program))
+    assert len(loaded) > 10
+    assert {name: heavy for name, heavy in loaded.items() if heavy} == {}
 
 
 def test_the_core_works_without_the_extras():
@@ -198,9 +198,13 @@ def test_the_extras_that_are_blocked_are_installed():
     assert [name for name in EXTRAS if importlib.util.find_spec(name) is None] == []
 
 
-def test_the_layer_contract_has_no_exceptions():
-    assert [contract["type"] for contract in CONTRACTS] == ["layers"]
+def test_the_layer_contracts_have_no_exceptions():
+    assert {contract["type"] for contract in CONTRACTS} == {"layers"}
     assert not any(key.startswith(("ignore", "allow")) for contract in CONTRACTS for key in contract)
+    house, *rooms = CONTRACTS
+    assert "containers" not in house
+    assert [contract["containers"] for contract in rooms] == [["sfumato.judging"], ["sfumato.algorithms"]]
+    assert all(contract["exhaustive"] is True for contract in rooms)
 
 
 def test_every_stage_has_its_place_in_the_layers():

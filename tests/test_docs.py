@@ -5,6 +5,7 @@ Blocks of one page run in order, in one namespace and one temporary folder. A fe
 - `python` runs; `pycon` runs and its output is compared, as in doctests;
 - `console` (or `bash`) whose lines start with `$ sfumato` runs the command; output lines, where given, are
   compared, and `...` stands for anything; `exit=1` after the language expects that exit code instead of 0;
+  `$ pip install ./FOLDER` installs a package of the page for the rest of the page;
 - `toml` and `json` must parse; `file=NAME` after the language writes the block to that file first;
 - `text`, `csv` and `bash` without `$ sfumato` are only shown.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import importlib
+import importlib.util
 import inspect
 import io
 import json
@@ -24,53 +26,30 @@ import subprocess
 import sys
 import tomllib
 import types
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import sfumato
+from pages import ROOT, Block, blocks, install, named, with_path
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = {"text", "csv", "bash", "html"}
-FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 COMPARED = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 LONGEST_README = 80
-
-
-@dataclass(frozen=True)
-class Block:
-    """One fenced block of a page."""
-
-    page: Path
-    line: int
-    language: str
-    options: dict[str, str]
-    body: str
-
-    @property
-    def place(self) -> str:
-        """Where the block stands, for messages."""
-        return f"{named(self.page)}, line {self.line}"
-
-
-def named(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
-
-
-def blocks(text: str, page: Path) -> Iterator[Block]:
-    for found in FENCE.finditer(text):
-        language, *options = found["info"].split() or [""]
-        line = text.count("\n", 0, found.start("body")) + 1
-        body = re.sub(f"^{found[1]}", "", found["body"], flags=re.MULTILINE)
-        yield Block(page, line, language, dict(option.split("=", 1) for option in options), body)
+NAMESPACES = sorted(stub.parent.name for stub in (ROOT / "src" / "sfumato").glob("*/__init__.pyi"))
+TOP_PAGES = [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+WRITTEN = [*PAGES, *TOP_PAGES, *sorted((ROOT / "src").rglob("*.py"))]
+FLAT_NAME = re.compile(r"(?<![\w.])sf\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
+MODULE_PATH = re.compile(r"(?<![\w./@-])sfumato(?:\.[A-Za-z_]\w*)+")
+FILE_PATH = re.compile(r"(?<![\w./-])(?:src/sfumato|tests|scripts|benchmarks|docs)/[\w./-]+")
+IMAGINED = {"simpson_l_diversity", "test_simpson_l_diversity"}  # the model that a page adds
+INSTALLED = Path("packages-of-the-page")
 
 
 def run_block(block: Block, module: types.ModuleType) -> None:
-    if "file" in block.options:
-        Path(block.options["file"]).write_text(block.body, "utf-8")
+    block.write_file(Path())
     if block.language == "python":
         code = compile("\n" * (block.line - 1) + block.body, named(block.page), "exec")
         with contextlib.redirect_stdout(io.StringIO()):
@@ -105,6 +84,9 @@ def run_commands(block: Block) -> None:
     shell["PATH"] = f"{installed}{os.pathsep}{shell['PATH']}"
     for part in re.split(r"^\$ ", block.body, flags=re.MULTILINE)[1:]:
         command, _, expected = re.sub(r"\\\n\s*", "", part).partition("\n")
+        if command.startswith("pip install ./"):
+            install(Path(command.removeprefix("pip install ")), INSTALLED)
+            continue
         assert command.startswith("sfumato "), f"{block.place}: only sfumato is run here, not {command!r}."
         done = subprocess.run(  # noqa: S602 - readers use a shell, too, and the pages are ours
             command, shell=True, capture_output=True, text=True, check=False, env=shell
@@ -118,6 +100,9 @@ def run_commands(block: Block) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_blocks_of_the_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    INSTALLED.mkdir()
+    monkeypatch.syspath_prepend(tmp_path / INSTALLED)
+    monkeypatch.setenv("PYTHONPATH", with_path(tmp_path / INSTALLED))
     module = types.ModuleType("page_under_test")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for block in blocks(page.read_text("utf-8"), page):
@@ -133,6 +118,55 @@ def unmentioned(names: Iterable[str], before: str = "") -> list[str]:
 
 def test_every_public_name_is_on_a_page():
     assert unmentioned(sfumato.__all__, before=r"(?:`|\bsf\.)") == []
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_every_name_of_a_namespace_is_on_a_page(namespace):
+    names = importlib.import_module(f"sfumato.{namespace}").__all__
+    assert unmentioned(set(names) - set(sfumato.__all__), before=rf"(?:`|\bsf\.{namespace}\.)") == []
+
+
+def resolves(dotted: str) -> bool:
+    """Whether a path such as sfumato.models.KAnonymity.level leads to something."""
+    thing, path = sfumato, "sfumato"
+    for part in dotted.split(".")[1:]:
+        path += f".{part}"
+        if isinstance(thing, types.ModuleType) and not hasattr(thing, part):
+            if importlib.util.find_spec(path) is None:
+                return False
+            importlib.import_module(path)
+        elif part in getattr(thing, "__dataclass_fields__", {}):
+            return True
+        thing = getattr(thing, part, None)
+        if thing is None:
+            return False
+    return True
+
+
+def leading_nowhere(text: str) -> set[str]:
+    """Find the names of Sfumato in a text that it does not have."""
+    said = {f"sfumato.{found[1]}" for found in FLAT_NAME.finditer(text)} | {f[0] for f in MODULE_PATH.finditer(text)}
+    return {dotted for dotted in said if not resolves(dotted)}
+
+
+def test_every_name_that_is_written_leads_somewhere():
+    found = {named(page): leading_nowhere(page.read_text("utf-8")) for page in WRITTEN}
+    assert {page: names for page, names in found.items() if names} == {}
+
+
+def test_a_name_that_leads_nowhere_is_seen():
+    good = (
+        "sf.audit sf.queries.Query `sfumato.models.k_anonymity.KAnonymity.level` sfumato.core.groups sf.Audit.verdicts"
+    )
+    assert leading_nowhere(good) == set()
+    bad = "sf.PrivateTable sf.queries.PrivatTable sfumato.auditing.audit `sfumato.models.KAnonymity.levels` sf.Audit.x"
+    assert len(leading_nowhere(bad)) == 5
+
+
+def test_every_file_that_is_named_is_there():
+    paths = {path.rstrip(".") for page in WRITTEN for path in FILE_PATH.findall(page.read_text("utf-8"))}
+    assert len(paths) > 10
+    assert {path for path in paths if not (ROOT / path).exists() and Path(path).stem not in IMAGINED} == set()
 
 
 @pytest.mark.parametrize("kind", ["MODELS", "ALGORITHMS", "MEASURES"])

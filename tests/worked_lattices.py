@@ -13,7 +13,8 @@ from sfumato.models import KAnonymity
 from sfumato.schema.schema import Schema
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Progress, Task
+    from sfumato.algorithms.base import Task
+    from sfumato.core.progress import Progress
 
 SEX_AND_ZIP = pa.table({"sex": ["M", "F", "M", "F"], "zip": ["53715", "53715", "53710", "53710"]})
 SEX_AND_ZIP_SCHEMA = Schema(quasi=["sex", "zip"], hierarchies={"zip": Prefixes(4)})

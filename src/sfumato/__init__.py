@@ -5,4 +5,3 @@ from lazy_loader import attach_stub
 __version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
-__all__ += ["__version__"]

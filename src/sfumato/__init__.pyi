@@ -1,5 +1,6 @@
 from . import algorithms as algorithms
 from . import attacks as attacks
+from . import checks as checks
 from . import collecting as collecting
 from . import condensing as condensing
 from . import fusing as fusing
@@ -38,6 +39,7 @@ from .exceptions import BrokenPromiseError as BrokenPromiseError
 from .exceptions import HierarchyError as HierarchyError
 from .exceptions import InfeasibleError as InfeasibleError
 from .exceptions import InvalidParameterError as InvalidParameterError
+from .exceptions import PluginError as PluginError
 from .exceptions import ProtocolError as ProtocolError
 from .exceptions import ReadError as ReadError
 from .exceptions import RecipeError as RecipeError
@@ -75,11 +77,11 @@ from .models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiver
 from .models.t_closeness import TCloseness as TCloseness
 from .models.xy_anonymity import XYAnonymity as XYAnonymity
 from .recipe import Recipe as Recipe
-from .release.anonymizing import Release as Release
 from .release.anonymizing import anonymize as anonymize
 from .release.anonymizing import carry_out as carry_out
 from .release.exploring import explore as explore
 from .release.later_rows import recode as recode
+from .release.release import Release as Release
 from .schema.flagging import flag as flag
 from .schema.schema import Schema as Schema
 from .table.read import read as read

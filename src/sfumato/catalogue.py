@@ -1,8 +1,15 @@
-"""Everything there is to choose from, by the name used in recipes and on the command line."""
+"""Everything there is to choose from, by the name used in recipes and on the command line.
+
+Other packages add models and algorithms by the entry points `sfumato.models` and `sfumato.algorithms`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import partial
+from inspect import isabstract
 from typing import Any
 
 from sfumato.algorithms.base import Algorithm
@@ -57,59 +64,83 @@ from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.xy_anonymity import XYAnonymity
+from sfumato.plugins import Choices
 
-MODELS: dict[str, type[PrivacyModel]] = {
-    model.name: model
-    for model in (
-        KAnonymity,
-        DistinctLDiversity,
-        FrequencyLDiversity,
-        EntropyLDiversity,
-        RecursiveLDiversity,
-        TCloseness,
-        PSensitiveKAnonymity,
-        PPlusSensitiveKAnonymity,
-        HPKAnonymity,
-        AlphaKAnonymity,
-        ConfidenceBounding,
-        KEAnonymity,
-        EpsilonMAnonymity,
-        NTCloseness,
-        BetaLikeness,
-        DeltaDisclosure,
-        KLAnonymity,
-        XYAnonymity,
-        KMap,
-        DeltaPresence,
-    )
-}
-ALGORITHMS: dict[str, type[Algorithm]] = {
-    algorithm.name: algorithm
-    for algorithm in (
-        Mondrian,
-        Optimal,
-        MinGen,
-        Samarati,
-        Incognito,
-        Datafly,
-        TopDownSpecialization,
-        BottomUpGeneralization,
-        LocalRecoding,
-        FixedLevels,
-        Anatomy,
-        CrossBucket,
-        LocalAnatomy,
-        LocalAnatomyGeneralization,
-        NCPTopDown,
-        Sabre,
-        Slicing,
-        Mdav,
-        VMdav,
-        KMember,
-        GreedyPKClustering,
-        MaaSlie,
-    )
-}
+FACTS = {"name": str, "reference": str, "bound": str, "stricter": Mapping}
+PLAIN = (str, int, float, tuple, type(None))
+
+
+def _flaw(kind: type, loaded: object) -> str | None:
+    """Say why something is no choice of this kind."""
+    if not isinstance(loaded, type) or not issubclass(loaded, kind):
+        return f"is no subclass of {kind.__name__}"
+    if isabstract(loaded):
+        return f"does not define {' and '.join(sorted(getattr(loaded, '__abstractmethods__', ())))}"
+    if not is_dataclass(loaded):
+        return "is no dataclass"
+    needed = {fact: form for fact, form in FACTS.items() if fact in kind.__annotations__}
+    lacking = [fact for fact, form in needed.items() if not isinstance(getattr(loaded, fact, None), form)]
+    return f"has no {' and no '.join(lacking)}" if lacking else None
+
+
+_OUR_MODELS: tuple[type[PrivacyModel], ...] = (
+    KAnonymity,
+    DistinctLDiversity,
+    FrequencyLDiversity,
+    EntropyLDiversity,
+    RecursiveLDiversity,
+    TCloseness,
+    PSensitiveKAnonymity,
+    PPlusSensitiveKAnonymity,
+    HPKAnonymity,
+    AlphaKAnonymity,
+    ConfidenceBounding,
+    KEAnonymity,
+    EpsilonMAnonymity,
+    NTCloseness,
+    BetaLikeness,
+    DeltaDisclosure,
+    KLAnonymity,
+    XYAnonymity,
+    KMap,
+    DeltaPresence,
+)
+_OUR_ALGORITHMS: tuple[type[Algorithm], ...] = (
+    Mondrian,
+    Optimal,
+    MinGen,
+    Samarati,
+    Incognito,
+    Datafly,
+    TopDownSpecialization,
+    BottomUpGeneralization,
+    LocalRecoding,
+    FixedLevels,
+    Anatomy,
+    CrossBucket,
+    LocalAnatomy,
+    LocalAnatomyGeneralization,
+    NCPTopDown,
+    Sabre,
+    Slicing,
+    Mdav,
+    VMdav,
+    KMember,
+    GreedyPKClustering,
+    MaaSlie,
+)
+MODELS: Choices[type[PrivacyModel]] = Choices(
+    what="model",
+    group="sfumato.models",
+    built_in={model.name: model for model in _OUR_MODELS},
+    flaw=partial(_flaw, PrivacyModel),
+)
+ALGORITHMS: Choices[type[Algorithm]] = Choices(
+    what="algorithm",
+    group="sfumato.algorithms",
+    built_in={algorithm.name: algorithm for algorithm in _OUR_ALGORITHMS},
+    flaw=partial(_flaw, Algorithm),
+)
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
@@ -126,9 +157,11 @@ def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]
     """Describe a model or an algorithm: name, first sentence, parameters with defaults, reference."""
     parameters: dict[str, Any] = {}
     for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass
-        parameters[field.name] = {"type": str(field.type)}
+        parameters[field.name] = {"type": declared_type(field)}
         if field.default is not MISSING:
-            parameters[field.name]["default"] = field.default
+            parameters[field.name]["default"] = (
+                field.default if isinstance(field.default, PLAIN) else str(field.default)
+            )
     return {
         "name": choice.name,
         "class": choice.__name__,
@@ -136,3 +169,15 @@ def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]
         "parameters": parameters,
         "reference": choice.reference,
     }
+
+
+def declared_type(field: Field[Any]) -> str:
+    """Write the type of a parameter as it reads in a signature, whether it was declared as a text or as a type.
+
+    >>> from dataclasses import make_dataclass
+    >>> from collections.abc import Sequence
+    >>> [declared_type(field) for field in fields(make_dataclass("Made", [("k", int), ("quasi", Sequence[str])]))]
+    ['int', 'Sequence[str]']
+    """
+    written = field.type.__name__ if type(field.type) is type else str(field.type)
+    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", written)

@@ -7,6 +7,7 @@
     ├── ReadError                            a file, database or table cannot be read
     ├── WriteError                           a file or database cannot be written; nothing half-written remains
     ├── RecipeError (ValueError)             a recipe file is not one
+    ├── PluginError                          what another package adds cannot be used
     ├── InfeasibleError                      no release can keep what was asked
     ├── UnsupportedModelError (ValueError)   an algorithm cannot serve a model
     ├── ProtocolError                        another party sent something else than agreed, or left
@@ -42,6 +43,10 @@ class WriteError(SfumatoError):
 
 class RecipeError(SfumatoError, ValueError):
     """A recipe or another TOML file cannot be read or understood."""
+
+
+class PluginError(SfumatoError):
+    """What another package adds to Sfumato cannot be used."""
 
 
 class InfeasibleError(SfumatoError):

@@ -133,7 +133,7 @@ def _attribute(schema: Schema, name: str) -> dict[str, Any]:
     return entry
 
 
-def _schema(attributes: Mapping[str, Any], missing: object, folder: Path | None) -> Schema:
+def _schema(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
     by_role: dict[str, Any] = {role.value: [] for role in Role}
     extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}}
     for name, entry in attributes.items():
@@ -150,7 +150,7 @@ def _schema(attributes: Mapping[str, Any], missing: object, folder: Path | None)
                 extras[what][name] = entry[key]
         if "hierarchy" in entry:
             extras["hierarchies"][name] = _hierarchy(f"[attributes.{name}.hierarchy]", entry["hierarchy"], folder)
-    return Schema(**by_role, **extras, missing=str(missing))
+    return Schema(**by_role, **extras, missing=missing)
 
 
 def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
@@ -177,15 +177,16 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     if name not in known:
         hint = did_you_mean(name, known) or f"; there are {', '.join(known)}."
         raise RecipeError(f"There is no {what} {name!r}{hint}")
+    choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
-    allowed = {field.name: field for field in fields(known[name])}
+    allowed = {field.name: field for field in fields(choice)}
     refuse_unknown(parameters, allowed, f"The {what} {name!r}")
     needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
     lacking = [key for key in needed if key not in parameters]
     if lacking:
         raise RecipeError(f"The {what} {name!r} needs {', '.join(lacking)}, too.")
     try:
-        return known[name](**parameters)
+        return choice(**parameters)
     except TypeError:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong kind; see `sfumato {what}s`.") from None
 

@@ -1,4 +1,4 @@
-"""Seed 002, exercises 14 to 16: the formula and the simulation agree."""
+"""Aggarwal, "Data Mining: The Textbook" (2015), chapter 20, exercises 14 to 16: formula and simulation agree."""
 
 from __future__ import annotations
 

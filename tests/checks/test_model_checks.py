@@ -12,9 +12,11 @@ import pytest
 from sfumato.checks import models as suite
 from sfumato.core.groups import Groups, Histogram
 from sfumato.models import (
+    AlphaKAnonymity,
     DistinctLDiversity,
     FrequencyLDiversity,
     KAnonymity,
+    ModelWords,
     RecursiveLDiversity,
     TCloseness,
 )
@@ -169,8 +171,32 @@ class OfAList(DistinctLDiversity):
     extra: tuple[str, ...] = ("a",)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wordless(KAnonymity):
+    words = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unfinished(KAnonymity):
+    words = ModelWords(title="unfinished", promise="{Group} holds at least {n} records.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FurtherOfNothing(KAnonymity):
+    words = ModelWords(title="further of nothing", further={"n": "It has no n."})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Telling(AlphaKAnonymity):
+    words = ModelWords(title="telling", promise="{Group} hides {values}.")
+
+
 BROKEN = [
     (suite.check_facts_are_stated, WithoutSource(k=3)),
+    (suite.check_words_say_what_is_promised, Wordless(k=3)),
+    (suite.check_words_say_what_is_promised, Unfinished(k=3)),
+    (suite.check_words_say_what_is_promised, FurtherOfNothing(k=3)),
+    (suite.check_words_say_what_is_promised, Telling(alpha=0.5, k=3, values=["value 1"], **S)),
     (suite.check_facts_are_stated, WithoutDirection(k=3)),
     (suite.check_facts_are_stated, DirectionOfNothing(k=3)),
     (suite.check_every_group_has_a_level, NotANumber(k=3)),

@@ -1,4 +1,4 @@
-"""`sfumato models` and `sfumato algorithms`: everything in the catalogue, for people and machines."""
+"""`sfumato models`, `algorithms` and `formats`: everything there is to choose from, for people and machines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import pytest
 
 from sfumato.catalogue import ALGORITHMS, MODELS
+from sfumato.table.formats.known import FORMATS
 
 
 @pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS)])
@@ -14,6 +15,22 @@ def test_json_lists_every_choice(run, command, known):
     listed = json.loads(run(command, "--json").stdout)
     assert [each["name"] for each in listed] == list(known)
     assert all(each["summary"] and each["reference"] for each in listed)
+    assert {each["package"] for each in listed} == {"sfumato"}
+
+
+def test_json_tells_what_formats_need_and_honor(run):
+    listed = {each["name"]: each for each in json.loads(run("formats", "--json").stdout)}
+    assert list(listed) == list(FORMATS)
+    assert listed["xlsx"] == {
+        "name": "xlsx",
+        "kind": "a workbook",
+        "marks": [".xlsx"],
+        "reading": ["sheet", "missing"],
+        "writing": ["excel_safe"],
+        "extra": "excel",
+        "package": "sfumato",
+    }
+    assert listed["postgresql"]["marks"] == ["postgresql://", "postgres://"]
 
 
 def test_json_tells_parameters_and_defaults(run):
@@ -22,7 +39,7 @@ def test_json_tells_parameters_and_defaults(run):
     assert listed["t-closeness"]["parameters"]["distance"]["default"] == "equal"
 
 
-@pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS)])
+@pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS), ("formats", FORMATS)])
 def test_people_read_names_at_the_beginning_of_lines_and_no_markup(run, command, known):
     shown = run(command).stdout
     names = [line.split()[0] for line in shown.splitlines() if line and not line.startswith(" ")]

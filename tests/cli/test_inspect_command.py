@@ -89,7 +89,9 @@ def test_the_recipe_of_any_table_runs_on_that_table(run, tmp_path, text):
 
 def test_a_password_does_not_get_into_the_recipe(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sfumato.table.read.read_database", lambda *_, **__: sf.samples.generate(50, seed=1))
+    monkeypatch.setattr(
+        "sfumato.table.formats.database.read_database", lambda *_, **__: sf.samples.generate(50, seed=1)
+    )
     result = run("inspect", "postgresql://ann:secret@host/clinic", "--table", "patients")
     assert result.exit_code == 0
     assert "postgresql://ann:***@host/clinic" in result.stdout

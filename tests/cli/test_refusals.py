@@ -208,7 +208,7 @@ def no_space(*_: object, **__: object) -> None:
 
 
 def test_a_full_disk_leaves_nothing_behind(run, folder, monkeypatch):
-    monkeypatch.setattr("sfumato.reporting.folders.write_csv", no_space)
+    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", no_space)
     before = sorted(folder.iterdir())
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert result.exit_code == 2

@@ -1,4 +1,7 @@
-"""Statistics of groups against their definitions, and the split of exercise 6 of seed 002."""
+"""Statistics of groups against their definitions, and the split of an exercise.
+
+The exercise is number 6 of chapter 20 of Aggarwal, "Data Mining: The Textbook", Springer, 2015.
+"""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.algorithms.microaggregation.v_mdav import VMdav
 from sfumato.catalogue import ALGORITHMS
 from sfumato.checks import algorithms as laws
+from sfumato.checks import every_law
 from sfumato.checks.algorithms import ALGORITHM_CHECKS
 from sfumato.checks.requests import PROMISES, odd_requests, requests
 from sfumato.coding.cutting import partition
@@ -96,10 +97,9 @@ CHECKED_APART = {"anatomy", "local-anatomy"}  # they hide no identities: their o
 ODD = laws.check_odd_tables_are_published  # some of which lack the column to be predicted
 
 
-@pytest.mark.parametrize("check", ALGORITHM_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("algorithm", SUBJECTS, ids=repr)
-def test_algorithm_keeps_the_law(algorithm, check):
-    check(algorithm)
+@every_law(*SUBJECTS)
+def test_algorithm_keeps_the_law(subject, law):
+    law(subject)
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from sfumato.catalogue import MEASURES
-from sfumato.checks.measures import MEASURE_CHECKS, ROWS, samples
+from sfumato.checks import every_law
+from sfumato.checks.measures import ROWS, samples
 from sfumato.judging import measures
 
 ALL = tuple(MEASURES.values())
 
 
-@pytest.mark.parametrize("check", MEASURE_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("measure", ALL, ids=repr)
-def test_measure_keeps_the_law(measure, check):
-    check(measure)
+@every_law(*ALL)
+def test_measure_keeps_the_law(subject, law):
+    law(subject)
 
 
 @pytest.mark.parametrize("name", ["loss", "ncp"])

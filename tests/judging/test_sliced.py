@@ -18,6 +18,7 @@ from sfumato.coding.codes import code
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable, bucket_column, bucketed_attributes
 from sfumato.judging import sliced
+from sfumato.judging.evidence import Evidence
 from sfumato.reporting.public import dictionary_of
 
 D = "disease"
@@ -217,7 +218,7 @@ def test_bucket_columns_are_found_by_every_attribute_that_they_name():
 def test_risk_and_dictionary_read_slices():
     assert sf.assess_risk(SLICED, SCHEMA).records == 4
     release = sf.anonymize(PATIENTS, SCHEMA, [TWO], Slicing(slices=3), seed=1)
-    described = {each["name"]: each for each in dictionary_of(release.frame, SCHEMA)}
+    described = {each["name"]: each for each in dictionary_of(Evidence(release.frame, SCHEMA))}
     bucket = next(name for name in described if name.startswith("_bucket_"))
     assert described[bucket]["forms"] == ["bucket numbers"]
     assert described["age"]["forms"] == ["values of a bucket"]

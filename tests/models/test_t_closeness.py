@@ -45,7 +45,7 @@ def groups_with_a_hierarchy(draw: st.DrawFn) -> tuple[list[list[int]], Hierarchy
 
 
 def test_the_example_of_the_paper_with_four_diseases():
-    """Values from methods.md, section 0: P is even, Q is (1/2, 1/2, 0, 0) or (1/2, 0, 1/2, 0)."""
+    """P is even, Q is (1/2, 1/2, 0, 0) or (1/2, 0, 1/2, 0)."""
     groups = with_domain([[1, 1, 0, 0], [1, 0, 1, 0]], TREE, totals={"s": np.array([1, 1, 1, 1])})
     assert close("hierarchical").level(groups).tolist() == [1 / 2, 1 / 4]
     assert close("equal").level(groups).tolist() == [1 / 2, 1 / 2]

@@ -9,8 +9,12 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.judging.audit.audit import audit_tables
-from sfumato.release.anonymizing import Release, decoded
+from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.evidence import Evidence
+from sfumato.release.applying import decoded
+from sfumato.release.release import Release
+from sfumato.reporting.handover import Handover
+from sfumato.reporting.public import dictionary_of
 
 JOBS = {"office": ["clerk", "engineer"], "outdoor": ["farmer", "driver"], "legend": ["mermaid", "unicorn"]}
 SEED = 918273645546372819
@@ -63,31 +67,20 @@ def release(schema) -> Release:
 def suppressing(release, schema) -> Release:
     """Publish all but the last 37 people, as an algorithm that suppresses would."""
     inner = sf.anonymize(release.original.slice(0, 576), schema, release.recipe.models, seed=SEED)
-    audit = audit_tables(
-        inner.published,
-        schema,
-        release.recipe.models,
-        original=release.original,
-        correspondence=inner.correspondence,
-    )
+    evidence = replace(inner.evidence, original=release.original)
     recipe = replace(release.recipe, max_suppressed=0.25)
     measures = {**inner.measures, "suppressed-share": 37 / 613}
-    return replace(
-        release,
-        published=inner.published,
-        correspondence=inner.correspondence,
-        audit=audit,
-        recipe=recipe,
-        measures=measures,
-    )
+    audit = audit_evidence(evidence, release.recipe.models)
+    return replace(release, evidence=evidence, audit=audit, recipe=recipe, measures=measures)
 
 
 @pytest.fixture
 def parts():
-    """Give the part of a release that facts are gathered from."""
+    """Give what facts are gathered from: what is written, the table as receivers see it, and its dictionary."""
 
-    def taken(release: Release) -> dict:
-        names = ("original", "correspondence", "audit", "measures", "recipe", "left_out", "proof")
-        return {"published": decoded(release.published), **{name: getattr(release, name) for name in names}}
+    def taken(release: Release) -> tuple[Handover, Evidence, list[dict]]:
+        handover = release._handover()
+        written = Evidence(decoded(release.published), release.recipe.schema, centers=release.evidence.centers)
+        return handover, written, dictionary_of(written)
 
     return taken

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.reporting import attacked
+from sfumato.reporting import attacked, html
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.html import render_report
 
@@ -61,6 +61,9 @@ def test_what_attacks_cannot_read_is_left_out_and_the_page_says_so(tmp_path, sch
     assert "No attacks were tried" in render_report(facts)
 
 
-def test_a_table_that_is_too_long_is_not_attacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(attacked, "MOST_ATTACKED_ROWS", 299)
-    assert facts_of(tmp_path / "release")["attacks"] is None
+def test_attacks_are_on_a_sample_whose_size_the_page_tells(tmp_path, monkeypatch):
+    monkeypatch.setattr(attacked, "TARGETS", 40)
+    monkeypatch.setattr(html, "TARGETS", 40)
+    facts = facts_of(tmp_path / "release")
+    assert {each["targets"] for each in facts["attacks"]} == {40}
+    assert "on 40 persons drawn at random" in render_report(facts)

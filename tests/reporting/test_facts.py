@@ -15,7 +15,7 @@ from sfumato.reporting.facts import gather, smallest_promised
 
 @pytest.fixture(params=["release", "suppressing"])
 def facts(request, parts):
-    return gather(**parts(request.getfixturevalue(request.param)))
+    return gather(*parts(request.getfixturevalue(request.param)))
 
 
 def group_sizes(table: pa.Table, names) -> Counter:
@@ -44,14 +44,14 @@ def test_bars_count_every_record_once(facts):
 
 
 def test_rows_add_up(suppressing, parts):
-    rows = gather(**parts(suppressing))["rows"]
+    rows = gather(*parts(suppressing))["rows"]
     assert rows == {"original": 613, "published": 576, "suppressed": 37}
 
 
 @pytest.mark.parametrize(("which", "side"), [("original", "before"), ("published", "after")])
 def test_risk_agrees_with_counting_by_hand(release, parts, schema, which, side):
-    sizes = group_sizes(parts(release)[which], schema.quasi).values()
-    risk = gather(**parts(release))["risk"][side]
+    sizes = group_sizes(getattr(release, which), schema.quasi).values()
+    risk = gather(*parts(release))["risk"][side]
     assert risk["groups"] == len(sizes)
     assert risk["smallest_group"] == min(sizes)
     assert risk["unique_records"] == sum(size for size in sizes if size == 1)
@@ -64,20 +64,19 @@ def test_a_missing_cell_that_may_be_anything_lowers_the_risk_of_the_records_it_m
     table = pa.table({"age": [30, 30, 40, None], "disease": ["flu", "cold", "flu", "cold"]})
     schema = sf.Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], seed=1)
-    risk = gather(**parts(release))["risk"]["before"]
+    risk = gather(*parts(release))["risk"]["before"]
     assert risk["smallest_group"] == 2
     assert risk["unique_records"] == 0
     assert risk["average_risk"] == pytest.approx((1 / 3 + 1 / 3 + 1 / 2 + 1 / 4) / 4)
 
 
 def test_exposure_agrees_with_counting_by_hand(release, parts, schema):
-    taken = parts(release)
-    facts = {kind["attribute"]: kind for kind in gather(**taken)["exposure"]}
+    facts = {kind["attribute"]: kind for kind in gather(*parts(release))["exposure"]}
     assert list(facts) == [None, "disease"]
     for which, side in (("original", "before"), ("published", "everybody")):
-        groups = Counter(zip(*(taken[which][name].to_pylist() for name in schema.quasi), strict=True))
+        groups = Counter(zip(*(getattr(release, which)[name].to_pylist() for name in schema.quasi), strict=True))
         names = (*schema.quasi, "disease")
-        values = Counter(zip(*(taken[which][name].to_pylist() for name in names), strict=True))
+        values = Counter(zip(*(getattr(release, which)[name].to_pylist() for name in names), strict=True))
         identity = [1 / groups[row[:-1]] for row in values.elements()]
         disease = [values[row] / groups[row[:-1]] for row in values.elements()]
         for attribute, expected in ((None, identity), ("disease", disease)):
@@ -100,30 +99,30 @@ def test_exposure_counts_every_person_once_and_names_rows_by_number(facts):
 
 def test_a_table_that_is_too_long_has_no_exposure(release, parts, monkeypatch):
     monkeypatch.setattr(exposures, "MOST_ROWS", 612)
-    assert gather(**parts(release))["exposure"] is None
+    assert gather(*parts(release))["exposure"] is None
     monkeypatch.setattr(exposures, "MOST_ROWS", 613)
-    assert gather(**parts(release))["exposure"] is not None
+    assert gather(*parts(release))["exposure"] is not None
 
 
 def test_a_table_without_sensitive_attributes_exposes_identities_only(parts):
     table = pa.table({"note": ["x", "y", "z"]})
     release = sf.anonymize(table, sf.Schema(insensitive=["note"]), [sf.KAnonymity(k=2)], seed=1)
-    (identity,) = gather(**parts(release))["exposure"]
+    (identity,) = gather(*parts(release))["exposure"]
     assert identity["attribute"] is None
     assert identity["before"] == identity["after"] == identity["everybody"]
     assert identity["after"]["maximum"] == pytest.approx(1 / 3)
 
 
 def test_levels_of_the_original_stand_beside_the_promise(release, parts):
-    facts = gather(**parts(release))
+    facts = gather(*parts(release))
     assert [promise["before"] for promise in facts["promise"]] == [1, 1]
     assert facts["audit"] == release.audit.to_dict()
 
 
 def test_facts_survive_json_and_repeat(release, parts):
-    facts = gather(**parts(release))
+    facts = gather(*parts(release))
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    assert gather(**parts(release)) == facts
+    assert gather(*parts(release)) == facts
 
 
 def test_facts_name_what_is_not_published(facts):
@@ -140,7 +139,7 @@ def test_every_release_of_the_same_recipe_gives_the_same_facts_whatever_the_data
     import polars as pl
 
     again = sf.anonymize(pl.from_arrow(release.original), schema, release.recipe.models, seed=release.recipe.seed)
-    assert gather(**parts(again)) == gather(**parts(release))
+    assert gather(*parts(again)) == gather(*parts(release))
 
 
 def test_the_smallest_promised_size_is_the_largest_that_any_model_needs():

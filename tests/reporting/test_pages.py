@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.reporting.facts import gather
 from sfumato.reporting.html import render_about, render_report
-from sfumato.reporting.public import dictionary_of, promise_of
+from sfumato.reporting.public import promise_of
 
 EVIL = "<script>alert(1)</script>"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -51,7 +51,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def facts(release, parts):
-    return gather(**parts(release))
+    return gather(*parts(release))
 
 
 @pytest.fixture
@@ -61,9 +61,7 @@ def report(facts):
 
 @pytest.fixture
 def about(release, parts):
-    return render_about(
-        promise_of(release.recipe, release.audit), dictionary_of(parts(release)["published"], release.recipe.schema)
-    )
+    return render_about(promise_of(release.recipe.models, release.audit), parts(release)[2])
 
 
 @pytest.fixture(params=["report", "about"])
@@ -170,20 +168,20 @@ def test_the_parts_of_a_promise_are_told_with_their_levels(schema, parts, releas
     made = sf.anonymize(release.original, schema, models, seed=1)
     taken = parts(made)
     pages = [
-        render_report(gather(**taken)),
-        render_about(promise_of(made.recipe, made.audit), dictionary_of(taken["published"], schema)),
+        render_report(gather(*taken)),
+        render_about(promise_of(made.recipe.models, made.audit), taken[2]),
     ]
     for page in pages:
         Page(page)
         assert "✓ k-anonymity · records in the smallest group: 5 (at least 5)" in told(page)
         assert "✓ distinct l-diversity · different values in the least diverse group: 1 (at least 1)" in told(page)
-    broken = gather(**taken)
+    broken = gather(*taken)
     broken["audit"]["models"][0]["parts"][0].update(holds=False, level=3)
     assert "✗ k-anonymity · records in the smallest group: 3 (at least 5)" in told(render_report(broken))
 
 
 def test_suppressed_records_are_told_inside(suppressing, parts):
-    page = re.sub(r"<[^>]+>", " ", render_report(gather(**parts(suppressing))))
+    page = re.sub(r"<[^>]+>", " ", render_report(gather(*parts(suppressing))))
     assert re.search(r"records suppressed\s+37", page)
 
 
@@ -193,8 +191,8 @@ def test_names_and_values_are_escaped(parts):
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=2), sf.DistinctLDiversity(l=1, sensitive="disease")], seed=1)
     taken = parts(release)
     pages = [
-        render_report(gather(**taken)),
-        render_about(promise_of(release.recipe, release.audit), dictionary_of(taken["published"], schema)),
+        render_report(gather(*taken)),
+        render_about(promise_of(release.recipe.models, release.audit), taken[2]),
     ]
     for page in pages:
         assert "<script" not in page
@@ -227,12 +225,12 @@ def test_a_report_can_be_made_for_every_model_and_policy(models, missing, parts)
     )
     schema = sf.Schema(quasi=["age", "alive"], sensitive=["disease"], insensitive=["note"], missing=missing)
     release = sf.anonymize(table, schema, models, seed=1)
-    Page(render_report(gather(**parts(release))))
+    Page(render_report(gather(*parts(release))))
 
 
 def test_a_table_without_quasi_identifiers_is_one_group(parts):
     table = pa.table({"disease": ["flu", "cold", "flu"]})
     release = sf.anonymize(table, sf.Schema(sensitive=["disease"]), [sf.KAnonymity(k=2)], seed=1)
-    facts = gather(**parts(release))
+    facts = gather(*parts(release))
     assert facts["risk"]["after"]["groups"] == 1
     Page(render_report(facts))

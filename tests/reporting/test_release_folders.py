@@ -15,7 +15,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.judging.audit.audit import audit_tables
+from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.evidence import Evidence
 from sfumato.reporting import folders
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.html import render_report
@@ -84,7 +85,7 @@ def test_public_files_are_the_same_whatever_was_suppressed(suppressing, tmp_path
     kept = original.slice(0, 576)
     fewer = dataclasses.replace(
         suppressing,
-        original=kept,
+        evidence=dataclasses.replace(suppressing.evidence, original=kept),
         audit=dataclasses.replace(suppressing.audit, truth=None),
         recipe=dataclasses.replace(
             suppressing.recipe, seed=1, input_rows=576, input_sha256="0" * 64, max_suppressed=0.5
@@ -106,9 +107,8 @@ def test_categories_and_metadata_that_a_table_carries_along_are_not_written(rele
     field = pa.field("disease", disease.type, metadata={"note": "kuru"})
     at = release.published.column_names.index("disease")
     published = release.published.set_column(at, field, disease).replace_schema_metadata({"note": "kuru"})
-    folders._write_public(
-        tmp_path, folders._undecorated(published), release.audit, release.recipe, table_format, excel_safe=False
-    )
+    plain = dataclasses.replace(release.evidence, published=published).undecorated().published
+    sf.write(plain, tmp_path / f"table.{table_format}")
     assert "kuru" not in readable(tmp_path)
     assert b"kuru" not in b"".join(contents(tmp_path).values())
 
@@ -124,7 +124,7 @@ def test_the_same_release_is_written_with_the_same_bytes(release, schema, tmp_pa
 def test_the_promise_is_what_the_audit_finds(release, tmp_path):
     release.write(tmp_path / "out")
     promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text("utf-8"))
-    assert list(promise) == ["sfumato", "promise", "audit", "missing"]
+    assert list(promise) == ["sfumato", "promise", "audit", "words", "missing"]
     assert [entry["model"] for entry in promise["promise"]] == ["k-anonymity", "distinct-l-diversity"]
     assert promise["promise"][0]["parameters"] == {"k": 5}
     assert promise["audit"]["holds"] is True
@@ -140,7 +140,7 @@ def test_the_promise_tells_parts_and_of_named_values_only_those_that_are_shown(s
         sf.AlphaKAnonymity(alpha=1.0, k=5, sensitive="disease", values=["kuru", "flu"]),
         sf.ConfidenceBounding(bounds={"kuru": 0.5, "flu": 1.0, "cold": 1.0}, sensitive="disease"),
     )
-    audit = audit_tables(suppressing.published, suppressing.recipe.schema, models)
+    audit = audit_evidence(Evidence(suppressing.published, suppressing.recipe.schema), models)
     recipe = dataclasses.replace(suppressing.recipe, models=models)
     dataclasses.replace(suppressing, recipe=recipe, audit=audit).write(tmp_path / "out")
     public = readable(tmp_path / "out" / "public")

@@ -42,7 +42,7 @@ def all_pictures(facts):
 
 
 def test_every_picture_is_well_formed_and_says_what_it_shows(release, parts):
-    for picture in all_pictures(gather(**parts(release))):
+    for picture in all_pictures(gather(*parts(release))):
         root = ET.fromstring(picture)  # noqa: S314 - our own picture
         assert root.tag == f"{SVG}svg"
         assert root.get("role") == "img"
@@ -52,7 +52,7 @@ def test_every_picture_is_well_formed_and_says_what_it_shows(release, parts):
 
 
 def test_no_shape_leaves_its_picture(release, parts):
-    for picture in all_pictures(gather(**parts(release))):
+    for picture in all_pictures(gather(*parts(release))):
         root = ET.fromstring(picture)  # noqa: S314 - our own picture
         width, height = float(root.get("width")), float(root.get("height"))
         for shape in root.iter(f"{SVG}rect"):
@@ -90,7 +90,7 @@ def test_an_attribute_without_values_is_an_empty_picture():
 
 
 def test_the_promise_is_a_line_unless_it_says_nothing_about_sizes(release, parts):
-    facts = gather(**parts(release))
+    facts = gather(*parts(release))
     assert "promised: at least 5" in group_sizes(facts["group_sizes"], 5)
     assert 'stroke-dasharray="5 4"' not in group_sizes(facts["group_sizes"], 1)
 

@@ -59,6 +59,7 @@ def test_tabs_are_expected_in_tsv_files(tmp_path):
         ("x.parquet", {"separator": ","}, "separator"),
         ("x.parquet", {"sheet": "data"}, "sheet"),
         ("x.xlsx", {"encoding": "utf-8"}, "encoding"),
+        ("x.parquet", {"missing": ("-",)}, "missing"),
         ("sqlite:///x.db", {"table": "p", "separator": ","}, "separator"),
     ],
 )
@@ -81,11 +82,24 @@ def test_what_is_no_readable_file_is_refused(tmp_path):
         "": "is a folder; name one file in it",
         "empty.csv": r"empty\.csv is empty",
         "pipe.csv": r"pipe\.csv is no regular file",
-        "notes.doc": r"has no known suffix; known are \.csv, \.tsv, \.txt, \.parquet, \.pq, \.xlsx",
+        "notes.doc": r"has no known suffix; known are \.csv, \.tsv, .*, \.parquet, \.pq, \.xlsx\.",
     }
     for name, message in cases.items():
         with pytest.raises(ReadError, match=message):
             read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("postgresq://ann:pw@host/db", "'postgresq' is no known kind of database; did you mean 'postgresql'?"),
+        ("oracle://ann:pw@host/db", "is no known kind of database; known are sqlite, duckdb, postgresql"),
+    ],
+)
+def test_an_unknown_kind_of_database_is_refused_without_the_password(url, message):
+    with pytest.raises(ReadError, match=message) as caught:
+        read(url, table="p")
+    assert "pw" not in str(caught.value)
 
 
 def test_a_forbidden_file_is_refused(tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError, WriteError
 from sfumato.table import atomic
-from sfumato.table import write as module
 from sfumato.table.write import write
 
 TABLE = pa.table({"zip": ["=02139", None], "age": [39, 52]})
@@ -36,8 +35,8 @@ def test_a_failure_half_way_leaves_the_old_file(tmp_path, monkeypatch, name, fai
         path.write_bytes(b"half")
         raise failure
 
-    for writer in ("write_csv", "write_parquet", "write_excel"):
-        monkeypatch.setattr(module, writer, half)
+    for writer in ("csv.write_csv", "parquet.write_parquet", "excel.write_excel"):
+        monkeypatch.setattr(f"sfumato.table.formats.{writer}", half)
     with pytest.raises(WriteError if isinstance(failure, OSError) else KeyboardInterrupt):
         write(TABLE, target)
     assert target.read_text() == "old"
@@ -72,4 +71,31 @@ def test_bad_targets_are_refused(tmp_path):
         write(TABLE, tmp_path / "x.csv", table_name="p")
     with pytest.raises(InvalidParameterError, match=r"write\.table_name must be given for a database"):
         write(TABLE, f"sqlite:///{tmp_path}/x.db")
+    with pytest.raises(WriteError, match="is no known kind of database; known are sqlite, duckdb, postgresql"):
+        write(TABLE, "oracle://ann:pw@host/db", table_name="p")
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "sentence"),
+    [
+        (
+            "x.parquet",
+            {"excel_safe": True},
+            r"write\.excel_safe must be left out unless the target is a text file or a work",
+        ),
+        ("sqlite:///x.db", {"table_name": "p", "excel_safe": True}, r"write\.excel_safe must be left out unless"),
+        ("x.csv", {"if_exists": "fail"}, r"write\.if_exists must be left out unless the target is a database"),
+    ],
+)
+def test_what_a_format_does_not_do_is_refused_instead_of_forgotten(tmp_path, monkeypatch, target, options, sentence):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidParameterError, match=sentence):
+        write(TABLE, target, **options)
+    assert names(tmp_path) == []
+
+
+def test_a_workbook_is_safe_and_says_so(tmp_path):
+    write(TABLE, tmp_path / "x.xlsx", excel_safe=True)
+    write(TABLE, tmp_path / "y.xlsx")
+    assert (tmp_path / "x.xlsx").read_bytes() == (tmp_path / "y.xlsx").read_bytes()

@@ -1,4 +1,4 @@
-"""Stage SEARCH: algorithms, one file each. They find what to publish; they never judge it."""
+"""Search: algorithms, one file each, which find what to publish and never judge it."""
 
 from lazy_loader import attach_stub
 

@@ -5,26 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
+from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
-
-
-class Progress(Protocol):
-    """Is told the share of the work that is done, in [0, 1], and how it stands."""
-
-    def __call__(self, done: float, note: str = "") -> None:
-        """Show it."""
-
-
-def silent(done: float, note: str = "") -> None:
-    """Show no progress."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task, silent
+from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
+from sfumato.core.progress import silent
 from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded
 from sfumato.validation import require
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.attacks.base import Attack
@@ -12,12 +14,13 @@ from sfumato.attacks.composing import Composition
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
 from sfumato.attacks.results import AttackResult, Attacks
-from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare
+from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare, worst_case
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
+from sfumato.judging.evidence import Evidence
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, is_whole, require
 
 ATTACKS: dict[str, type[Attack]] = {
@@ -36,16 +39,16 @@ ATTACKS: dict[str, type[Attack]] = {
 
 
 def attack(
-    published: object,
+    published: Frame,
     schema: Schema,
     attacks: Sequence[Attack | str] = (),
     *,
-    known: object,
-    original: object | None = None,
+    known: Frame,
+    original: Frame | None = None,
     key: str | None = None,
-    correspondence: Sequence[int] | None = None,
-    outsiders: object | None = None,
-    other: object | None = None,
+    correspondence: Sequence[int] | npt.NDArray[np.integer] | None = None,
+    outsiders: Frame | None = None,
+    other: Frame | None = None,
     other_schema: Schema | None = None,
     targets: int = MOST_TARGETS,
     seed: int | None = None,
@@ -87,6 +90,11 @@ def attack(
     return _run([_attack(each) for each in attacks], setting)
 
 
+def attack_evidence(evidence: Evidence, attacks: Sequence[Attack], *, targets: int, seed: int) -> Attacks:
+    """Attack evidence that others judge, too, as one would who knows everybody in the original; see `attack`."""
+    return _run(attacks, worst_case(evidence, targets=targets, seed=seed))
+
+
 def _check(schema: object, targets: object, seed: object) -> None:
     require(isinstance(schema, Schema), "attack", "schema", "an sf.Schema", schema)
     require(isinstance(targets, int) and is_whole(targets) and targets >= 1, "attack", "targets", "at least 1", targets)
@@ -94,7 +102,9 @@ def _check(schema: object, targets: object, seed: object) -> None:
     require(drawn, "attack", "seed", "at least 0", seed)
 
 
-def _rows(correspondence: Sequence[int], key: str | None, shown: pa.Table, people: pa.Table) -> Ints:
+def _rows(
+    correspondence: Sequence[int] | npt.NDArray[np.integer], key: str | None, shown: pa.Table, people: pa.Table
+) -> Ints:
     if key is not None:
         raise InvalidParameterError("Give a key or a correspondence, not both: each tells whose record is whose.")
     rows = row_numbers(correspondence)
@@ -129,5 +139,5 @@ def _attack(given: Attack | str) -> Attack:
     return given
 
 
-def _optional(table: object | None) -> pa.Table | None:
+def _optional(table: Frame | None) -> pa.Table | None:
     return None if table is None else to_arrow(table)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 from sfumato.validation import is_whole, require
 
@@ -84,7 +85,7 @@ class AttackResult:
         surely = max(self.baseline, self.control_interval[1] if self.control_targets else 0.0)
         return self.interval[0] > surely
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
         return {
             "attack": self.attack,
@@ -161,7 +162,7 @@ class Attacks:
                 found[result.question] = result
         return found
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and texts."""
         return {"attacks": [result.to_dict() for result in self.results], "skipped": dict(self.skipped)}
 

@@ -15,6 +15,7 @@ from sfumato.attacks.beliefs import Beliefs, Ints, by_text
 from sfumato.attacks.views import MatchingGroups, Points, View, drawn_rows
 from sfumato.coding.codes import code
 from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.evidence import Evidence
 from sfumato.randomness import generator
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
@@ -42,8 +43,9 @@ class KnownPersons:
 class AttackSetting:
     """A published table, targets who are in it, and outsiders who are not.
 
-    `everybody` are the codes of all known persons; `assumed` tells that it is not known which targets are in the table
-    or what is true of them, so that a possible truth was drawn. `other` is a second release of the same persons.
+    `candidates` are the published groups that match each target, `everybody` the codes of all known persons. `assumed`
+    tells that it is not known which targets are in the table or what is true of them, so that a possible truth was
+    drawn. `other` is a second release of the same persons.
     """
 
     view: View
@@ -54,6 +56,7 @@ class AttackSetting:
     members: int
     assumed: bool
     seed: int
+    candidates: MatchingGroups
     other: View | None = None
 
     def rng(self, purpose: int) -> np.random.Generator:
@@ -64,11 +67,6 @@ class AttackSetting:
     def sensitive(self) -> tuple[str, ...]:
         """The sensitive attributes that are published."""
         return tuple(self.view.groups.histograms)
-
-    @cached_property
-    def candidates(self) -> MatchingGroups:
-        """The published groups that match each target."""
-        return self.view.candidates(self.targets.points)
 
     @cached_property
     def outside_candidates(self) -> MatchingGroups | None:
@@ -118,7 +116,9 @@ def prepare(
     inside = np.sort(rng.permutation(inside)[:targets])
     outside = np.sort(rng.permutation(outside)[:targets])
     own = None if correspondence is None else _own_rows(correspondence, inside)
-    chosen, drawn = _targets(view, points[:, inside], told.values.take(pa.array(inside)), own, rng)
+    values = told.values.take(pa.array(inside))
+    candidates = _candidates(view, points[:, inside])
+    chosen, drawn = _targets(view, candidates, points[:, inside], values, own, rng)
     strangers = _strangers(view, points, outside, outsiders, known.num_rows) if len(outside) else None
     second = None if other is None else View.of(other[0], _knowing(other[1], quasi), people)
     return AttackSetting(
@@ -130,7 +130,32 @@ def prepare(
         members=int(member.sum()),
         assumed=drawn,
         seed=seed,
+        candidates=candidates,
         other=second,
+    )
+
+
+def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
+    """Let the adversary know the quasi-identifiers of everybody in the original; draw some persons as targets."""
+    coded = evidence.coded
+    assert coded is not None  # noqa: S101 - the worst case is about an original
+    view = View(evidence.table, evidence.groups, evidence.loose)
+    rng = generator(seed)
+    drawn = np.sort(rng.permutation(coded.rows)[:targets])
+    points = np.array([column.codes for column in coded.quasi], dtype=np.int32)
+    candidates = _candidates(view, points[:, drawn])
+    values = evidence.source.select(evidence.schema.sensitive).take(pa.array(drawn))
+    chosen, assumed = _targets(view, candidates, points[:, drawn], values, _own_rows(evidence.source_rows, drawn), rng)
+    return AttackSetting(
+        view=view,
+        schema=evidence.schema,
+        targets=chosen,
+        outsiders=None,
+        everybody=points,
+        members=coded.rows,
+        assumed=assumed,
+        seed=seed,
+        candidates=candidates,
     )
 
 
@@ -160,16 +185,26 @@ def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
     return _Told(found, rows)
 
 
-def _targets(
-    view: View, points: Points, values: pa.Table, own_rows: Ints | None, rng: np.random.Generator
-) -> tuple[KnownPersons, bool]:
-    """Return the targets with their truth, and tell whether it had to be drawn."""
+def _candidates(view: View, points: Points) -> MatchingGroups:
+    """Find the groups that match each target; refuse targets of whom none matches any."""
     candidates = view.candidates(points)
     if not candidates.records.any():
         raise SchemaError(
             "No known person matches any published record; the columns may mean something else, or show centers of "
             "groups."
         )
+    return candidates
+
+
+def _targets(  # noqa: PLR0917 - what is known of the targets, and where chance comes from
+    view: View,
+    candidates: MatchingGroups,
+    points: Points,
+    values: pa.Table,
+    own_rows: Ints | None,
+    rng: np.random.Generator,
+) -> tuple[KnownPersons, bool]:
+    """Return the targets with their truth, and whether it had to be drawn."""
     truth, drawn = {}, False
     for name in view.groups.histograms:
         if name in values.column_names:

@@ -15,7 +15,7 @@ from sfumato.attacks.results import AttackResult
 from sfumato.coding.domain import axis
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed, generator
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import is_number, is_whole, require
 
@@ -59,7 +59,7 @@ class ScoreMatching:
 
     def run(
         self,
-        records: object,
+        records: Frame,
         *,
         person: str,
         item: str,

@@ -12,16 +12,15 @@ import pyarrow as pa
 
 from sfumato.attacks.beliefs import Beliefs, Floats, Ints
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.containment import Boxes, count_points
+from sfumato.coding.containment import count_points, equal_pairs, pairs_of
 from sfumato.core.groups import Groups
-from sfumato.core.published.boxes import boxes_for
+from sfumato.core.published.boxes import boxes_for, places_of
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 
 Points = npt.NDArray[np.int32]
-PAIRS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,16 +67,16 @@ class View:
 
     def candidates(self, points: Points) -> MatchingGroups:
         """Find the groups that match each target; `points` has a row per column and a column per target."""
+        places = None if self.loose else places_of(self.table)
+        if places is not None:
+            return MatchingGroups(points.shape[1], *equal_pairs(points, places), self.groups.sizes)
         target: list[Ints] = [np.zeros(0, dtype=np.int64)]
         group: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for mine, boxes in boxes_for(self.table, points, loose=self.loose):
             numbers = np.arange(points.shape[1])[mine]
-            step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
-            for start in range(0, len(numbers), step):
-                some = numbers[start : start + step]
-                found, box = np.nonzero(_inside(points[:, some], boxes))
-                target.append(some[found])
-                group.append(box)
+            point, box = pairs_of(np.ascontiguousarray(points[:, mine]), boxes)
+            target.append(numbers[point])
+            group.append(box)
         order = np.argsort(np.concatenate(target), kind="stable")
         return MatchingGroups(
             points.shape[1], np.concatenate(target)[order], np.concatenate(group)[order], self.groups.sizes
@@ -119,21 +118,13 @@ class View:
 
 def drawn_rows(groups: Ints, labels: npt.NDArray[np.int32], rng: np.random.Generator) -> Ints:
     """Draw a published row of every given group; -1 stays -1."""
-    order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
-    starts = np.cumsum(sizes) - sizes
+    wanted = np.zeros(len(sizes), dtype=np.bool_)
+    wanted[groups[groups >= 0]] = True
+    rows = np.flatnonzero(wanted[labels])
+    order = rows[np.argsort(labels[rows], kind="stable")]
+    held = np.where(wanted, sizes, 0)
+    starts = np.cumsum(held) - held
     size = sizes[groups]
     place = starts[groups] + np.minimum((rng.random(len(groups)) * size).astype(np.int64), size - 1)
-    return np.where(groups >= 0, order[place], -1)
-
-
-def _inside(points: Points, boxes: Boxes) -> npt.NDArray[np.bool_]:
-    """Return for every target and box whether the box contains the target."""
-    inside = np.ones((points.shape[1], len(boxes.low)), dtype=np.bool_)
-    for axis, codes in enumerate(points):
-        code = codes[:, None]
-        inside &= (boxes.low[:, axis] <= code) & (code <= boxes.high[:, axis])
-        listed = np.flatnonzero(boxes.member_rows[:, axis] >= 0)
-        if len(listed):
-            inside[:, listed] &= boxes.members[boxes.member_rows[listed, axis] + code]
-    return inside
+    return np.where(groups >= 0, order[np.minimum(place, len(order) - 1)], -1)

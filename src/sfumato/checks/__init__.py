@@ -1,1 +1,5 @@
-"""Conformance suites: laws that models and algorithms keep, shipped so that extensions can run them."""
+"""Conformance suites: laws that models, algorithms and formats keep, shipped so that other packages can run them."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -20,19 +20,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Progress, Task, silent
+from sfumato.algorithms.base import Algorithm, Task
 from sfumato.checks.requests import Request, odd_requests, requests, unservable
 from sfumato.coding.codes import CodedTable, code
+from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import SUPPRESSED_TEXT, Publication
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
-from sfumato.judging.audit.audit import Audit, audit_tables
+from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.evidence import Evidence
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.randomness import generator
-from sfumato.release.anonymizing import anonymize, apply, decoded
+from sfumato.release.anonymizing import anonymize
+from sfumato.release.applying import apply, decoded
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 
 SEED = 7
 
@@ -50,7 +53,7 @@ class Outcome:
     def audit(self, **original: Any) -> Audit:
         """Judge the published table."""
         schema, models = self.request.schema, self.request.models
-        return audit_tables(self.published, schema, models, centers=self.centers, **original)
+        return audit_evidence(Evidence(self.published, schema, centers=self.centers, **original), models)
 
 
 def check_algorithm(algorithm: Algorithm) -> None:
@@ -289,7 +292,7 @@ def _search(
     return algorithm.search(task) if algorithm.refusal(task) is None else None
 
 
-def _released(algorithm: Algorithm, request: Request, frame: object) -> bytes | None:
+def _released(algorithm: Algorithm, request: Request, frame: Frame) -> bytes | None:
     """Return the cells of a release as bytes, or None where the algorithm refuses the request."""
     share = request.max_suppressed
     try:
@@ -308,14 +311,14 @@ def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list
     raise AssertionError("nothing was refused")
 
 
-def _frames(table: pa.Table) -> Iterator[object]:
+def _frames(table: pa.Table) -> Iterator[Frame]:
     """Return the table as every other kind of dataframe that is installed."""
     if find_spec("pandas"):
         yield table.to_pandas(date_as_object=False)
     if find_spec("polars"):
         import polars as pl
 
-        yield pl.from_arrow(table)
+        yield pl.DataFrame(table)
 
 
 def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:

@@ -78,6 +78,22 @@ def check_facts_are_stated(model: PrivacyModel) -> None:
     assert set(model.stricter.values()) <= {"larger", "smaller"}
 
 
+def check_words_say_what_is_promised(model: PrivacyModel) -> None:
+    """A model says in words what it promises with its parameters and what its level counts; it quotes no values."""
+    words = model.words
+    assert words is not None
+    assert words.title
+    assert words.level
+    assert set(words.further) <= {field.name for field in fields(model)}  # type: ignore[arg-type]  # every model is a dataclass
+    try:
+        sentence = words.sentence(model.parameters())
+    except KeyError as error:
+        raise AssertionError(f"{{{error.args[0]}}} is no parameter of the model") from None
+    assert sentence.endswith(".")
+    assert "{" not in sentence
+    assert not any(f"“{value}”" in sentence for value in model.named_values)
+
+
 def check_every_group_has_a_level(model: PrivacyModel) -> None:
     """Every group has one level that is a number, finite or not; no groups have no levels."""
     for sample in samples(model, *Missing):
@@ -244,6 +260,7 @@ def check_level_equals_oracle(model: PrivacyModel, oracle: Oracle) -> None:
 
 MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
     check_facts_are_stated,
+    check_words_say_what_is_promised,
     check_every_group_has_a_level,
     check_verdict_follows_level,
     check_counts_stay_as_they_are,

@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import ExcelSafe, Json, Reading, RecipeOptions, Replace, Source, TableFormat, examples, spread
+from sfumato.cli.options import (
+    ExcelSafe,
+    Json,
+    NoReport,
+    Reading,
+    RecipeOptions,
+    Replace,
+    Source,
+    TableFormat,
+    examples,
+    spread,
+)
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines
+from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
-    from sfumato.release.anonymizing import Release
+    from sfumato.release.release import Release
 
 SEARCH_HELP = "How to search, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; else Mondrian."
 EXAMPLES = examples(
@@ -45,6 +56,7 @@ def anonymize(
     table_format: TableFormat = "csv",
     excel_safe: ExcelSafe = False,
     replace: Replace = False,
+    no_report: NoReport = False,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
     json: Json = False,
@@ -57,14 +69,23 @@ def anonymize(
     """
     from sfumato.cli.asking import ask_recipe
     from sfumato.release.anonymizing import carry_out
+    from sfumato.table.formats.known import release_format
 
     _refuse_early(out, to, to_table, replace=replace)
+    release_format(table_format, excel_safe=excel_safe)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
     data = reading.read(file)
     with progress("Searching") as tell:
         release = carry_out(recipe, data, progress=tell)
-    with progress("Writing"):
-        release.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe)
+    with progress("Writing") as tell:
+        release.write(
+            out,
+            table_format=table_format,
+            replace=replace,
+            excel_safe=excel_safe,
+            report=not no_report,
+            progress=tell,
+        )
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=replace)
     if json:
@@ -76,7 +97,7 @@ def anonymize(
 def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: bool) -> None:
     """Refuse before the search what would be refused after it."""
     from sfumato.table.atomic import refuse_occupied
-    from sfumato.table.formats.database import is_url
+    from sfumato.table.formats.known import is_url
 
     if (to is None) != (to_table is None):
         raise InvalidParameterError("Give --to and --to-table together.")
@@ -86,7 +107,7 @@ def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: b
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
-    from sfumato.release.anonymizing import decoded
+    from sfumato.release.applying import decoded
     from sfumato.table.write import write
 
     try:
@@ -107,7 +128,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
         "public": str(out / "public"),
         "internal": str(out / "internal"),
-        "report": str(out / "internal" / "report.html"),
+        "report": report_in(out),
     }
 
 

@@ -21,6 +21,7 @@ from sfumato.cli import (
     demo,
     estimate,
     explore,
+    formats,
     fuse,
     hierarchy,
     inspect,
@@ -99,6 +100,7 @@ app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)
 app.command("models", epilog=models.EXAMPLES)(models.models)
 app.command("algorithms", epilog=algorithms.EXAMPLES)(algorithms.algorithms)
+app.command("formats", epilog=formats.EXAMPLES)(formats.formats)
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 
 

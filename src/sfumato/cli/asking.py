@@ -158,11 +158,11 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
 
 def _choice(what: str, text: str) -> dict[str, Any]:
     """Read `name:key=value,...` as an entry of a recipe; lists are joined by +, mappings, too, or are CSV files."""
-    from sfumato.catalogue import ALGORITHMS, MODELS
+    from sfumato.catalogue import ALGORITHMS, MODELS, declared_type
 
     name, _, settings = text.partition(":")
-    known: type | None = {**MODELS, **ALGORITHMS}.get(name)
-    types = {} if known is None else {field.name: str(field.type) for field in fields(known)}
+    known: type | None = MODELS.get(name) if what == "model" else ALGORITHMS.get(name)
+    types = {} if known is None else {field.name: declared_type(field) for field in fields(known)}
     entry: dict[str, Any] = {"name": name}
     for setting in listed(settings):
         key, sign, value = setting.partition("=")
@@ -179,7 +179,7 @@ def _typed(text: str, declared: str) -> object:
         if not isinstance(given, str):
             return given
         return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
-    if declared.startswith("Sequence"):
+    if declared.startswith(("Sequence", "list", "tuple")):
         return text.split("+")
     if declared.startswith(("str", "Literal")):
         return text

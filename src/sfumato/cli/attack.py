@@ -113,7 +113,7 @@ def attack(
 def _attacked(published: Any, schema: Schema, knowing: Knowing, attacking: Attacking) -> Attacks:
     from sfumato.attacks.attack import attack as run
 
-    tables = {
+    tables: dict[str, Any] = {
         name: None if source is None else Reading().read(source)
         for name, source in (
             ("known", knowing.known),
@@ -131,7 +131,7 @@ def _attacked(published: Any, schema: Schema, knowing: Knowing, attacking: Attac
             known=tables["known"],
             original=tables["original"],
             key=knowing.key,
-            correspondence=rows,  # type: ignore[arg-type]  # an array is a list of numbers, too
+            correspondence=rows,
             outsiders=tables["outsiders"],
             other=tables["other"],
             targets=attacking.targets,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.judging.audit.audit import Audit
+    from sfumato.judging.evidence import Evidence
     from sfumato.judging.exposure import Exposure
     from sfumato.models.base import PrivacyModel
-    from sfumato.schema.schema import Schema
 
 EXAMPLES = examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml",
@@ -131,29 +131,20 @@ def audit(
     holds, 1 one does not hold or a cell is not true, 2 a bad request.
     """
     from sfumato.cli.asking import ask_promise, asks_centers
-    from sfumato.judging.audit.audit import audit_tables
-    from sfumato.judging.exposure import exposure as measure_exposure
+    from sfumato.judging.audit.audit import audit_evidence
+    from sfumato.judging.evidence import Evidence
 
     schema, models = ask_promise(asked)
     original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
     shown, centers = reading.read(file), taken.centers or asks_centers(asked.recipe)
     with progress("Judging"):
-        found = audit_tables(
-            shown,
-            schema,
-            models,
-            original=original,
-            correspondence=rows,
-            population=population,
-            ignore_suppressed=taken.ignore_suppressed,
-            centers=centers,
-        )
-        known = None if centers else original
-        exposed = measure_exposure(found.counts.shown, schema, original=known) if exposure else None
+        evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers)
+        found = audit_evidence(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)
+        exposed = _exposed(evidence, found) if exposure else None
     _tell(found, exposed, json=json)
     if not found.holds:
         if not taken.ignore_suppressed:
-            _hint(found, shown, schema, models, population)
+            _hint(found, Evidence(shown, schema), models, population)
         raise typer.Exit(DOES_NOT_HOLD)
 
 
@@ -165,14 +156,20 @@ def _tell(found: Audit, exposed: Exposure | None, *, json: bool) -> None:
     typer.echo("\n".join([*lines, *([] if exposed is None else exposure_lines(exposed))]))
 
 
-def _hint(
-    found: Audit, shown: pa.Table, schema: Schema, models: tuple[PrivacyModel, ...], population: pa.Table | None
-) -> None:
+def _exposed(evidence: Evidence, found: Audit) -> Exposure:
+    """Measure the exposure of what was judged; centers cover nobody's values, so everybody is known there."""
+    from sfumato.judging.exposure import exposure_of
+
+    original = None if evidence.centers else evidence.original
+    return exposure_of(replace(evidence, published=found.counts.shown, original=original, correspondence=None))
+
+
+def _hint(found: Audit, evidence: Evidence, models: tuple[PrivacyModel, ...], population: pa.Table | None) -> None:
     """Say so when only records that are suppressed everywhere break the promise."""
-    from sfumato.judging.audit.audit import audit_tables
+    from sfumato.judging.audit.audit import audit_evidence
 
     try:
-        apart = audit_tables(shown, schema, models, population=population, ignore_suppressed=True)
+        apart = audit_evidence(evidence, models, population=population, ignore_suppressed=True)
     except SchemaError:  # nothing is left when the suppressed records are set aside
         return
     if sum(verdict.holds for verdict in apart.verdicts) > sum(verdict.holds for verdict in found.verdicts):

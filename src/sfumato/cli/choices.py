@@ -4,35 +4,64 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from sfumato.cli.printing import print_json
+from sfumato.cli.printing import print_json, printable
+from sfumato.plugins import OURS, Choices, Listed
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Algorithm
     from sfumato.models.base import PrivacyModel
 
+T = TypeVar("T")
 
-def print_choices(choices: Iterable[type[PrivacyModel | Algorithm]], *, json: bool) -> None:
-    """Print name, parameters, first sentence and reference of every choice."""
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """One choice: its facts for machines, a first line and sentences for people."""
+
+    facts: dict[str, Any]
+    first: str
+    sentences: tuple[str, ...]
+
+
+def print_choices(choices: Choices[T], describe: Callable[[T], Described], *, json: bool) -> None:
+    """Print every choice, and of one that cannot be used, why not."""
+    listed = [(each, _broken(each) if each.choice is None else describe(each.choice)) for each in choices.listed()]
+    if json:
+        print_json([{**told.facts, "package": each.package} for each, told in listed])
+    else:
+        typer.echo("\n\n".join(_paragraph(told, each.package) for each, told in listed))
+
+
+def describe_class(choice: type[PrivacyModel | Algorithm]) -> Described:
+    """Tell name, parameters, first sentence and reference of a model or an algorithm."""
     from sfumato.catalogue import describe_choice
 
-    described: list[dict[str, Any]] = [describe_choice(choice) for choice in choices]
-    for each in described:
-        each["summary"] = _plain(each["summary"])
-    if json:
-        print_json(described)
-    else:
-        typer.echo("\n\n".join("\n".join(_lines(each)) for each in described))
+    facts: dict[str, Any] = describe_choice(choice)
+    facts["summary"] = _plain(facts["summary"])
+    parameters = ", ".join(_parameter(*item) for item in facts["parameters"].items())
+    return Described(
+        facts=facts,
+        first=f"{facts['name']}  ({parameters})",
+        sentences=(facts["summary"], facts["reference"]),
+    )
 
 
-def _lines(choice: dict[str, Any]) -> Iterator[str]:
-    yield f"{choice['name']}  ({', '.join(_parameter(*item) for item in choice['parameters'].items())})"
-    for text in (choice["summary"], choice["reference"]):
-        yield from textwrap.wrap(text, width=96, initial_indent="    ", subsequent_indent="    ")
+def _broken(each: Listed[Any]) -> Described:
+    facts = {"name": each.name, "problem": each.problem}
+    return Described(facts=facts, first=f"{each.name}  (cannot be used)", sentences=(each.problem or "",))
+
+
+def _paragraph(told: Described, package: str) -> str:
+    sentences = told.sentences if package == OURS else (*told.sentences, f"From the package {package}.")
+    wrapped = textwrap.TextWrapper(width=96, initial_indent="    ", subsequent_indent="    ")
+    lines = [line for sentence in sentences for line in wrapped.wrap(printable(sentence))]
+    return "\n".join([printable(told.first), *lines])
 
 
 def _parameter(name: str, facts: dict[str, Any]) -> str:

@@ -134,7 +134,12 @@ def reconstruct(
     cells = None if edges is None else {column: _edges(edges)}
     with progress("Reconstructing"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the reasons are printed below
-        found = reconstructed(table, {column: how}, edges=cells, method=method)
+        found = reconstructed(
+            table,
+            {column: how},
+            edges=cells,
+            method=method,  # type: ignore[arg-type]  # a method that is none is refused there
+        )
     limits = found.bands() if bands else None
     if picture is not None:
         _draw(found, table, column, picture)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.release.anonymizing import Release
+    from sfumato.release.release import Release
 
 EXAMPLES = examples(
     "sfumato demo",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -36,7 +36,7 @@ class EstimateOptions:
     ] = field(default_factory=list)
 
     @property
-    def kind(self) -> tuple[str, str | None]:
+    def kind(self) -> tuple[Literal["count", "sum", "avg"], str | None]:
         """What to compute, and over which column."""
         if self.total is not None and self.average is not None:
             raise InvalidParameterError("Give --sum or --avg, not both.")

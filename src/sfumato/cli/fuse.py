@@ -17,7 +17,7 @@ from sfumato.cli.summary import audit_lines
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Progress
+    from sfumato.core.progress import Progress
     from sfumato.fusing.agreement import Agreement
     from sfumato.fusing.fused import Fused
     from sfumato.fusing.party_file import PartyFile
@@ -66,7 +66,7 @@ def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress) -> F
     """Let every party take part with what its own file says was agreed on."""
     from functools import partial
 
-    from sfumato.algorithms.base import silent
+    from sfumato.core.progress import silent
     from sfumato.fusing.protocol import take_part
     from sfumato.fusing.secure.channel import Parties, run_parties
 

@@ -58,7 +58,8 @@ def inspect(
 
 def _recipe(file: str, found: Inspection) -> str:
     from sfumato.cli.proposing import commented_recipe
-    from sfumato.table.formats.database import is_url, masked
+    from sfumato.table.formats.database import masked
+    from sfumato.table.formats.known import is_url
 
     return commented_recipe(masked(file) if is_url(file) else Path(file).name, found)
 

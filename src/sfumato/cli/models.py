@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.cli.choices import print_choices
+from sfumato.cli.choices import describe_class, print_choices
 from sfumato.cli.options import Json, examples
 
 EXAMPLES = examples("sfumato models", "sfumato models --json")
@@ -12,4 +12,4 @@ def models(*, json: Json = False) -> None:
     """List the privacy models: what can be promised."""
     from sfumato.catalogue import MODELS
 
-    print_choices(MODELS.values(), json=json)
+    print_choices(MODELS, describe_class, json=json)

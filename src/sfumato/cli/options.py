@@ -7,9 +7,11 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
+
+from sfumato.table.formats.known import FORMATS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,10 +22,19 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 Source = Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, or a database URL.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
-TableFormat = Annotated[Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")]
+TableFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help=f"Of the published table: {', '.join(name for name, each in FORMATS.built_in.items() if each.suffixes)}, "
+        "or one that another package adds (see sfumato formats).",
+    ),
+]
 ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace an older release.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out the report, which takes most of the time.")]
 RecipeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe; other options override what it says.")]
 Identifiers = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that name a person; never published.")]
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Progress
+    from sfumato.core.progress import Progress
 
 
 def printable(text: str) -> str:

@@ -196,7 +196,7 @@ def exact(
         tolerance=tolerance,
         bounds=None if limits is None else (limits[0], limits[1]),
     )
-    answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)
+    answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
     if json:
         print_json({**asdict(answer), "denied": answer.denied})
     if isinstance(answer, Denied):

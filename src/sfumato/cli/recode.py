@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import ExcelSafe, Json, Reading, Replace, Source, TableFormat, examples, spread
+from sfumato.cli.options import ExcelSafe, Json, NoReport, Reading, Replace, Source, TableFormat, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines
+from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
 
 if TYPE_CHECKING:
     from sfumato.release.later_rows import RecodedRows
@@ -36,6 +36,7 @@ def recode(
     table_format: TableFormat = "csv",
     excel_safe: ExcelSafe = False,
     replace: Replace = False,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> None:
     """Publish later rows by the recoding of an earlier release.
@@ -47,14 +48,16 @@ def recode(
     from sfumato.release.later_rows import recode as publish
     from sfumato.release.recoding_rules import Recoding
     from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.formats.known import release_format
 
     refuse_occupied(out, replace=replace)
+    release_format(table_format, excel_safe=excel_safe)
     recoding = Recoding.read(rules)
     data = reading.read(file)
     with progress("Recoding"):
         found = publish(data, recoding)
     with progress("Writing"):
-        found.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe)
+        found.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe, report=not no_report)
     if json:
         print_json(_facts(found, out))
     else:
@@ -86,5 +89,5 @@ def _facts(found: RecodedRows, out: Path) -> dict[str, object]:
         "measures": dict(found.measures),
         "public": str(out / "public"),
         "internal": str(out / "internal"),
-        "report": str(out / "internal" / "report.html"),
+        "report": report_in(out),
     }

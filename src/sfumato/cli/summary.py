@@ -63,14 +63,21 @@ def measure_lines(measures: Mapping[str, float]) -> Iterator[str]:
 
 
 def place_lines(folder: Path) -> Iterator[str]:
-    """Say where a release is, and what may leave the house."""
+    """Say where a release is, and what of it is safe to share."""
+    report = report_in(folder)
     yield aligned(
         [
-            ("May leave the house:", str(folder / "public")),
-            ("Must not:", str(folder / "internal")),
-            ("Report:", str(folder / "internal" / "report.html")),
+            ("Safe to share:", str(folder / "public")),
+            ("Keep private:", str(folder / "internal")),
+            *([] if report is None else [("Report:", report)]),
         ]
     )
+
+
+def report_in(folder: Path) -> str | None:
+    """Return where the report of a release is, if it was written."""
+    report = folder / "internal" / "report.html"
+    return str(report) if report.exists() else None
 
 
 def _judged(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:

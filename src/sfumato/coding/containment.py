@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.grouping import group_columns
 from sfumato.coding.threads import worker_count
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Tree: TypeAlias = tuple[Ints, Ints, npt.NDArray[np.int32], npt.NDArray[np.int32]]
 PLAIN_PAIRS = 30_000_000  # below this many pairs, matrices are as fast and nothing needs compiling
 PAIRS_AT_ONCE = 4_000_000
 
@@ -71,7 +70,7 @@ def match(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, conten
     """
     if points.shape[1] * len(boxes.low) <= PLAIN_PAIRS:
         return _match_plainly(points, own_columns, boxes, contents)
-    return _match_in_tree(points, own_columns, boxes, contents)
+    return _match_compiled(points, own_columns, boxes, contents)
 
 
 def sum_over_boxes(points: npt.NDArray[np.int32], boxes: Boxes, amounts: Floats) -> Floats:
@@ -127,12 +126,9 @@ def weigh(points: npt.NDArray[np.int32], weights: Ints, values: Floats, boxes: B
         return totals, highest
     from sfumato.coding.kernels import containment as kernel
 
-    order, tree = _grown(points)
-    _over_boxes(
+    _shared(
         len(boxes.low),
-        lambda _, first, last: kernel.weigh_boxes(
-            points, order, tree, boxes.arrays, weights, values, first, last, totals, highest
-        ),
+        lambda _, first, last: kernel.weigh_boxes(points, boxes.arrays, weights, values, first, last, totals, highest),
     )
     return totals, highest
 
@@ -142,39 +138,55 @@ def count_points(points: npt.NDArray[np.int32], weights: Ints, boxes: Boxes) -> 
     return weigh(points, weights, np.zeros(len(weights)), boxes)[0]
 
 
-def _match_in_tree(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
+def pairs_of(points: npt.NDArray[np.int32], boxes: Boxes) -> tuple[Ints, Ints]:
+    """List all pairs of a point and a box that contains it, ordered by point and then by box."""
+    if points.shape[1] * len(boxes.low) <= PLAIN_PAIRS:
+        step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
+        starts = range(0, points.shape[1], step)
+        parts = [
+            np.argwhere(_inside(points[:, start : start + step], boxes).T) + np.array((start, 0)) for start in starts
+        ]
+        found = np.concatenate([np.zeros((0, 2), dtype=np.int64), *parts])
+        return found[:, 0], found[:, 1]
     from sfumato.coding.kernels import containment as kernel
 
-    order, tree = _grown(points)
-    held = (contents.sizes, contents.offsets, contents.columns, contents.amounts)
-    records = np.zeros((worker_count(), points.shape[1]))
-    own = np.zeros((worker_count(), len(own_columns), points.shape[1]))
-    _over_boxes(
+    listed: dict[int, Ints] = {}
+    _shared(
         len(boxes.low),
-        lambda worker, first, last: kernel.add_boxes(
-            points, order, tree, boxes.arrays, held, own_columns, first, last, records[worker], own[worker]
-        ),
+        lambda worker, first, last: listed.update({worker: kernel.list_pairs(points, boxes.arrays, first, last)}),
     )
-    return Matches(records.sum(axis=0), own.sum(axis=0))
+    found = np.concatenate([listed[worker] for worker in sorted(listed)])
+    order = np.lexsort((found[:, 1], found[:, 0]))
+    return found[order, 0], found[order, 1]
 
 
-def _grown(points: npt.NDArray[np.int32]) -> tuple[Ints, Tree]:
-    """Order points in a tree of halves whose nodes know the range of their points."""
+def equal_pairs(points: npt.NDArray[np.int32], places: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
+    """List the pairs of a point and a place that equals it, ordered by point; no two places are equal."""
+    count = points.shape[1]
+    columns = [np.concatenate([mine, theirs]) for mine, theirs in zip(points, places, strict=True)]
+    labels = group_columns(columns, [int(column.max(initial=0)) + 1 for column in columns]).labels
+    box = np.full(int(labels.max(initial=-1)) + 1, -1, dtype=np.int64)
+    box[labels[count:]] = np.arange(places.shape[1])
+    found = box[labels[:count]]
+    inside = np.flatnonzero(found >= 0)
+    return inside, found[inside]
+
+
+def _match_compiled(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
     from sfumato.coding.kernels import containment as kernel
 
-    count = points.shape[1]
-    depth = max(1, int(np.ceil(np.log2(max(2, count / kernel.LEAF_POINTS)))) + 1)
-    nodes = 2 ** (depth + 1) - 1
-    order = np.arange(count)
-    starts, stops = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
-    low, high = np.zeros((nodes, len(points)), dtype=np.int32), np.zeros((nodes, len(points)), dtype=np.int32)
-    kernel.grow(points, order, 1.0 / np.maximum(1, points.max(axis=1)), starts, stops, low, high)
-    return order, (starts, stops, low, high)
+    held = (contents.sizes, contents.offsets, contents.columns, contents.amounts)
+    records, own = np.zeros(points.shape[1]), np.zeros((len(own_columns), points.shape[1]))
+    _shared(
+        points.shape[1],
+        lambda _, first, last: kernel.add_boxes(points, boxes.arrays, held, own_columns, first, last, records, own),
+    )
+    return Matches(records, own)
 
 
-def _over_boxes(boxes: int, work: Callable[[int, int, int], None]) -> None:
-    """Share the boxes among threads: `work(thread, first, last)`."""
+def _shared(count: int, work: Callable[[int, int, int], None]) -> None:
+    """Share boxes or points among threads: `work(thread, first, last)`."""
     workers = worker_count()
-    edges = np.linspace(0, boxes, workers + 1).astype(int).tolist()
+    edges = np.linspace(0, count, workers + 1).astype(int).tolist()
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers), edges[:-1], edges[1:]))

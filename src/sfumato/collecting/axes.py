@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from sfumato.collecting.noise import Noise, known_numbers
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError
 from sfumato.validation import require
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column
 
 LEAST_EDGES = 2
 BINS_PER_WIDTH = 4
@@ -40,7 +43,7 @@ class CellAxis(ABC):
         """The chance of observing bin j (row) if the true value is in cell i (column)."""
 
     @abstractmethod
-    def binned(self, observed: object) -> Whole:
+    def binned(self, observed: Column) -> Whole:
         """Return the bin of every observation; -1 if no true value could have led to it."""
 
     @property
@@ -94,7 +97,7 @@ class NumberAxis(CellAxis):
         integral = self.noise.cdf_integral(cuts[:, None] - self.edges[None, :])
         return np.asarray(-np.diff(integral, axis=1) / np.diff(self.edges), dtype=np.float64)
 
-    def binned(self, observed: object) -> Whole:
+    def binned(self, observed: Column) -> Whole:
         """Return the bin of every observation; -1 if no true value could have led to it."""
         numbers = known_numbers(observed, f"The observations of {self.name!r}" if self.name else "The observations")
         low, high = self.reach
@@ -134,7 +137,7 @@ class ValueAxis(CellAxis):
         """The chance of report j (row) if the true value is i (column)."""
         return self.response.channel.T.copy()
 
-    def binned(self, observed: object) -> Whole:
+    def binned(self, observed: Column) -> Whole:
         """Return the place of every report."""
         codes = self.response.codes(observed, f"The reports of {self.name!r}" if self.name else "The reports")
         impossible = self.channel.sum(axis=1) == 0

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.collecting.coins import Numbers
-from sfumato.collecting.training import Feature, features_of
+from sfumato.collecting.training import Feature, Noises, features_of
 from sfumato.exceptions import SfumatoError
 from sfumato.table.extras import optional_library
 
@@ -51,12 +51,12 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
 
     def __init__(
         self,
-        noise: Any = None,
+        noise: Noises = None,
         *,
         bins: int = 20,
-        bounds: Any = None,
+        bounds: npt.ArrayLike | None = None,
         least_leaf: float = 0.01,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.noise = noise
         self.bins = bins
@@ -64,7 +64,7 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
         self.least_leaf = least_leaf
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> PerturbedTree:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> PerturbedTree:  # noqa: N803 - scikit-learn's name
         """Reconstruct per class, put records into cells, and train a tree."""
         observed, classes = _validation.validate_data(self, X, y, dtype=np.float64)
         _multiclass.check_classification_targets(classes)
@@ -79,13 +79,13 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
         self.tree_ = tree.fit(placed, classes)
         return self
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
+    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
         """Return the chance of every class."""
         records = self._in_cells(X)
         found: npt.NDArray[np.float64] = self.tree_.predict_proba(records)
         return found
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - the same
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:  # noqa: N803 - the same
         """Return the class of every true record."""
         records = self._in_cells(X)
         found: npt.NDArray[Any] = self.tree_.predict(records)

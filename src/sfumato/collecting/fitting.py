@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from sfumato.collecting.coins import Numbers
 
-BAYES, EM, INVERSION = "bayes", "em", "inversion"
-METHODS = (BAYES, EM, INVERSION)
+Method: TypeAlias = Literal["bayes", "em", "inversion"]
+METHODS = get_args(Method)
+BAYES: Final = "bayes"
+EM: Final = "em"
+INVERSION: Final = "inversion"
 LEAST_CHANCE = 1e-300
 
 

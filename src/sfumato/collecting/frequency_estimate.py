@@ -63,7 +63,7 @@ class FrequencyEstimate:
         """
         return replace(self, counts=project(self.counts, self.reports), step=NORM_SUB)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         margins = self.margins
         return {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from sfumato.collecting.randomized_response import LEAST_VALUES, places
 from sfumato.exceptions import SchemaError
 from sfumato.table.values import text
 from sfumato.validation import is_number, require
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column
 
 Reports = npt.NDArray[Any]
 Tally = npt.NDArray[Any]
@@ -42,7 +45,7 @@ class LocalMechanism(ABC):
     columns: ClassVar[tuple[str, ...]]
 
     @abstractmethod
-    def encode(self, values: object) -> npt.NDArray[Any]:
+    def encode(self, values: Column) -> npt.NDArray[Any]:
         """Bring values to numbers; what is outside the domain is refused, and not repeated."""
 
     @abstractmethod
@@ -74,7 +77,7 @@ class LocalMechanism(ABC):
         """Make the next report of one client."""
         return self.randomize(encoded, source)
 
-    def checked(self, reports: object) -> Reports:
+    def checked(self, reports: Column) -> Reports:
         """Refuse reports that no client of this mechanism sends."""
         given: Any = reports
         try:
@@ -109,7 +112,7 @@ class FrequencyMechanism(LocalMechanism):
         check_epsilon(self, self.epsilon)
         object.__setattr__(self, "values", check_domain(self, self.values))
 
-    def encode(self, values: object) -> Whole:
+    def encode(self, values: Column) -> Whole:
         """Return the places of values in the domain."""
         return places(values, self.values)
 
@@ -144,7 +147,7 @@ class FrequencyMechanism(LocalMechanism):
         )
 
 
-def simulate(mechanism: LocalMechanism, values: object, *, seed: int | None = None) -> Reports:
+def simulate(mechanism: LocalMechanism, values: Column, *, seed: int | None = None) -> Reports:
     """Make the reports of many clients at once, one for each value: for tests, plans and benchmarks.
 
     Every row is distributed exactly as the first report of a `LocalClient`. Nobody's budget is kept.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class MeanEstimate:
         """The upper end of the interval."""
         return self.mean + self.margin
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {"reports": self.reports, "confidence": self.confidence, "mean": self.mean, "margin": self.margin}
 

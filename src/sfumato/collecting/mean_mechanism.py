@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from sfumato.collecting.mean_estimate import MeanEstimate
 from sfumato.collecting.noise import known_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.validation import is_number, require
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column
 
 LEAST_REPORTS = 2
 
@@ -37,7 +41,7 @@ class MeanMechanism(LocalMechanism):
         require(is_number(self.low), self, "low", "a public bound, a number", self.low)
         require(is_number(self.high) and self.high > self.low, self, "high", "a public bound above low", self.high)
 
-    def encode(self, values: object) -> Numbers:
+    def encode(self, values: Column) -> Numbers:
         """Move numbers to the range from -1 to 1."""
         numbers = known_numbers(values)
         beyond = int(((numbers < self.low) | (numbers > self.high)).sum())

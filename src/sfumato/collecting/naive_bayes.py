@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.training import features_of
+from sfumato.collecting.training import Noises, features_of
 from sfumato.exceptions import SfumatoError
 from sfumato.table.extras import optional_library
 
@@ -39,13 +39,15 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
     True
     """
 
-    def __init__(self, noise: Any = None, *, bins: int = 20, bounds: Any = None, smoothing: float = 1.0) -> None:
+    def __init__(
+        self, noise: Noises = None, *, bins: int = 20, bounds: npt.ArrayLike | None = None, smoothing: float = 1.0
+    ) -> None:
         self.noise = noise
         self.bins = bins
         self.bounds = bounds
         self.smoothing = smoothing
 
-    def fit(self, X: Any, y: Any) -> PerturbedNaiveBayes:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> PerturbedNaiveBayes:  # noqa: N803 - scikit-learn's name
         """Reconstruct the distribution of every feature in every class."""
         observed, classes = _validation.validate_data(self, X, y, dtype=np.float64)
         _multiclass.check_classification_targets(classes)
@@ -61,7 +63,7 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
                 self.feature_log_prob_[code, at] = np.log(counts / counts.sum())
         return self
 
-    def predict_joint_log_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
+    def predict_joint_log_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
         """Return the log of prior times likelihood of every class."""
         _validation.check_is_fitted(self)
         records = _validation.validate_data(self, X, dtype=np.float64, reset=False)
@@ -70,13 +72,13 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
             total += self.feature_log_prob_[:, at, feature.cells_of(records[:, at])].T
         return total
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
+    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
         """Return the chance of every class."""
         joint = self.predict_joint_log_proba(X)
         chances = np.exp(joint - joint.max(axis=1, keepdims=True))
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 - the same
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:  # noqa: N803 - the same
         """Return the likeliest class of every true record."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         found: npt.NDArray[Any] = self.classes_[best]

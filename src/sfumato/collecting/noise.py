@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import e, inf, log, log2, pi, sqrt
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ import numpy.typing as npt
 from sfumato.collecting.coins import BitSource
 from sfumato.exceptions import SchemaError
 from sfumato.validation import is_number, require
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column
 
 Numbers = npt.NDArray[np.float64]
 
@@ -50,7 +53,7 @@ class Noise(ABC):
     def interval_privacy(self, confidence: float = 0.95) -> float:
         """Return the length of the shortest interval that holds the true value with this confidence, given a report."""
 
-    def perturb(self, values: object, *, seed: int | None = None) -> Numbers:
+    def perturb(self, values: Column, *, seed: int | None = None) -> Numbers:
         """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
         return self.perturb_from(known_numbers(values), BitSource(seed))
 
@@ -211,7 +214,7 @@ def check_confidence(owner: object, confidence: object) -> None:
     require(good, owner, "confidence", "between 0 and 1", confidence)
 
 
-def known_numbers(values: object, what: str = "The values") -> Numbers:
+def known_numbers(values: Column, what: str = "The values") -> Numbers:
     """Take finite numbers only; an error never repeats one."""
     given: Any = values
     try:

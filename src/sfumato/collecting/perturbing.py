@@ -11,13 +11,13 @@ from sfumato.collecting.coins import BitSource
 from sfumato.collecting.noise import Noise, known_numbers
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.table.frames import canonical, to_arrow
+from sfumato.table.frames import Frame, SameKind, canonical, to_arrow
 from sfumato.validation import did_you_mean, require
 
 Plan = Mapping[str, Noise | RandomizedResponse]
 
 
-def collect(data: object, plan: Plan, *, keep: Sequence[str] = (), seed: int | None = None) -> Any:
+def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), seed: int | None = None) -> SameKind:
     """Perturb columns by public noise or randomized response, and leave out all others.
 
     Run this where the data is, and send the result. This blurs values: it promises no epsilon, and a column that occurs

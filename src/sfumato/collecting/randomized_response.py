@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from sfumato.collecting.coins import BitSource, Numbers, Whole
 from sfumato.exceptions import SchemaError
 from sfumato.table.values import text
 from sfumato.validation import is_number, require
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column
 
 LEAST_VALUES = 2
 ROUNDING = 1e-9
@@ -82,11 +85,11 @@ class RandomizedResponse:
         used = most > 0
         return log(float((most[used] / least[used]).max()))
 
-    def codes(self, values: object, what: str = "The values") -> Whole:
+    def codes(self, values: Column, what: str = "The values") -> Whole:
         """Return the places of values in the domain; one outside it is refused, and not repeated."""
         return places(values, self.values, what)
 
-    def perturb(self, values: object, *, seed: int | None = None) -> npt.NDArray[Any]:
+    def perturb(self, values: Column, *, seed: int | None = None) -> npt.NDArray[Any]:
         """Replace values; chance comes from the operating system unless a test gives a seed."""
         drawn = self.perturb_codes(self.codes(values), BitSource(seed))
         return domain_array(self.values)[drawn]
@@ -110,7 +113,7 @@ def domain_array(values: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def places(values: object, domain: Sequence[Any], what: str = "The values") -> Whole:
+def places(values: Column, domain: Sequence[Any], what: str = "The values") -> Whole:
     """Return the places of values in a public domain, by their canonical texts; refuse all others by number only."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import exp, log, log1p
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from sfumato.collecting.local_mechanism import (
 from sfumato.collecting.randomized_response import places
 from sfumato.table.values import text
 from sfumato.validation import is_number, is_whole, require
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column
 
 MOST_BITS = 62
 MOST_HASHES = 16  # bytes of an MD5 digest
@@ -127,7 +130,7 @@ class Rappor(LocalMechanism):
                 filled[cohort, at, [byte % self.bits for byte in digest[: self.hashes]]] = True
         return filled
 
-    def encode(self, values: object) -> Whole:
+    def encode(self, values: Column) -> Whole:
         """Return the places of values among the candidates."""
         return places(values, self.values)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,25 @@ from sfumato.collecting.fitting import (
     INVERSION,
     METHODS,
     Fit,
+    Method,
     fit,
     invert,
     log_likelihood,
     refit,
 )
 from sfumato.collecting.frequency_estimate import project
-from sfumato.collecting.noise import check_confidence
+from sfumato.collecting.noise import Noise, check_confidence
+from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.well_posed import condition, doubts, narrower_noise
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed, generator
 from sfumato.validation import did_you_mean, is_number, is_whole, require
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column, Frame
+
+Perturbation: TypeAlias = Noise | RandomizedResponse
+Edges: TypeAlias = Sequence[float] | Numbers
 
 MOST_ATTRIBUTES = 3
 MOST_BINS = {1: 4096, 2: 256, 3: 64}
@@ -107,7 +115,7 @@ class Reconstruction:
         low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
         return low, high
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {
             "observations": self.observations,
@@ -136,11 +144,11 @@ class Reconstruction:
 
 
 def reconstruct(
-    observed: object,
-    noise: object,
+    observed: Column | Frame,
+    noise: Perturbation | Mapping[str, Perturbation],
     *,
-    edges: object = None,
-    method: str = EM,
+    edges: Edges | Mapping[str, Edges] | None = None,
+    method: Method = EM,
     tolerance: float = 1e-3,
     most_rounds: int = 10_000,
 ) -> Reconstruction:
@@ -210,7 +218,7 @@ def _reported(axes: tuple[CellAxis, ...], counts: Numbers, found: Fit, method: s
     )
 
 
-def _axes(observed: object, noise: object, edges: object) -> tuple[tuple[CellAxis, ...], list[Any]]:
+def _axes(observed: Any, noise: object, edges: object) -> tuple[tuple[CellAxis, ...], list[Any]]:
     if not isinstance(noise, Mapping):
         return (axis_of("", noise, edges, MOST_BINS[1]),), [observed]
     from sfumato.table.frames import to_arrow

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.collecting.local_mechanism import Estimate, LocalMechanism, Tally
 from sfumato.collecting.noise import check_confidence
 from sfumato.exceptions import SchemaError
+
+if TYPE_CHECKING:
+    from sfumato.table.frames import Column
 
 
 class LocalServer:
@@ -34,7 +37,7 @@ class LocalServer:
         self.reports = 0
         self._tally: Tally | None = None
 
-    def add(self, reports: object) -> None:
+    def add(self, reports: Column) -> None:
         """Count one report, or many as rows; if one of them is none, nothing is counted."""
         rows: Any = self.mechanism.checked(reports)
         if not len(rows):

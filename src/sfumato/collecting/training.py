@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from sfumato.collecting.noise import Noise
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.exceptions import InvalidParameterError
 from sfumato.validation import require
+
+Noises: TypeAlias = Noise | Sequence[Noise | None] | Mapping[int, Noise | None] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

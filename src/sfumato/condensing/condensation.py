@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.table.numbers import has_distances
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import did_you_mean, is_whole, require
@@ -66,7 +65,7 @@ class Condensation:
         require(self.by is None or isinstance(self.by, str), self, "by", "the name of a column", self.by)
         check_seed(self, self.seed)
 
-    def fit(self, data: object, schema: Schema) -> Condensed:
+    def fit(self, data: Frame, schema: Schema) -> Condensed:
         """Group the records and keep the statistics of their groups.
 
         Identifiers and columns without a role are dropped.
@@ -149,7 +148,7 @@ class Condensed:
         """How many groups there are."""
         return len(self.mixture.statistics)
 
-    def sample(self, n: int | None = None) -> Any:
+    def sample(self, n: int | None = None) -> SameKind:
         """Draw synthetic records as a dataframe of the kind that was given.
 
         Without a number every group yields as many as it has. Otherwise `n` records are drawn in all, and every group

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from sfumato.condensing.statistics import Whole
 from sfumato.condensing.stream_files import read_state, write_state
 from sfumato.condensing.stream_state import StreamState
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.table.numbers import has_distances
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import did_you_mean, is_whole, require
@@ -101,7 +101,7 @@ class CondensationStream:
         """How much room the statistics take."""
         return 0 if self._state is None else self._state.nbytes
 
-    def update(self, batch: object) -> None:
+    def update(self, batch: Frame) -> None:
         """Let the records of a batch join their groups; a batch that does not fit is refused and changes nothing."""
         table, kind = to_arrow(batch)
         self._refuse_absent(table)
@@ -121,7 +121,7 @@ class CondensationStream:
         state.extend([found for found, _ in coded_columns])
         state.absorb(records, [codes for _, codes in coded_columns], self.k)
 
-    def sample(self, n: int) -> Any:
+    def sample(self, n: int) -> SameKind:
         """Draw `n` synthetic records as a dataframe of the first batch's kind; every group yields its share."""
         check_rows(n)
         if self._state is None or self.records < self.k:

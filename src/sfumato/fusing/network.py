@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from hashlib import sha256
 from typing import Any
 
-from sfumato.algorithms.base import Progress, silent
 from sfumato.coding.codes import code_column
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InfeasibleError, ProtocolError, SfumatoError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.connections import Connections

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from sfumato.algorithms.base import Progress, silent
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.fused import Fused

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.builder import Builder
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean, require
 
@@ -39,7 +39,7 @@ class Party:
     """
 
     name: str
-    data: object = field(repr=False)
+    data: Frame = field(repr=False)
     id: str
     attributes: Sequence[str]
     hierarchies: Mapping[str, Builder] = field(default_factory=dict, repr=False)

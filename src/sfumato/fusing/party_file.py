@@ -92,7 +92,7 @@ def _party(name: str, section: Content, content: Content, folder: Path) -> Party
 
 
 def _read(section: Content, folder: Path) -> pa.Table:
-    from sfumato.table.formats.database import is_url
+    from sfumato.table.formats.known import is_url
     from sfumato.table.read import read
 
     source = _needed(section, "[party]", "table", str)

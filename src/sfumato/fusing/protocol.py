@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.algorithms.base import Progress, silent
 from sfumato.coding.applying import column_ranks, order_rows
 from sfumato.coding.codes import code_column
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ProtocolError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.candidates import OwnAttribute
@@ -24,7 +24,8 @@ from sfumato.fusing.offers import exchange_offers, owners_of
 from sfumato.fusing.party import Party
 from sfumato.fusing.rounds import Rounds
 from sfumato.fusing.shared_groups import SharedGroups
-from sfumato.judging.audit.audit import audit_tables
+from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.evidence import Evidence
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
 
@@ -69,7 +70,7 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     partition = SharedGroups(len(common), owners, agreement.requirements)
     transcript = Rounds(party.name, parties, partition, own).run(later)
     published, schema = _published(partition, agreement, named, classes)
-    audit = audit_tables(published, schema, [each.model for each in agreement.requirements])
+    audit = audit_evidence(Evidence(published, schema), [each.model for each in agreement.requirements])
     if not audit.holds:
         raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a flaw.")
     progress(1.0, "comparing results")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Progress
+from sfumato.core.progress import Progress
 from sfumato.exceptions import ProtocolError
 from sfumato.fusing.candidates import Candidate, OwnAttribute
 from sfumato.fusing.fused import Learned

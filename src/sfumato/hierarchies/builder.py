@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from sfumato.exceptions import RecipeError
 from sfumato.validation import did_you_mean
@@ -27,7 +27,7 @@ class Builder(Protocol):
     def build(self, values: pa.Array) -> Hierarchy:
         """Build the hierarchy over the distinct values of a column, none of them missing."""
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, texts, lists and dictionaries."""
 
     @classmethod

@@ -6,7 +6,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -102,7 +102,7 @@ class Intervals:
             columns = self._width_columns(values)
         return Hierarchy.from_levels(leaves, [texts(values), *columns, [ROOT] * len(leaves)], ordered=True)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, texts, lists and dictionaries."""
         if self.cuts is not None:
             return {"kind": self.kind, "cuts": [list(points) for points in self.cuts]}

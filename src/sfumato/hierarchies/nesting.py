@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,7 +57,7 @@ class NestedGroups:
             )
         return self.hierarchy
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, texts, lists and dictionaries."""
         tree = _tree([row[:-1] for row in self.rows])
         if _with_root(_rows(self.tree_setting, tree)) == list(self.rows):

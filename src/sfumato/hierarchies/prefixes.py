@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +78,7 @@ class Prefixes:
         columns = [_masked(fronts, shared, length, longest) if length < longest else codes for length in lengths]
         return Hierarchy.from_levels(codes, [codes, *columns, [ROOT] * len(codes)], ordered=True)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, texts, lists and dictionaries."""
         return {"kind": self.kind, "lengths": list(self.lengths)} if self.lengths else {"kind": self.kind}
 

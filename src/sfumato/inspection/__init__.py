@@ -1,4 +1,4 @@
-"""Stage DESCRIBE, proposed: roles and scales for the columns of a raw table, with reasons, and its risk.
+"""Propose a description: roles and scales for the columns of a raw table, with reasons, and its risk.
 
 `inspect` looks at names, types and distinct values and at how far each column tells people apart. What it
 says holds column names, counts and shares, never a cell value.

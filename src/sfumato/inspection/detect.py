@@ -16,7 +16,7 @@ from sfumato.inspection.scales import propose_scale
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 
 if TYPE_CHECKING:
     from sfumato.hierarchies import Builder
@@ -90,7 +90,7 @@ class Inspection:
         )
 
 
-def inspect(data: object) -> Inspection:
+def inspect(data: Frame) -> Inspection:
     """Propose a role and a scale for every column of a table, and measure its risk.
 
     Parameters

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, CodedTable, code
+from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.containment import Contents, match
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.core.groups import Groups, Histogram
+from sfumato.core.groups import Histogram
 from sfumato.core.publication import NOT_PUBLISHED, Center
 from sfumato.core.published.boxes import boxes_for
-from sfumato.core.published.counting import count_groups, expected_counts
+from sfumato.core.published.counting import expected_counts
 from sfumato.core.published.table import PublishedTable, bucket_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
+from sfumato.judging.evidence import Evidence
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.judging.sliced import sliced_chances
-from sfumato.schema.missing import Missing
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
@@ -74,7 +74,7 @@ class Exposed:
         """Return the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
         return [int(row) for row in np.argsort(-self.by_record, kind="stable")[: min(most, len(self._hidden))]]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, and the most exposed rows as row numbers."""
         return {
             "what": self.what,
@@ -101,7 +101,7 @@ class Exposure:
     identity: Exposed
     values: Mapping[str, Exposed]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
         return {
             "adversary": self.adversary,
@@ -128,7 +128,7 @@ class Exposure:
         return [(each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}") for each in exposed]
 
 
-def exposure(published: object, schema: Schema, *, original: object | None = None) -> Exposure:
+def exposure(published: Frame, schema: Schema, *, original: Frame | None = None) -> Exposure:
     """Compute how exposed every record is, from the published table.
 
     With an original, the adversary knows a target's quasi-identifiers (adversary 1): she finds every published
@@ -144,28 +144,27 @@ def exposure(published: object, schema: Schema, *, original: object | None = Non
     original : the original table, as the adversary knows its quasi-identifiers.
     """
     shown, _ = to_arrow(published)
-    if original is None:
-        table = PublishedTable.read(shown, schema)
-        return _own_groups(table, shown, schema)
-    source, _ = to_arrow(original)
-    schema.check_columns(source.column_names)
-    coded = code(source, schema)
-    domains = {column.name: column.domain for column in (*coded.quasi, *coded.sensitive)}
-    table = PublishedTable.read(shown, schema, domains)
+    return exposure_of(Evidence(shown, schema, original=None if original is None else to_arrow(original)[0]))
+
+
+def exposure_of(evidence: Evidence) -> Exposure:
+    """Compute how exposed every record is, to adversary 1 where the original is at hand; see `exposure`."""
+    table, shown, schema, coded = evidence.table, evidence.published, evidence.schema, evidence.coded
+    if coded is None:
+        return own_groups(evidence)
     _refuse_strange(table)
-    groups = count_groups(table, shown, schema, domains)
-    sliced = sliced_chances(table, shown, schema, groups, coded)
+    sliced = sliced_chances(table, shown, schema, evidence.groups, coded)
     if sliced is not None:
         values = {name: Exposed(name, chances) for name, chances in sliced.values.items()}
         return Exposure(1, Exposed("identity", sliced.identity), values)
-    cells = _flagged_columns(shown, schema, FlaggedCells.of(coded, source, None))
+    cells = _flagged_columns(shown, schema, FlaggedCells.of(coded, evidence.original, None))
     hidden = {}
     for column in (*coded.quasi, *coded.sensitive):
         if column.name in cells:
             counts = _bucket_counts(table, cells[column.name], column.domain)
             own = np.where(coded.flags[column.name], column.codes, column.domain.missing)
             hidden[column.name] = Hidden(CodedColumn(column.domain, own), coded.flags[column.name], counts)
-    return _matching_groups(table, groups, coded, hidden, loose=_is_loose(table, schema))
+    return _matching_groups(evidence, coded, hidden)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,17 +176,11 @@ class Hidden:
     expected: Histogram
 
 
-def _is_loose(table: PublishedTable, schema: Schema) -> bool:
-    return schema.missing is Missing.MATCHES_ALL and bool(table.columns)
-
-
 def _refuse_strange(table: PublishedTable) -> None:
     """Refuse numbers that are nobody's, whose persons would seem to be hidden."""
     for column in table.columns:
         covered = column.coverage.leaf_counts()
-        strange = sum(
-            isinstance(label, Center) for label, leaves in zip(column.labels, covered, strict=True) if not leaves
-        )
+        strange = sum(isinstance(label, Center) and not covered[place] for place, label in column.others.items())
         if strange:
             raise SchemaError(
                 f"Column {column.name!r} shows {strange:,} numbers that nobody has in the original, such as centers of "
@@ -215,10 +208,10 @@ def _bucket_counts(table: PublishedTable, cells: tuple[Ints, CodedColumn], domai
     return expected_counts(table.grouped.labels[inside], len(table.grouped), bucket[inside], column)
 
 
-def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Exposure:
-    """Expose every published record to one who knows its group."""
-    groups = count_groups(table, shown, schema)
-    if _is_loose(table, schema):
+def own_groups(evidence: Evidence) -> Exposure:
+    """Expose every published record to one who knows its group: adversary 2."""
+    table, shown, schema, groups = evidence.table, evidence.published, evidence.schema, evidence.groups
+    if evidence.loose:
         groups = matching_groups(table, groups)
     group = table.grouped.labels
     values = {}
@@ -235,10 +228,9 @@ def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Expos
     return Exposure(2, Exposed("identity", 1.0 / groups.sizes[group]), values)
 
 
-def _matching_groups(
-    table: PublishedTable, groups: Groups, coded: CodedTable, hidden: Mapping[str, Hidden], *, loose: bool
-) -> Exposure:
+def _matching_groups(evidence: Evidence, coded: CodedTable, hidden: Mapping[str, Hidden]) -> Exposure:
     """Expose every original record to one who knows its quasi-identifiers, but for its flagged cells."""
+    table, groups = evidence.table, evidence.groups
     if not (coded.quasi or coded.sensitive):
         return Exposure(1, Exposed("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
     known = [
@@ -262,7 +254,7 @@ def _matching_groups(
     own_columns = np.array([*own, *anything, *cells], dtype=np.int64).reshape(-1, len(rows))
     contents = _contents(groups.sizes, histograms, starts, hidden)
     records, met = np.zeros(len(rows)), np.zeros(own_columns.shape)
-    for mine, boxes in boxes_for(table, points, loose=loose):
+    for mine, boxes in boxes_for(table, points, loose=evidence.loose):
         here = np.ascontiguousarray(points[:, mine])
         found = match(here, np.ascontiguousarray(own_columns[:, mine]), boxes, contents)
         records[mine], met[:, mine] = found.records, found.own

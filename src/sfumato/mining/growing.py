@@ -14,7 +14,7 @@ import pyarrow as pa
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.mining.trees import Flags, Fork, Ints, Leaf, PublishedTree, TreeQuestion, is_numeric
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean, is_whole, require
 
@@ -54,7 +54,7 @@ class KAnonymousTree:
                 getattr(self, name),
             )
 
-    def fit(self, data: object, schema: Schema) -> PublishedTree:
+    def fit(self, data: Frame, schema: Schema) -> PublishedTree:
         """Grow a tree on all columns with a role but identifiers and the target; quasi-identifiers are public."""
         table = to_arrow(data)[0]
         require(isinstance(schema, Schema), "KAnonymousTree.fit", "schema", "an sf.Schema", schema)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.mining.borders import hide_by_border
 from sfumato.mining.exact import hide_rules_exactly, hide_sets_exactly
 from sfumato.mining.heuristics import Workbench, add_left_items, block, delete_items, delete_right_items
 from sfumato.mining.patterns import PatternThresholds, Rule, mine_item_sets, rules_of
-from sfumato.mining.transactions import ItemSet, Transactions
+from sfumato.mining.transactions import IntoTransactions, ItemSet, Transactions
 from sfumato.validation import require
 
 Method = Literal["1.a", "1.b", "2.a", "blocking", "border", "exact"]
@@ -56,7 +56,7 @@ class Hiding:
         """How many cells were changed."""
         return self.deleted + self.added + self.blocked
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, without any item."""
         return {
             "method": self.method,
@@ -88,7 +88,7 @@ class Hiding:
 
 
 def hide_patterns(
-    data: object,
+    data: IntoTransactions,
     sensitive: Sequence[Rule | Iterable[str]],
     *,
     support: float,

@@ -9,7 +9,7 @@ from itertools import combinations
 from math import ceil
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.mining.transactions import ItemSet, Transactions
+from sfumato.mining.transactions import IntoTransactions, ItemSet, Transactions
 from sfumato.table.extras import optional_library
 from sfumato.validation import is_number, is_whole, require
 
@@ -89,7 +89,7 @@ class PatternThresholds:
         return Fraction(str(self.confidence))
 
 
-def mine_item_sets(data: object, *, support: float) -> dict[ItemSet, int]:
+def mine_item_sets(data: IntoTransactions, *, support: float) -> dict[ItemSet, int]:
     """Find the item sets that at least so many transactions hold, with their numbers (by mlxtend's FP-growth).
 
     Unknown cells count as not held.
@@ -115,7 +115,7 @@ def mine_item_sets(data: object, *, support: float) -> dict[ItemSet, int]:
     return dict(sorted(zip(named, counts, strict=True), key=lambda each: in_order(each[0])))
 
 
-def mine_rules(data: object, *, support: float, confidence: float) -> dict[Rule, Fraction]:
+def mine_rules(data: IntoTransactions, *, support: float, confidence: float) -> dict[Rule, Fraction]:
     """Find the rules with a least support and confidence, with their confidences.
 
     Parameters

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
 from sfumato.mining.trees import Flags, Ints, PublishedTree, reached
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 
 
@@ -35,7 +35,7 @@ class SpanAudit:
         return f"<SpanAudit: {said}, {len(self.sizes):,} spans, the smallest of {smallest:,} records (k = {self.k})>"
 
 
-def audit_tree(tree: PublishedTree, data: object) -> SpanAudit:
+def audit_tree(tree: PublishedTree, data: Frame) -> SpanAudit:
     """Find the span of every training record from the tree alone, and count.
 
     Parameters

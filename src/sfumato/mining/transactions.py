@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 ItemSet = frozenset[str]
+IntoTransactions: TypeAlias = "Transactions | Sequence[Iterable[object]] | Frame"
 LONG_COLUMNS = 2
 
 
@@ -37,7 +38,7 @@ class Transactions:
             object.__setattr__(self, "unknown", np.zeros_like(self.matrix))
 
     @classmethod
-    def of(cls, data: object) -> Transactions:
+    def of(cls, data: IntoTransactions) -> Transactions:
         """Take transactions in any of three forms.
 
         Parameters
@@ -53,7 +54,7 @@ class Transactions:
             return data
         if isinstance(data, Sequence) and not isinstance(data, str | bytes):
             return cls._of_lists(data)
-        table, _ = to_arrow(data)
+        table, _ = to_arrow(cast("Frame", data))
         kinds = [column.type for column in table.columns]
         if kinds and all(pa.types.is_boolean(kind) for kind in kinds):
             return cls._of_flags(table)

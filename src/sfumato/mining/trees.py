@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 
 Flags = npt.NDArray[np.bool_]
@@ -47,7 +48,7 @@ class TreeQuestion:
         """Write the question."""
         return f"{self.column} >= {self.cut:g}" if self.cut is not None else f"{self.column} = {self.value}"
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the question as plain values."""
         said = {"at_least": self.cut} if self.cut is not None else {"equals": self.value}
         return {"column": self.column, "public": self.public, **said}
@@ -96,7 +97,7 @@ class PublishedTree:
                 waiting.append(((*path, (node.question, False)), node.no))
                 waiting.append(((*path, (node.question, True)), node.yes))
 
-    def predict(self, data: object) -> list[str]:
+    def predict(self, data: Frame) -> list[str]:
         """Name the most frequent class of the leaf of every record, as text; of equals the first."""
         table = to_arrow(data)[0]
         found = np.zeros(table.num_rows, dtype=np.int64)
@@ -104,7 +105,7 @@ class PublishedTree:
             found[reached(path, table)] = int(np.argmax(leaf.counts))
         return [self.classes[code] for code in found.tolist()]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain values: this is what is published."""
         return {"target": self.target, "classes": list(self.classes), "k": self.k, "tree": _plain(self.root)}
 

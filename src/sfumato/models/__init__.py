@@ -1,4 +1,4 @@
-"""Stage PROMISE: privacy models, one file each."""
+"""Promise: privacy models, one file each."""
 
 from lazy_loader import attach_stub
 

@@ -19,4 +19,5 @@ from .p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensitiveKAnonymit
 from .recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
 from .requirements import without_implied as without_implied
 from .t_closeness import TCloseness as TCloseness
+from .words import ModelWords as ModelWords
 from .xy_anonymity import XYAnonymity as XYAnonymity

@@ -11,6 +11,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.confidence_bounding import ConfidenceBounding
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 
@@ -51,6 +52,16 @@ class AlphaKAnonymity(Conjunction):
     reference = "Wong, Li, Fu, Wang 2006, https://doi.org/10.1145/1150402.1150499"
     monotone = True
     stricter: ClassVar = {"alpha": "smaller", "k": "larger"}
+    words = ModelWords(
+        title="(alpha,k)-anonymity",
+        level=SHARE,
+        promise="{Group} holds at least {k} records, and no value of “{sensitive}” holds more than a share of {alpha} "
+        "of them.",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
+        further={
+            "values": "Only values that were named are protected.",
+        },
+    )
 
     alpha: float
     k: int

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Groups
+from sfumato.models.words import ModelWords
 
 Levels = npt.NDArray[np.float64]
 
@@ -26,7 +27,8 @@ class PrivacyModel(ABC):
     - `extendable`: a good group stays good whatever records join it;
     - `compares_with_table`: groups are compared with the whole published table;
     - `numeric`: the sensitive attribute must be numeric;
-    - `stricter`: for every number among the parameters, whether a larger or a smaller one asks for more.
+    - `stricter`: for every number among the parameters, whether a larger or a smaller one asks for more;
+    - `words`: what reports say about the model.
     """
 
     name: ClassVar[str]
@@ -38,6 +40,7 @@ class PrivacyModel(ABC):
     compares_with_table: ClassVar[bool] = False
     numeric: ClassVar[bool] = False
     stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
+    words: ClassVar[ModelWords | None] = None
 
     @property
     @abstractmethod

@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.core.groups import Counts, Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.distances.gains import relative_gains
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, require
 
 ROUNDED_DOWN = 1 - 1e-15
@@ -58,6 +59,16 @@ class BetaLikeness(PrivacyModel):
     compares_with_table = True
     monotone = True
     stricter: ClassVar = {"beta": "smaller"}
+    words = ModelWords(
+        title="beta-likeness",
+        level="largest gain over the table, in the worst group",
+        promise="In {group}, the share of a value of “{sensitive}” exceeds its share in the whole table by at most "
+        "{beta} times the latter.",
+        open="An attacker may still rule out values that are rare in a group or absent from it.",
+        further={
+            "enhanced": "Frequent values are bounded more tightly, so that none becomes certain.",
+        },
+    )
 
     beta: float
     sensitive: str

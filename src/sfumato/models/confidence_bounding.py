@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.known_values import domain_of, require_mapping
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, require
 
 ROUNDING = 1e-9  # 1/49 is a little less than a 49th
@@ -56,6 +57,12 @@ class ConfidenceBounding(PrivacyModel):
     bound = "max"
     monotone = True
     stricter: ClassVar = {"bounds": "smaller"}
+    words = ModelWords(
+        title="confidence bounding",
+        level="largest share, or quotient of a share and its bound, in the worst group",
+        promise="In {group}, values of “{sensitive}” hold at most this share of the records: {bounds}.",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
+    )
 
     bounds: float | Mapping[str, float] = field(hash=False)
     sensitive: str

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.groups import Counts, Groups, Histogram
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.distances.gains import relative_gains
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, require
 
 DOUBT = 1e-14
@@ -62,6 +63,16 @@ class DeltaDisclosure(PrivacyModel):
     compares_with_table = True
     strict = True
     stricter: ClassVar = {"delta": "smaller"}
+    words = ModelWords(
+        title="delta-disclosure privacy",
+        level="largest change from the table, in bits, in the worst group",
+        promise="In {group}, each value of “{sensitive}” is less than 2 to the power of {delta} times as frequent, or "
+        "as rare, as in the whole table.",
+        open="It says nothing about who is in the table.",
+        further={
+            "present_only": "Values that are absent from a group were not looked at.",
+        },
+    )
 
     delta: float
     sensitive: str

@@ -11,6 +11,7 @@ from sfumato.core.groups import Groups
 from sfumato.exceptions import SchemaError
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.conjunction import Conjunction
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_number, require
 
 
@@ -45,6 +46,13 @@ class DeltaPresence(Conjunction):
     monotone = True
     extendable = False
     stricter: ClassVar = {"delta_min": "larger", "delta_max": "smaller"}
+    words = ModelWords(
+        title="delta-presence",
+        level=SHARE,
+        promise="Nobody of the population is known to be in the table with a probability below {delta_min} or above "
+        "{delta_max}.",
+        open="It says nothing about sensitive values: a group whose records all share one value gives it away.",
+    )
 
     delta_min: float
     delta_max: float
@@ -69,6 +77,10 @@ class LeastPresence(PrivacyModel):
     reference = DeltaPresence.reference
     bound = "min"
     stricter: ClassVar = {"least": "larger"}
+    words = ModelWords(
+        title="least presence",
+        level="lowest probability of being in the table",
+    )
 
     least: float
 
@@ -95,6 +107,10 @@ class HighestPresence(PrivacyModel):
     reference = DeltaPresence.reference
     bound = "max"
     stricter: ClassVar = {"highest": "smaller"}
+    words = ModelWords(
+        title="highest presence",
+        level="highest probability of being in the table",
+    )
 
     highest: float
 

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.known_values import categories_of
+from sfumato.models.words import ModelWords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,10 @@ class DistinctCategories(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"l": "larger"}
+    words = ModelWords(
+        title="distinct categories",
+        level="different categories or levels in the least diverse group",
+    )
 
     l: int
     sensitive: str

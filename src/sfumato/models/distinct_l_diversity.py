@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_whole, require
 
 
@@ -46,6 +47,13 @@ class DistinctLDiversity(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"l": "larger"}
+    words = ModelWords(
+        title="distinct l-diversity",
+        level="different values in the least diverse group",
+        promise="{Group} shows at least {l} different values of “{sensitive}”.",
+        open="One value may be far more frequent than the others of its group, so that an attacker can be nearly sure "
+        "of it.",
+    )
 
     l: int
     sensitive: str

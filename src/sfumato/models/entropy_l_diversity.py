@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, require
 
 NEAR = 1e-9  # far above the rounding error of a level
@@ -60,6 +61,13 @@ class EntropyLDiversity(PrivacyModel):
     bound = "min"
     monotone = True
     stricter: ClassVar = {"l": "larger"}
+    words = ModelWords(
+        title="entropy l-diversity",
+        level="effective number of values in the worst group",
+        promise="In {group}, the values of “{sensitive}” are at least as spread out as {l} equally frequent values.",
+        open="The most frequent value may hold more than one in l records of a group, so that a guess can be better "
+        "than the number suggests.",
+    )
 
     l: float
     sensitive: str

@@ -12,6 +12,7 @@ from sfumato.core.groups import Counts, Groups
 from sfumato.exceptions import SchemaError
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.known_values import numbers_of
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 SLACK = 4  # steps between neighboring floats by which a difference may be rounded
@@ -64,6 +65,16 @@ class EpsilonMAnonymity(PrivacyModel):
     monotone = False
     numeric = True
     stricter: ClassVar = {"epsilon": "larger", "m": "larger"}
+    words = ModelWords(
+        title="(epsilon,m)-anonymity",
+        level="records per record in the most crowded place of the worst group",
+        promise="In {group}, at most one in {m} records has a number of “{sensitive}” within {epsilon} of any number "
+        "of the group.",
+        open="An attacker may still learn that a range of numbers is more likely for a person than in the whole table.",
+        further={
+            "relative": "The distance is a share of that number.",
+        },
+    )
 
     epsilon: float
     m: int

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, require
 
 
@@ -51,6 +52,12 @@ class FrequencyLDiversity(PrivacyModel):
     bound = "min"
     monotone = True
     stricter: ClassVar = {"l": "larger"}
+    words = ModelWords(
+        title="frequency l-diversity",
+        level="records per record of the most frequent value, in the worst group",
+        promise="In {group}, no value of “{sensitive}” holds more than one in {l} records.",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
+    )
 
     l: float
     sensitive: str

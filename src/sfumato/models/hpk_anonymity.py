@@ -12,6 +12,7 @@ from sfumato.models.distinct_categories import DistinctCategories
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.known_values import require_mapping
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_whole, require
 
 
@@ -57,6 +58,14 @@ class HPKAnonymity(Conjunction):
     monotone = True
     extendable = True
     stricter: ClassVar = {"h": "larger", "p": "larger", "k": "larger"}
+    words = ModelWords(
+        title="(H,p,k)-anonymity",
+        level=SHARE,
+        promise="{Group} holds at least {k} records, with at least {p} different values of “{sensitive}” on at least "
+        "{h} levels of sensitivity.",
+        open="One level may be far more frequent than the others of its group, so that an attacker can be nearly sure "
+        "of it.",
+    )
 
     h: int
     p: int

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_whole, require
 
 
@@ -44,6 +45,15 @@ class KAnonymity(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"k": "larger"}
+    words = ModelWords(
+        title="k-anonymity",
+        level="records in the smallest group",
+        promise="Every record shares its published quasi-identifiers with at least {others}.",
+        open="It says nothing about sensitive values: a group whose records all share one value gives that value away.",
+        further={
+            "quasi": "Only these quasi-identifiers are looked at, together: {quasi}.",
+        },
+    )
 
     k: int
     quasi: Sequence[str] = ()

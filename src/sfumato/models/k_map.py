@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.core.groups import Groups
 from sfumato.exceptions import SchemaError
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 
@@ -49,6 +50,16 @@ class KMap(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"k": "larger", "fraction": "larger", "alpha": "smaller"}
+    words = ModelWords(
+        title="k-map",
+        level="persons whom the worst group fits",
+        promise="{Group} fits at least {k} persons of the population that the records are drawn from.",
+        open="It does not protect persons who are known to be in the table: a group may hold a single record.",
+        further={
+            "fraction": "Persons are estimated from records, which are a share of {fraction} of the population; for a "
+            "group, the estimate is too high with a probability of at most {alpha}.",
+        },
+    )
 
     k: int
     fraction: float | None = None

@@ -12,6 +12,7 @@ from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.known_values import numbers_of
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 MOST_DECIMALS = 15
@@ -28,6 +29,10 @@ class LeastRange(PrivacyModel):
     extendable = True
     numeric = True
     stricter: ClassVar = {"e": "larger"}
+    words = ModelWords(
+        title="range",
+        level="largest less the least number, in the narrowest group",
+    )
 
     e: float
     sensitive: str
@@ -88,6 +93,13 @@ class KEAnonymity(Conjunction):
     extendable = True
     numeric = True
     stricter: ClassVar = {"k": "larger", "e": "larger"}
+    words = ModelWords(
+        title="(k,e)-anonymity",
+        level=SHARE,
+        promise="{Group} shows at least {k} different numbers of “{sensitive}”, the largest at least {e} above the "
+        "least.",
+        open="Most numbers of a group may lie close together, so that an attacker can be nearly sure of their size.",
+    )
 
     k: int
     e: float

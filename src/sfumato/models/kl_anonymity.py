@@ -9,6 +9,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 
@@ -32,9 +33,10 @@ class KLAnonymity(Conjunction):
 
     References
     ----------
-    .. [1] Cross-bucket generalization, as read in the spec of this project (`publishing.md`, section 3); buckets
-       are those of Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.
-       https://dl.acm.org/doi/10.5555/1182635.1164141
+    .. [1] Li, Liu, Han et al., "Cross-Bucket Generalization for Information and Privacy Preservation", IEEE
+       Transactions on Knowledge and Data Engineering 30(3), 2018, pages 449-459.
+    .. [2] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests", doctoral
+       thesis, Jilin University, 2018, chapter 3.
 
     Examples
     --------
@@ -44,10 +46,17 @@ class KLAnonymity(Conjunction):
     """
 
     name = "kl-anonymity"
-    reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
+    reference = "Li, Liu, Han et al. 2018, IEEE TKDE 30(3), pages 449-459"
     monotone = True
     extendable = False
     stricter: ClassVar = {"k": "larger", "l": "larger"}
+    words = ModelWords(
+        title="(k,l)-anonymity",
+        level=SHARE,
+        promise="Nobody's record is found with a chance above one in {k}, and nobody's value of “{sensitive}” is "
+        "learned with a chance above one in {l}.",
+        open="An attacker who knows the values of other persons in the same bucket or group can rule these out.",
+    )
 
     k: int
     l: float

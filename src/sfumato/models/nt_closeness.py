@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.distances.choosing import as_rows, distances_to_table, require_distance
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_whole, require
 
 
@@ -57,6 +58,13 @@ class NTCloseness(PrivacyModel):
     compares_with_table = True
     monotone = True
     stricter: ClassVar = {"n": "larger", "t": "smaller"}
+    words = ModelWords(
+        title="(n,t)-closeness",
+        level="distance of the farthest small group",
+        promise="In {group} of fewer than {n} records, the values of “{sensitive}” are distributed as in the whole "
+        "table, up to a distance of {t} ({distance}).",
+        open="It says nothing about large groups: what is true of that many people may be learned about each of them.",
+    )
 
     n: int
     t: float

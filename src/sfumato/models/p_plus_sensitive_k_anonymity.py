@@ -11,6 +11,7 @@ from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_categories import DistinctCategories
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.known_values import require_mapping
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_whole, require
 
 
@@ -55,6 +56,14 @@ class PPlusSensitiveKAnonymity(Conjunction):
     monotone = True
     extendable = True
     stricter: ClassVar = {"p": "larger", "k": "larger"}
+    words = ModelWords(
+        title="p+-sensitive k-anonymity",
+        level=SHARE,
+        promise="{Group} holds at least {k} records, with values of “{sensitive}” from at least {p} different "
+        "categories.",
+        open="One category may be far more frequent than the others of its group, so that an attacker can be nearly "
+        "sure of it.",
+    )
 
     p: int
     k: int

@@ -9,6 +9,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_whole, require
 
 
@@ -46,6 +47,12 @@ class PSensitiveKAnonymity(Conjunction):
     monotone = True
     extendable = True
     stricter: ClassVar = {"p": "larger", "k": "larger"}
+    words = ModelWords(
+        title="p-sensitive k-anonymity",
+        level=SHARE,
+        promise="{Group} holds at least {k} records and at least {p} different values of “{sensitive}”.",
+        open="The values of a group may be alike in meaning, or one of them far more frequent than the others.",
+    )
 
     p: int
     k: int

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.core.groups import Counts, Groups, Histogram
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.words import ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 
@@ -52,6 +53,13 @@ class RecursiveLDiversity(PrivacyModel):
     strict = True
     monotone = True
     stricter: ClassVar = {"c": "smaller", "l": "larger"}
+    words = ModelWords(
+        title="recursive (c,l)-diversity",
+        level="largest quotient of the most frequent value and the rare ones",
+        promise="In {group}, the most frequent value of “{sensitive}” stays below {c} times all values from rank {l} "
+        "on together.",
+        open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
+    )
 
     c: float
     l: int

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from sfumato.core.groups import Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.distances.choosing import as_rows, distances_to_table, require_distance
+from sfumato.models.words import ModelWords
 from sfumato.validation import require
 
 
@@ -71,6 +72,14 @@ class TCloseness(PrivacyModel):
     compares_with_table = True
     monotone = True
     stricter: ClassVar = {"t": "smaller"}
+    words = ModelWords(
+        title="t-closeness",
+        level="distance of the farthest group",
+        promise="In {group}, the values of “{sensitive}” are distributed as in the whole table, up to a distance of "
+        "{t} ({distance}).",
+        open="It says nothing about who is in the table, and what the table tells about all people of a kind it also "
+        "tells about each of them.",
+    )
 
     t: float
     sensitive: str

@@ -10,6 +10,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.confidence_bounding import ConfidenceBounding
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.words import SHARE, ModelWords
 from sfumato.validation import is_number, is_whole, require
 
 
@@ -45,6 +46,17 @@ class XYAnonymity(Conjunction):
     reference = "Wang, Fung 2006, https://doi.org/10.1145/1150402.1150449"
     monotone = True
     stricter: ClassVar = {"k": "larger", "h": "smaller"}
+    words = ModelWords(
+        title="(X,Y)-anonymity",
+        level=SHARE,
+        promise="{Group} is linked to at least {k} different values of “{y}”.",
+        open="It says nothing about the other columns; and one value may be far more frequent than the others of its "
+        "group, unless its share is bounded.",
+        further={
+            "x": "Only these quasi-identifiers are looked at, together: {x}.",
+            "h": "No value holds more than a share of {h} of a group.",
+        },
+    )
 
     k: int
     y: str

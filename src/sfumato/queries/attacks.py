@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.queries.estimates.rows import natural_column, satisfying
 from sfumato.queries.query import Query
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import is_number, is_whole, require
 
 Where = Mapping[str, object]
@@ -34,7 +34,7 @@ class UnprotectedTable:
     seed : another seed gives other noise.
     """
 
-    def __init__(self, data: Any, *, smallest: int = 0, noise: float = 0.0, seed: int = 0) -> None:
+    def __init__(self, data: Frame, *, smallest: int = 0, noise: float = 0.0, seed: int = 0) -> None:
         require(is_whole(smallest) and smallest >= 0, self, "smallest", "a whole number of at least 0", smallest)
         require(is_number(noise) and noise >= 0, self, "noise", "a number of at least 0", noise)
         table, _ = to_arrow(data)

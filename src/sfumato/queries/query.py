@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from math import isnan
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,8 @@ from sfumato.schema.scales import Scale
 from sfumato.table.values import text
 from sfumato.validation import require
 
-KINDS = ("count", "sum", "avg")
+Kind: TypeAlias = Literal["count", "sum", "avg"]
+KINDS = get_args(Kind)
 SIGNS: dict[str, Callable[..., npt.NDArray[np.bool_]]] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -89,7 +90,7 @@ class Query:
     Query(sum of salary where age between ..., sex = ..., job in 2 values)
     """
 
-    kind: str = "count"
+    kind: Kind = "count"
     over: str | None = None
     where: Mapping[str, object] = field(default_factory=dict)
 

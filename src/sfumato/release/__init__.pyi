@@ -1,4 +1,3 @@
-from .anonymizing import Release as Release
 from .anonymizing import anonymize as anonymize
 from .anonymizing import carry_out as carry_out
 from .bucket_tables import join_tables as join_tables
@@ -9,3 +8,4 @@ from .exploring import explore as explore
 from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
 from .recoding_rules import Recoding as Recoding
+from .release import Release as Release

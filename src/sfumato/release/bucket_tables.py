@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +14,17 @@ from sfumato.core.publication import JOINING
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed, generator
-from sfumato.release.anonymizing import Release, decoded
+from sfumato.release.applying import decoded
+from sfumato.release.release import Release
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.table.values import coded, texts
 
 COUNT_PREFIX = "_count_"
 Ints = npt.NDArray[np.int64]
 
 
-def split_tables(published: Release | object, schema: Schema | None = None) -> tuple[Any, dict[str, Any]]:
+def split_tables(published: Release | Frame, schema: Schema | None = None) -> tuple[SameKind, dict[str, SameKind]]:
     """Part a bucketized table into records with bucket numbers (QIT) and values per bucket (SAT).
 
     Both are sorted by nothing but what they show.
@@ -75,7 +75,7 @@ def split_tables(published: Release | object, schema: Schema | None = None) -> t
     return kind.restore(_sorted(table)), values
 
 
-def join_tables(records: object, values: Mapping[str, object]) -> Any:
+def join_tables(records: Frame, values: Mapping[str, Frame]) -> SameKind:
     """Put a table of records and the values of their buckets together again, as one table.
 
     The values of every bucket are dealt to its records uniformly at random, by the operating system's randomness.

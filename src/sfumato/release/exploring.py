@@ -10,31 +10,33 @@ from html import escape
 from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Progress, silent
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Lattice
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.search import FullDomainSearch
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import Release, anonymize
+from sfumato.release.anonymizing import anonymize
+from sfumato.release.release import Release
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.table.atomic import atomic_path
-from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
 DECIDED = 20_000  # nodes up to which every one is decided
-STATUS_TEXTS = {
+StatusText: TypeAlias = Literal["anonymous", "not anonymous", "bounded"]
+STATUS_TEXTS: Mapping[Status, StatusText] = {
     Status.NOT_ANONYMOUS: "not anonymous",
     Status.ANONYMOUS: "anonymous",
     Status.BOUNDED: "bounded",
@@ -56,7 +58,7 @@ class LatticeNode:
     """
 
     levels: Mapping[str, int] = field(hash=False)
-    status: str
+    status: StatusText
     loss: float | None
     bound: float
     suppressed: int | None
@@ -77,7 +79,7 @@ class Solutions:
     explored: Exploration
     recipe: Recipe
     rows: int
-    data: object
+    data: Frame
     kind: FrameKind
 
     def __len__(self) -> int:
@@ -119,14 +121,14 @@ class Solutions:
         return pa.table(levels | {_free(fact, explored.names): column for fact, column in facts.items()})
 
     @cached_property
-    def frame(self) -> Any:
+    def frame(self) -> SameKind:
         """The nodes as a table of the caller's dataframe kind; see `table`."""
         return FrameKind(name=self.kind.name).restore(self.table())
 
     def filter(
         self,
         *,
-        status: str | None = None,
+        status: StatusText | None = None,
         max_loss: float | None = None,
         max_suppressed: float | None = None,
         levels: Mapping[str, int] | None = None,
@@ -252,7 +254,7 @@ class Solutions:
 
 
 def explore(
-    data: object,
+    data: Frame,
     schema: Schema,
     models: Sequence[PrivacyModel],
     algorithm: FullDomainSearch | None = None,

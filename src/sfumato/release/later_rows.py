@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed
-from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +17,20 @@ from sfumato.coding.fingerprint import fingerprint
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Publication, Recoded
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError
 from sfumato.hierarchies import Builder, Intervals, OrderedGroups, Taxonomy
-from sfumato.judging.audit.audit import Audit, audit_tables
+from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.randomness import generator
-from sfumato.release.anonymizing import Release, apply
+from sfumato.release.applying import apply
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
+from sfumato.release.release import Release
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import require
+
+if TYPE_CHECKING:
+    from sfumato.reporting.handover import Handover
 
 UNKNOWN_VALUE, BROKEN_GROUP = "unknown value", "broken group"
 
@@ -37,12 +41,28 @@ Rows = npt.NDArray[np.int64]
 class RecodedRows(Release):
     """Later rows, published by the rules of an earlier release.
 
-    `known` are the rows all of whose quasi-identifiers the recoding knows, `known_rows` their numbers. What was left
-    out of these stood in groups that would have broken a model. The report is about the known rows.
+    `given` are all rows that were brought, `known_rows` the numbers of those all of whose quasi-identifiers the
+    recoding knows. The evidence is about the known ones: what was left out of these stood in groups that would have
+    broken a model.
     """
 
-    known: pa.Table
+    given: pa.Table
     known_rows: Rows
+
+    @property
+    def original(self) -> pa.Table:
+        """All rows that were brought."""
+        return self.given
+
+    @property
+    def known(self) -> pa.Table:
+        """The rows all of whose quasi-identifiers the recoding knows."""
+        return self.evidence.source
+
+    @property
+    def correspondence(self) -> Rows:
+        """The row of every published row among all rows that were brought."""
+        return self.known_rows[self.evidence.source_rows]
 
     @property
     def refused(self) -> pa.Table:
@@ -63,25 +83,15 @@ class RecodedRows(Release):
         """How many rows were left out because their groups would have broken a model."""
         return int(self.known.num_rows - self.published.num_rows)
 
-    def write(
-        self,
-        folder: str | PathLike[str],
-        *,
-        table_format: str = "csv",
-        replace: bool = False,
-        excel_safe: bool = False,
-    ) -> None:
-        """Write `public/` and `internal/` as `Release.write` does; the report is about the rows that are known."""
-        rows = np.searchsorted(self.known_rows, self.correspondence)
-        about_known = changed(self, original=self.known, correspondence=rows, row_numbers=self.known_rows)
-        Release.write(about_known, folder, table_format=table_format, replace=replace, excel_safe=excel_safe)
+    def _handover(self) -> Handover:
+        return changed(super()._handover(), row_numbers=self.known_rows)
 
     def __repr__(self) -> str:
         refused = f"refused: {self.unknown:,} rows with an unknown value, {self.broken:,} in groups that break a model"
         return f"{super().__repr__()}\n{refused}"
 
 
-def recode(data: object, recoding: Recoding) -> RecodedRows:
+def recode(data: Frame, recoding: Recoding) -> RecodedRows:
     """Publish later rows by the recoding of an earlier release, and leave out what would break its promise.
 
     Rows with a value that the recoding does not know are left out. So are rows in groups that break a model among
@@ -112,19 +122,17 @@ def recode(data: object, recoding: Recoding) -> RecodedRows:
     known = _typed(table.take(pa.array(known_rows)), recoding)
     columns = {name: RecodedColumn(column.texts, column.numbers[known_rows]) for name, column in columns.items()}
     schema = _readable(recoding, known, columns)
-    published, rows, audit = _publish(recoding, known, columns, schema)
-    measured = Measured(audit.counts.table, table.num_rows - published.num_rows)
+    evidence, audit = _publish(recoding, known, columns, schema)
+    measured = Measured(evidence.table, table.num_rows - evidence.published.num_rows)
     recipe = changed(recoding.recipe, schema=schema, input_rows=table.num_rows, input_sha256=fingerprint(table))
     return RecodedRows(
-        published=published,
-        original=table,
-        correspondence=known_rows[rows],
+        evidence=evidence,
         audit=audit,
         measures={name: measure.compute(measured) for name, measure in MEASURES.items()},
         recipe=recipe,
         left_out=left_out,
         kind=kind,
-        known=known,
+        given=table,
         known_rows=known_rows,
         recoding=recoding,
     )
@@ -132,8 +140,8 @@ def recode(data: object, recoding: Recoding) -> RecodedRows:
 
 def _publish(
     recoding: Recoding, known: pa.Table, columns: Mapping[str, RecodedColumn], schema: Schema
-) -> tuple[pa.Table, Rows, Audit]:
-    """Leave out rows in groups that break a model until none does; give what is left, its rows and its audit."""
+) -> tuple[Evidence, Audit]:
+    """Leave out rows in groups that break a model until none does; return what is left, and its audit."""
     labels = {
         name: Recoded([label_of(text, exact=recoding.columns[name].exact) for text in column.texts], column.numbers)
         for name, column in columns.items()
@@ -142,14 +150,15 @@ def _publish(
     group = publication.group.copy()
     while (group != NOT_PUBLISHED).any():
         published, rows = apply(Publication(group, publication.recoded), known, schema, generator(0))
-        audit = audit_tables(published, schema, recoding.recipe.models, original=known, correspondence=rows)
+        evidence = Evidence(published, schema, original=known, correspondence=rows)
+        audit = audit_evidence(evidence, recoding.recipe.models)
         broken = [audit.violating_rows(verdict.model) for verdict in audit.verdicts if not verdict.holds]
         if not broken:
             if not audit.holds:
                 raise BrokenPromiseError(
                     "The recoded rows fail their audit, so they are withheld; please report this as a flaw."
                 )
-            return published, rows, audit
+            return evidence, audit
         group[rows[np.concatenate(broken)]] = NOT_PUBLISHED
     raise InfeasibleError(
         f"All of the {known.num_rows:,} rows that the recoding knows are in groups that break a model; "

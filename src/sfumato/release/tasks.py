@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from sfumato.algorithms.base import Progress, Task
+from sfumato.algorithms.base import Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
 from sfumato.coding.codes import CodedColumn, code
 from sfumato.core.groups import Groups
+from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
 from sfumato.judging.audit.audit import check_models
 from sfumato.models.base import PrivacyModel

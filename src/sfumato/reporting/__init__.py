@@ -1,4 +1,4 @@
-"""Stage PUBLISH: the folders that go out and stay in, with the pages that explain them."""
+"""Report: the folders that go out and stay in, with the pages that explain them."""
 
 from lazy_loader import attach_stub
 

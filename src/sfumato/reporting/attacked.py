@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
-from sfumato.attacks.attack import attack
+from sfumato.attacks.attack import attack_evidence
 from sfumato.attacks.base import Attack
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Skewness
 from sfumato.attacks.linking import Linkage, SinglingOut
 from sfumato.attacks.results import AttackResult
-from sfumato.schema.schema import Schema
+from sfumato.judging.evidence import Evidence
 
-MOST_ATTACKED_ROWS = 200_000
+TARGETS = 1000
 SEED = 0  # the same release gives the same report
 
 
-def attack_facts(
-    published: pa.Table, original: pa.Table, schema: Schema, correspondence: npt.NDArray[np.int64], *, centers: bool
-) -> list[dict[str, Any]] | None:
+def attack_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
     """Attack both tables as one would who knows the quasi-identifiers of everybody in the original: the worst case.
 
-    None for a table that is too long to wait for, and for what attacks cannot read: centers of groups, flagged cells,
-    and tables without quasi-identifiers.
+    Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, and tables
+    without quasi-identifiers.
     """
-    if original.num_rows > MOST_ATTACKED_ROWS or centers or schema.flags or not schema.quasi or not published.num_rows:
+    schema = evidence.schema
+    if evidence.centers or schema.flags or not schema.quasi or not evidence.published.num_rows:
         return None
-    chosen: list[Attack | str] = [SinglingOut(), Linkage()]
+    chosen: list[Attack] = [SinglingOut(), Linkage()]
     chosen += [Homogeneity(), BackgroundKnowledge(), Skewness()] if schema.sensitive else []
-    raw = original.select([*schema.quasi, *schema.sensitive])
-    rows = np.arange(original.num_rows).tolist()
-    before = attack(raw, schema, chosen, known=original, correspondence=rows, seed=SEED)
-    after = attack(published, schema, chosen, known=original, correspondence=correspondence.tolist(), seed=SEED)
+    before, after = (attack_evidence(each, chosen, targets=TARGETS, seed=SEED) for each in (evidence.raw, evidence))
     return [
         {
             "attack": result.attack,

@@ -12,8 +12,6 @@ import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain, axis
-from sfumato.core.publication import Interval
-from sfumato.core.published.coverage import bounds
 from sfumato.core.published.table import PublishedColumn
 from sfumato.judging.audit.verdict import plain
 from sfumato.reporting.bins import Bins, Numbers, bins_for
@@ -105,13 +103,12 @@ def _spread_over_axis(column: PublishedColumn, shown: Counts, leaves: Counts, bi
     last = len(places) - 1
     low = places[np.clip(coverage.low, 0, last)] - bins.half
     high = places[np.clip(coverage.high, 0, last)] + bins.half
-    at = [number for number, label in enumerate(column.labels) if isinstance(label, Interval)]
-    intervals = [label for label in column.labels if isinstance(label, Interval)]
+    shown_as = column.all_intervals()
     least, greatest = places[0] - bins.half, places[-1] + bins.half
-    inward_low = np.array([bins.half * (-1 if i.low_closed else 1) for i in intervals])
-    inward_high = np.array([bins.half * (1 if i.high_closed else -1) for i in intervals])
-    low[at] = np.clip(bounds([i.low for i in intervals], column.domain) + inward_low, least, greatest)
-    high[at] = np.clip(bounds([i.high for i in intervals], column.domain) + inward_high, least, greatest)
+    inward_low = np.where(shown_as.low_closed, -bins.half, bins.half)
+    inward_high = np.where(shown_as.high_closed, bins.half, -bins.half)
+    low[shown_as.at] = np.clip(shown_as.low + inward_low, least, greatest)
+    high[shown_as.at] = np.clip(shown_as.high + inward_high, least, greatest)
     spanned = shown > 0
     spanned[list(coverage.members)] = False
     mass = bins.spread(low[spanned], high[spanned], shown[spanned])

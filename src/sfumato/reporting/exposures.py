@@ -6,35 +6,33 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from sfumato.core.published.table import BUCKET_PREFIX
 from sfumato.judging.audit.verdict import plain
-from sfumato.judging.exposure import Exposed, Exposure, exposure
-from sfumato.schema.schema import Schema
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.exposure import Exposed, Exposure, exposure_of, own_groups
 
 MOST_ROWS = 2_000_000
 Rows = npt.NDArray[np.int64]
 
 
-def exposure_facts(
-    published: pa.Table, original: pa.Table, schema: Schema, correspondence: Rows, *, centers: bool
-) -> list[dict[str, Any]] | None:
+def exposure_facts(evidence: Evidence, written: Evidence) -> list[dict[str, Any]] | None:
     """Measure the exposure of identities and sensitive values, of the original and of the published table.
 
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
-    the published table. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
+    what was written. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
     `riskiest` are numbers of original rows. None for a table that is too long to wait for.
     """
-    if original.num_rows > MOST_ROWS:
+    rows = evidence.source.num_rows
+    if rows > MOST_ROWS:
         return None
-    before = _listed(exposure(_raw(original, schema), schema, original=original))
-    everybody = _listed(exposure(published, schema))
-    if centers:
-        after = {name: _moved(each, correspondence, original.num_rows) for name, each in everybody.items()}
+    raw = evidence.raw
+    before = _listed(exposure_of(raw) if evidence.schema.flags else own_groups(raw))
+    everybody = _listed(own_groups(written))
+    if evidence.centers:
+        after = {name: _moved(each, evidence.source_rows, rows) for name, each in everybody.items()}
     else:
-        after = _listed(exposure(published, schema, original=original))
+        after = _listed(exposure_of(evidence))
     return [
         {
             "attribute": attribute,
@@ -45,15 +43,6 @@ def exposure_facts(
         }
         for attribute in after
     ]
-
-
-def _raw(original: pa.Table, schema: Schema) -> pa.Table:
-    """Return the original as if it were published, every flagged cell a bucket of its own."""
-    raw = original.drop_columns(list(schema.identifier))
-    for name, flag in schema.flags.items():
-        bucket = pa.array(np.arange(original.num_rows), mask=~np.asarray(original[flag]))
-        raw = raw.append_column(BUCKET_PREFIX + name, bucket)
-    return raw
 
 
 def _moved(exposed: Exposed, correspondence: Rows, rows: int) -> Exposed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,52 +11,38 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato import __version__
-from sfumato.coding.codes import code_column
-from sfumato.core.publication import NOT_PUBLISHED, Proof
-from sfumato.core.published.table import PublishedTable, bucket_numbers
-from sfumato.judging.audit.audit import Audit, audit_tables
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import bucket_numbers
+from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.audit.verdict import plain
+from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
 from sfumato.reporting.attacked import attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
-from sfumato.reporting.public import dictionary_of, is_bucket, promised
+from sfumato.reporting.handover import Handover
+from sfumato.reporting.public import is_bucket, promised, words_used
 from sfumato.schema.schema import Schema
 
-FORMAT = "sfumato-report-5"
+FORMAT = "sfumato-report-6"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 
 Sizes = npt.NDArray[np.int64]
 
 
-def gather(
-    *,
-    published: pa.Table,
-    original: pa.Table,
-    correspondence: npt.NDArray[np.int64],
-    audit: Audit,
-    measures: Mapping[str, float],
-    recipe: Recipe,
-    left_out: tuple[str, ...],
-    proof: Proof | None,
-) -> dict[str, Any]:
+def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold.
 
     Parameters
     ----------
-    published : the published table.
-    original : the table that it was made from.
-    correspondence : the original row of every published row.
-    audit : the audit of the published table.
-    measures : what the release has lost.
-    recipe : what made the release.
-    left_out : columns without a role.
-    proof : how close to the best the search came, if it can say so.
+    handover : what is written.
+    written : the published table, read back from its file.
+    dictionary : what receivers are told about its columns.
     """
-    schema, models = recipe.schema, recipe.models
-    raw = _audit_original(original, schema, models)
+    evidence, models, audit = handover.evidence, handover.models, handover.audit
+    schema = evidence.schema
+    raw = _audit_original(evidence, models)
     before = {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
     smallest = smallest_promised(models, schema.quasi)
     return {
@@ -64,33 +50,38 @@ def gather(
         "sfumato": __version__,
         "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
         "audit": audit.to_dict(),
-        "rows": _rows(published, original),
+        "words": words_used(audit),
+        "rows": _rows(evidence),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
-        "exposure": exposure_facts(published, original, schema, correspondence, centers=recipe.algorithm.centers),
-        "attacks": attack_facts(published, original, schema, correspondence, centers=recipe.algorithm.centers),
-        "buckets": _buckets(published, schema),
+        "exposure": exposure_facts(evidence, written),
+        "attacks": attack_facts(evidence),
+        "buckets": _buckets(evidence.published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
-        "columns": dictionary_of(published, schema),
+        "columns": dictionary,
         "identifiers": list(schema.identifier),
         "flags": sorted(set(schema.flags.values())),
-        "left_out": list(left_out),
-        "attributes": _attributes(published, original, recipe, max(smallest, FEWEST_TO_NAME)),
-        "measures": {name: plain(value) for name, value in measures.items()},
-        "search": None if proof is None else str(proof),
-        "recipe": recipe.to_toml(),
+        "left_out": list(handover.left_out),
+        "attributes": _attributes(evidence, max(smallest, FEWEST_TO_NAME)),
+        "measures": {name: plain(value) for name, value in handover.measures.items()},
+        "search": handover.search,
+        "recipe": handover.recipe,
     }
 
 
-def _rows(published: pa.Table, original: pa.Table) -> dict[str, int]:
-    rows, shown = original.num_rows, published.num_rows
+def _rows(evidence: Evidence) -> dict[str, int]:
+    rows, shown = evidence.source.num_rows, evidence.published.num_rows
     return {"original": rows, "published": shown, "suppressed": rows - shown}
 
 
-def _audit_original(original: pa.Table, schema: Schema, models: Sequence[PrivacyModel]) -> Audit:
+def _audit_original(evidence: Evidence, models: Sequence[PrivacyModel]) -> Audit:
     """Judge the original as if it were published; single sensitive cells, which have no buckets there, are left out."""
+    schema = evidence.schema
     of_groups = [model for model in models if not set(model.attributes) & set(schema.flags)]
-    return audit_tables(original.select([*schema.quasi, *schema.sensitive]), replace(schema, flags={}), of_groups)
+    if not schema.flags:
+        return audit_evidence(evidence.raw, of_groups, compare=False)
+    shown = evidence.source.select([*schema.quasi, *schema.sensitive])
+    return audit_evidence(Evidence(shown, replace(schema, flags={})), of_groups)
 
 
 def smallest_promised(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> int:
@@ -174,11 +165,11 @@ def _by_size(audit: Audit, edges: Sequence[int]) -> tuple[list[int], list[int]]:
     return records.astype(int).tolist(), np.bincount(place, minlength=len(edges)).tolist()
 
 
-def _attributes(published: pa.Table, original: pa.Table, recipe: Recipe, fewest: int) -> list[dict[str, Any]]:
-    schema = recipe.schema
-    coded = {name: code_column(name, original[name], schema) for name in schema.quasi}
-    shown = PublishedTable.read(published, schema, {name: column.domain for name, column in coded.items()})
-    quasi = {column.name: column for column in shown.columns}
+def _attributes(evidence: Evidence, fewest: int) -> list[dict[str, Any]]:
+    published, original, schema, known = evidence.published, evidence.source, evidence.schema, evidence.coded
+    assert known is not None  # noqa: S101 - the report compares with the original
+    coded = {column.name: column for column in known.quasi}
+    quasi = {column.name: column for column in evidence.table.columns}
     described = []
     for name in (each for each in published.column_names if not is_bucket(each, schema)):
         if name in quasi:

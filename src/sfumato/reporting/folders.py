@@ -1,84 +1,73 @@
-"""Write a release: `public/`, which may leave the house, and `internal/`, which must not."""
+"""Write a release: `public/`, which is safe to share, and `internal/`, which must be kept private."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.publication import Proof
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.judging.audit.audit import Audit
-from sfumato.recipe import Recipe
 from sfumato.reporting.facts import FORMAT, gather
+from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import render_about, render_report
 from sfumato.reporting.public import dictionary_of, promise_of
+from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
-from sfumato.table.formats.csv import write_csv
-from sfumato.table.formats.excel import write_excel
+from sfumato.table.formats.known import honored, release_format
 from sfumato.table.formats.parquet import write_parquet
-from sfumato.validation import require
+from sfumato.table.write import write_in
 
 PUBLIC, INTERNAL = "public", "internal"
-TABLE_FORMATS = ("csv", "parquet", "xlsx")
 
 
 def write_folders(
     folder: str | os.PathLike[str],
+    handover: Handover,
     *,
-    published: pa.Table,
-    original: pa.Table,
-    correspondence: npt.NDArray[np.int64],
-    audit: Audit,
-    measures: Mapping[str, float],
-    recipe: Recipe,
-    left_out: tuple[str, ...],
-    proof: Proof | None,
-    rules: str | None,
-    table_format: str,
-    replace: bool,
-    excel_safe: bool,
-    row_numbers: npt.NDArray[np.int64] | None = None,
+    table_format: str = "csv",
+    replace: bool = False,
+    excel_safe: bool = False,
+    report: bool = True,
+    progress: Progress = silent,
 ) -> None:
     """Write both folders of a release, completely or not at all.
+
+    The table is read back from its file and judged; what receivers are told is about the file.
 
     Parameters
     ----------
     folder : is made; refused if it holds anything, unless `replace`.
-    published, original : the tables.
-    correspondence : the original row of every published row.
-    audit, measures, recipe, left_out : the release's.
-    proof, rules : how close to the best the search came, and how later rows can be published alike; if known.
-    table_format, replace, excel_safe : as for `Release.write`; other files in the folder are never removed.
-    row_numbers : the numbers that the caller knows the original rows by, if not by their places.
+    handover : what is written.
+    table_format, replace, excel_safe, report, progress : as for `Release.write`; other files in the folder are never
+        removed.
     """
-    require(table_format in TABLE_FORMATS, "write", "table_format", f"one of {', '.join(TABLE_FORMATS)}", table_format)
+    form = release_format(table_format, excel_safe=excel_safe)
     target = Path(folder)
     if replace:
         _refuse_strangers(target)
-    shown = _undecorated(published)
-    facts = gather(
-        published=shown,
-        original=original,
-        correspondence=correspondence,
-        audit=audit,
-        measures=measures,
-        recipe=recipe,
-        left_out=left_out,
-        proof=proof,
-    )
+    handover = changed(handover, evidence=handover.evidence.undecorated())
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
-        _write_public(made / PUBLIC, shown, audit, recipe, table_format, excel_safe=excel_safe)
-        (made / INTERNAL).mkdir()
-        written = correspondence if row_numbers is None else row_numbers[correspondence]
-        _write_internal(made / INTERNAL, facts, written, rules)
+        table = made / PUBLIC / f"table{form.suffixes[0]}"
+        write_in(form, handover.evidence.published, table, honored(form, "write", {"excel_safe": excel_safe}))
+        progress(0.2, "judging the file")
+        written, audit = judge_written(table, handover, excel_safe=excel_safe)
+        dictionary = dictionary_of(written)
+        _write_public(made / PUBLIC, promise_of(handover.models, audit), dictionary)
+        (made / INTERNAL).mkdir(mode=0o700)
+        _write_internal(made / INTERNAL, handover)
+        if report:
+            progress(0.4, "reporting")
+            facts = gather(handover, written, dictionary)
+            _write_json(made / INTERNAL / "report.json", facts)
+            _write_text(made / INTERNAL / "report.html", render_report(facts))
+        progress(1.0)
 
 
 def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -95,44 +84,22 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
     return facts
 
 
-def _write_public(
-    folder: Path, published: pa.Table, audit: Audit, recipe: Recipe, table_format: str, *, excel_safe: bool
-) -> None:
-    """Write what receivers get. Nothing here may know the original: neither table nor facts are passed in."""
-    promise, dictionary = promise_of(recipe, audit), dictionary_of(published, recipe.schema)
-    table = folder / f"table.{table_format}"
-    match table_format:
-        case "csv":
-            write_csv(published, table, excel_safe=excel_safe)
-        case "parquet":
-            write_parquet(published, table)
-        case "xlsx":
-            write_excel(published, table)
+def _write_public(folder: Path, promise: Mapping[str, Any], dictionary: list[dict[str, Any]]) -> None:
+    """Write what receivers are told beside the table."""
     _write_json(folder / "dictionary.json", dictionary)
     _write_json(folder / "promise.json", promise)
     _write_text(folder / "about.html", render_about(promise, dictionary))
 
 
-def _write_internal(
-    folder: Path, facts: Mapping[str, Any], correspondence: npt.NDArray[np.int64], rules: str | None
-) -> None:
-    """Write what stays in the house."""
-    _write_text(folder / "recipe.toml", facts["recipe"])
-    if rules is not None:
-        _write_text(folder / "recoding.toml", rules)
-    _write_json(folder / "report.json", facts)
-    _write_text(folder / "report.html", render_report(facts))
-    rows = pa.table({"original_row": pa.array(correspondence, pa.int64())})
-    write_parquet(rows, folder / "correspondence.parquet")
-
-
-def _undecorated(table: pa.Table) -> pa.Table:
-    """Leave away what files would carry along unseen: metadata, and categories that no longer occur."""
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in table.columns
-    ]
-    return pa.table(columns, names=table.column_names)
+def _write_internal(folder: Path, handover: Handover) -> None:
+    """Write what must be kept private, but for the report."""
+    _write_text(folder / "recipe.toml", handover.recipe)
+    for name, text in handover.internal.items():
+        _write_text(folder / name, text)
+    rows = handover.evidence.correspondence
+    if rows is not None:
+        numbers = rows if handover.row_numbers is None else handover.row_numbers[rows]
+        write_parquet(pa.table({"original_row": pa.array(numbers, pa.int64())}), folder / "correspondence.parquet")
 
 
 def _refuse_strangers(target: Path) -> None:

@@ -6,24 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reporting import numbers
-from sfumato.reporting.attacked import MOST_ATTACKED_ROWS
+from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars
-from sfumato.reporting.words import (
-    ALWAYS_OPEN,
-    FORM_WORDS,
-    MISSING_WORDS,
-    ROLE_WORDS,
-    level_words,
-    measure_words,
-    model_words,
-)
+from sfumato.reporting.words import ALWAYS_OPEN, FORM_WORDS, MISSING_WORDS, ROLE_WORDS, measure_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 MOST_RECIPE_LINES = 400
+Words = Mapping[str, Mapping[str, str]]
 
 
 def render_report(facts: Mapping[str, Any]) -> str:
@@ -37,9 +30,9 @@ def render_report(facts: Mapping[str, Any]) -> str:
     lines = facts["recipe"].splitlines()
     context = {
         "facts": facts,
-        "promises": _promises(facts["promise"], facts["audit"]["models"]),
-        "other_levels": _other_levels(facts["audit"]["levels"]),
-        "open_points": _open_points([entry["model"] for entry in facts["promise"]]),
+        "promises": _promises(facts["promise"], facts["audit"]["models"], facts["words"]),
+        "other_levels": _other_levels(facts["audit"]["levels"], facts["words"]),
+        "open_points": _open_points([entry["model"] for entry in facts["promise"]], facts["words"]),
         "missing_words": MISSING_WORDS.get(facts["missing"], facts["missing"]),
         "legend": _drawn(legend()),
         "risk_picture": _drawn(risk_bars(facts["risk"])),
@@ -47,7 +40,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
         "most_rows": MOST_ROWS,
         "attacks": None if facts["attacks"] is None else [_attacked(each) for each in facts["attacks"]],
-        "most_attacked": MOST_ATTACKED_ROWS,
+        "targets": TARGETS,
         "buckets": facts["buckets"],
         "sizes_picture": _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),
         "families": _families(facts["attributes"], rows),
@@ -70,9 +63,9 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
     used = {form for column in dictionary for form in column["forms"]}
     context = {
         "promise": promise,
-        "promises": _promises(promise["promise"], promise["audit"]["models"]),
-        "other_levels": _other_levels(promise["audit"]["levels"]),
-        "open_points": _open_points([entry["model"] for entry in promise["promise"]]),
+        "promises": _promises(promise["promise"], promise["audit"]["models"], promise["words"]),
+        "other_levels": _other_levels(promise["audit"]["levels"], promise["words"]),
+        "open_points": _open_points([entry["model"] for entry in promise["promise"]], promise["words"]),
         "missing_words": MISSING_WORDS.get(promise["missing"], promise["missing"]),
         "columns": [{**column, "role_words": ROLE_WORDS.get(column["role"], column["role"])} for column in dictionary],
         "forms": [(form, *words) for form, words in FORM_WORDS.items() if form in used],
@@ -105,52 +98,51 @@ def _drawn(picture: str) -> Markup:
     return Markup(picture)  # noqa: S704 - see above
 
 
-def _promises(promised: Sequence[Mapping[str, Any]], judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    found = []
-    for promise, verdict in zip(promised, judged, strict=True):
-        words = model_words(promise["model"])
-        found.append(
-            {
-                "title": words.title,
-                "words": promise["words"].removesuffix("."),
-                "level_words": words.level,
-                "compared": words.compared,
-                "holds": verdict["holds"],
-                "level": numbers.level(verdict["level"], words.compared),
-                "limit": numbers.level(verdict["limit"], words.compared),
-                "before": numbers.level(promise["before"], words.compared) if "before" in promise else None,
-                "violating": verdict.get("violating_records", 0),
-                "parts": [_part(part) for part in verdict.get("parts", [])],
-            }
-        )
-    return found
+def _promises(
+    promised: Sequence[Mapping[str, Any]], judged: Sequence[Mapping[str, Any]], words: Words
+) -> list[dict[str, Any]]:
+    return [
+        {
+            **_part(verdict, words),
+            "words": promise["words"].removesuffix("."),
+            "before": _level(promise["before"], verdict, words) if "before" in promise else None,
+            "violating": verdict.get("violating_records", 0),
+            "parts": [_part(part, words) for part in verdict.get("parts", [])],
+        }
+        for promise, verdict in zip(promised, judged, strict=True)
+    ]
 
 
-def _part(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    words = level_words(verdict["model"])
+def _part(verdict: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    own = words[verdict["model"]]
     return {
-        "title": words.title,
-        "level_words": words.level,
-        "compared": words.compared,
+        "title": own["title"],
+        "level_words": own["level"],
+        "compared": own["compared"],
         "holds": verdict["holds"],
-        "level": numbers.level(verdict["level"], words.compared),
-        "limit": numbers.level(verdict["limit"], words.compared),
+        "level": _level(verdict["level"], verdict, words),
+        "limit": _level(verdict["limit"], verdict, words),
     }
 
 
-def _other_levels(levels: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    found = []
-    for entry in levels:
-        words = model_words(entry["model"])
-        reached = numbers.level(entry["level"], words.compared)
-        found.append(
-            {"title": words.title, "sensitive": entry["sensitive"], "level": reached, "level_words": words.level}
-        )
-    return found
+def _level(number: float | str, judged: Mapping[str, Any], words: Words) -> str:
+    return numbers.level(number, words[judged["model"]]["compared"])
 
 
-def _open_points(models: Sequence[str]) -> list[tuple[str, str]]:
-    own = [(words.title, words.open) for words in (model_words(name) for name in dict.fromkeys(models))]
+def _other_levels(levels: Sequence[Mapping[str, Any]], words: Words) -> list[dict[str, str]]:
+    return [
+        {
+            "title": words[entry["model"]]["title"],
+            "sensitive": entry["sensitive"],
+            "level": _level(entry["level"], entry, words),
+            "level_words": words[entry["model"]]["level"],
+        }
+        for entry in levels
+    ]
+
+
+def _open_points(models: Sequence[str], words: Words) -> list[tuple[str, str]]:
+    own = [(words[name]["title"], words[name]["open"]) for name in dict.fromkeys(models)]
     return [*own, *(("", sentence) for sentence in ALWAYS_OPEN)]
 
 

@@ -46,13 +46,15 @@ def level(number: float | str, compared: str) -> str:
 
     >>> level(3.99999, "at least"), level(0.49921, "at most"), level(5, "at least"), level("infinity", "below")
     ('3.9999', '0.4993', '5', 'infinity')
+    >>> level(2.00009, "above")
+    '2'
     """
     if isinstance(number, str):
         return number
     if float(number).is_integer() or abs(number) > BEYOND_DIGITS:
         return f"{number:,.0f}"
     scaled = number * 10_000
-    rounded = math.floor(scaled + SLACK) if compared == "at least" else math.ceil(scaled - SLACK)
+    rounded = math.floor(scaled + SLACK) if compared in {"at least", "above"} else math.ceil(scaled - SLACK)
     return f"{rounded / 10_000:,.4f}".rstrip("0").rstrip(".")
 
 

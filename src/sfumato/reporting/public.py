@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,16 +11,17 @@ import pyarrow.compute as pc
 from sfumato import __version__
 from sfumato.core.publication import Center, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
 from sfumato.core.published.labels import is_mask
-from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucketed_attributes
+from sfumato.core.published.table import PublishedColumn, bucket_column, bucketed_attributes
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.verdict import Verdict, plain
+from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.reporting.words import BUCKET, FLAGGED_BUCKET, FORM_WORDS, GROUP, promise_sentence
+from sfumato.models.words import FLAGGED_BUCKET, GROUP
+from sfumato.reporting.words import BUCKET, FORM_WORDS, compared, words_of
 from sfumato.schema.schema import Schema
 
 
-def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
+def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
     """Say what is promised and what an audit of the published table alone finds.
 
     What the audit knows about the original (`truth`) stays out, and so does everything else of the recipe. Where a
@@ -28,7 +29,7 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
     """
     return {
         "sfumato": __version__,
-        "promise": [promised(model, recipe.schema, _shown_values(model, audit)) for model in recipe.models],
+        "promise": [promised(model, audit.counts.schema, _shown_values(model, audit)) for model in models],
         "audit": {
             "holds": all(verdict.holds for verdict in audit.verdicts),
             "records": audit.records,
@@ -36,7 +37,8 @@ def promise_of(recipe: Recipe, audit: Audit) -> dict[str, Any]:
             "models": [_judged(verdict) for verdict in audit.verdicts],
             "levels": audit.to_dict()["levels"],
         },
-        "missing": str(recipe.schema.missing),
+        "words": words_used(audit),
+        "missing": str(audit.counts.schema.missing),
     }
 
 
@@ -44,11 +46,23 @@ def promised(model: PrivacyModel, schema: Schema, shown: Collection[str] | None 
     """Return a model with its parameters, and in words; where `shown` is given, of sensitive values only these."""
     parameters = model.parameters()
     if shown is not None:
-        parameters = {key: _only(shown, key, value) for key, value in parameters.items()}
-    words = promise_sentence(model.name, parameters)
-    if set(model.attributes) & set(schema.flags):
-        words = words.replace(GROUP, FLAGGED_BUCKET)
-    return {"model": model.name, "parameters": parameters, "words": words}
+        columns = set(schema.attributes) - set(model.named_values)
+        parameters = {key: _only(columns, shown, value) for key, value in parameters.items()}
+    group = FLAGGED_BUCKET if set(model.attributes) & set(schema.flags) else GROUP
+    return {"model": model.name, "parameters": parameters, "words": words_of(model).sentence(parameters, group)}
+
+
+def words_used(audit: Audit) -> dict[str, dict[str, str]]:
+    """Return by name the words of every model that an audit judges, and of those that they are made of."""
+    told: dict[str, dict[str, str]] = {}
+    judged = [*audit.verdicts, *audit.levels]
+    while judged:
+        verdict = judged.pop(0)
+        words = words_of(verdict.model)
+        entry = {"title": words.title, "level": words.level, "compared": compared(verdict.model), "open": words.open}
+        told.setdefault(verdict.model.name, entry)
+        judged += verdict.parts
+    return told
 
 
 def _judged(verdict: Verdict) -> dict[str, Any]:
@@ -73,28 +87,37 @@ def _shown_values(model: PrivacyModel, audit: Audit) -> set[str]:
     }
 
 
-def _only(shown: Collection[str], name: str, value: object) -> object:
-    """Leave out of a parameter the sensitive values that the published table does not show."""
+def _only(columns: Collection[str], shown: Collection[str], value: object) -> object:
+    """Leave out of a parameter the texts that are neither columns nor sensitive values that the table shows."""
     if isinstance(value, Mapping):
         return {text: entry for text, entry in value.items() if text in shown}
-    return [text for text in value if text in shown] if name == "values" and isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [each for each in value if not isinstance(each, str) or each in shown or each in columns]
+    return value
 
 
-def dictionary_of(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
     """Describe every published column, from the published table alone."""
-    table = PublishedTable.read(published, schema)
-    quasi = {column.name: column for column in table.columns}
+    published, schema = evidence.published, evidence.schema
+    assert evidence.original is None  # noqa: S101 - nothing here may know the original
+    quasi = {column.name: column for column in evidence.table.columns}
     return [
         {
             "name": name,
             "role": BUCKET if is_bucket(name, schema) else schema.role(name).value,
             "type": type_words(published[name].type),
             "forms": _forms(name, published, quasi, schema),
-            "distinct": int(pc.count_distinct(published[name]).as_py()),
+            "distinct": _distinct(name, published, quasi),
             "missing": published[name].null_count,
         }
         for name in published.column_names
     ]
+
+
+def _distinct(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn]) -> int:
+    if name in quasi and bucket_column(published.column_names, name) is None:
+        return sum(text is not None for text in quasi[name].texts)
+    return int(pc.count_distinct(published[name]).as_py())
 
 
 def is_bucket(name: str, schema: Schema) -> bool:
@@ -115,7 +138,8 @@ def _forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn],
 
 def forms_of(column: PublishedColumn) -> list[str]:
     """List the forms that the cells of a quasi-identifier have, in one fixed order."""
-    found = {_form(label) for label in column.labels if not isinstance(label, MissingCell)}
+    found = {_form(label) for label in column.others.values() if not isinstance(label, MissingCell)}
+    found |= {"intervals"} if len(column.intervals) else set()
     return [form for form in FORM_WORDS if form in found]
 
 

@@ -13,7 +13,7 @@ from sfumato.coding.codes import CodedTable, code
 from sfumato.coding.grouping import group_columns
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import bucket_numbers
-from sfumato.release.anonymizing import Release
+from sfumato.release.release import Release
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

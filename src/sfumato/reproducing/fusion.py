@@ -12,7 +12,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.algorithms.base import Progress, silent
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InfeasibleError
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.one_process import fuse

@@ -9,11 +9,12 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.algorithms.base import Algorithm, Progress, silent
+from sfumato.algorithms.base import Algorithm
 from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
 from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.core.groups import Groups
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InfeasibleError
 from sfumato.judging.measures.entropy_protection import epp, hec, information_loss_rate
 from sfumato.models.hpk_anonymity import HPKAnonymity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sfumato.algorithms.base import Progress, silent
+from sfumato.core.progress import Progress, silent
 
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 

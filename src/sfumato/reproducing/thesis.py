@@ -1,10 +1,14 @@
-"""The experiments of chapters 3, 4 and 5 of the thesis, put together."""
+"""The experiments of chapters 3, 4 and 5 of the thesis, put together.
+
+The thesis is "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests",
+a doctoral thesis of Jilin University, 2018.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sfumato.algorithms.base import Progress, silent
+from sfumato.core.progress import Progress, silent
 from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
 from sfumato.reproducing.figures import Reproduction
 from sfumato.reproducing.running import run_all

@@ -13,7 +13,7 @@ from sfumato.judging.exposure import exposure
 from sfumato.models.base import PrivacyModel
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.kl_anonymity import KLAnonymity
-from sfumato.release.anonymizing import Release
+from sfumato.release.release import Release
 from sfumato.reproducing.claims import (
     FAR,
     FAST,

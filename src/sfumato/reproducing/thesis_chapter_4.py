@@ -13,7 +13,7 @@ from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.models.base import PrivacyModel
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.release.anonymizing import Release
+from sfumato.release.release import Release
 from sfumato.reproducing.claims import (
     FAR,
     STILL,

@@ -18,7 +18,8 @@ from sfumato.queries.estimates.estimation import Answers
 from sfumato.queries.estimates.pieces import Floats
 from sfumato.queries.estimates.workload import Workload, actual_answers
 from sfumato.queries.query import Query
-from sfumato.release.anonymizing import Release, anonymize
+from sfumato.release.anonymizing import anonymize
+from sfumato.release.release import Release
 from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
 

@@ -1,8 +1,9 @@
 """A made-up census for reproducing experiments: nobody in it exists.
 
-The attributes and the number of values of each are those of the thesis that parts of this library follow. What
-depends on what, and how skewed it is, is plausible rather than estimated: people with more schooling work more hours
-for more money, and salaries heap at round numbers.
+The attributes and the number of values of each are those of a doctoral thesis of Jilin University, 2018:
+"Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests".
+What depends on what, and how skewed it is, is plausible rather than estimated: people with more schooling work more
+hours for more money, and salaries heap at round numbers.
 """
 
 from __future__ import annotations

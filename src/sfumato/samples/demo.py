@@ -11,7 +11,8 @@ from sfumato.hierarchies import Prefixes, Taxonomy
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import Release, carry_out
+from sfumato.release.anonymizing import carry_out
+from sfumato.release.release import Release
 from sfumato.samples.population import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate
 from sfumato.schema.schema import Schema
 

@@ -1,1 +1,1 @@
-"""Stage DESCRIBE: what role and scale every attribute has, and which single cells are sensitive."""
+"""Describe: what role and scale every attribute has, and which single cells are sensitive."""

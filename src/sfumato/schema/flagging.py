@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sfumato.exceptions import SchemaError
 from sfumato.schema.roles import Role
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.schema.schema import Schema
+    from sfumato.table.frames import Frame, SameKind
 
 FLAG_SUFFIX = "__sensitive"
 COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 CONDITION_LENGTH = 2
-Rule: TypeAlias = "list[object] | tuple[str, object]"
+Rule: TypeAlias = "list[Any] | tuple[Literal['<', '<=', '>', '>='], object]"
 
 
 def flag(
-    data: object, schema: Schema, *, mask: object | None = None, rules: Mapping[str, Rule] | None = None
-) -> tuple[Any, Schema]:
+    data: Frame, schema: Schema, *, mask: Frame | None = None, rules: Mapping[str, Rule] | None = None
+) -> tuple[SameKind, Schema]:
     """Say which single cells are sensitive, and give the table and the schema that say so, too.
 
     For every attribute with a flagged cell the table gets a column `NAME__sensitive`, which is never published. A cell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 
 class Missing(StrEnum):
@@ -15,3 +16,6 @@ class Missing(StrEnum):
 
     OWN_VALUE = "own-value"
     MATCHES_ALL = "matches-all"
+
+
+MissingName: TypeAlias = Literal["own-value", "matches-all"]

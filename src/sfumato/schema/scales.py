@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 
 class Scale(StrEnum):
@@ -21,3 +22,6 @@ class Scale(StrEnum):
     def ordered(self) -> bool:
         """Whether values between two others are between them in meaning, too."""
         return self in {Scale.NUMERIC, Scale.ORDINAL}
+
+
+ScaleName: TypeAlias = Literal["numeric", "ordinal", "categorical", "nominal"]

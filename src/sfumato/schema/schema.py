@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from sfumato.exceptions import SchemaError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import Missing, MissingName
 from sfumato.schema.roles import Role
-from sfumato.schema.scales import Scale
+from sfumato.schema.scales import Scale, ScaleName
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Schema:
     sensitive: Sequence[str] = ()
     insensitive: Sequence[str] = ()
     hierarchies: Mapping[str, Builder] = field(default_factory=dict)
-    scales: Mapping[str, Scale | str] = field(default_factory=dict)
+    scales: Mapping[str, Scale | ScaleName] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     flags: Mapping[str, str] = field(default_factory=dict)
-    missing: Missing | str = Missing.OWN_VALUE
+    missing: Missing | MissingName = Missing.OWN_VALUE
 
     def __post_init__(self) -> None:
         for role in Role:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -12,6 +13,26 @@ from sfumato.table.columns import canonical_column, column_of, refuse_duplicates
 from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
 
 ACCEPTED = "a pandas, Polars or Arrow table"
+
+
+class Frame(Protocol):
+    """A table as users bring it: a pandas or Polars dataframe, a Polars lazy frame, an Arrow table or record batch.
+
+    Type checkers know it by its columns; `to_arrow` refuses what only looks like a table.
+    """
+
+    @property
+    def columns(self) -> Any:
+        """The columns or their names, as the library has it."""
+
+
+class Column(Sized, Iterable[Any], Protocol):
+    """One column as users bring it: a list, a NumPy array, a pandas or Polars series, an Arrow array."""
+
+
+# What is given back: a table of the kind that came in. No type says so, because a lazy frame comes back collected and
+# a record batch as a table.
+SameKind: TypeAlias = Any
 
 
 def canonical(table: pa.Table) -> pa.Table:
@@ -45,7 +66,7 @@ class FrameKind:
     originals: tuple[Original, ...] = field(default=(), repr=False)
     index: Any = field(default=None, repr=False, compare=False)
 
-    def restore(self, table: pa.Table) -> Any:
+    def restore(self, table: pa.Table) -> SameKind:
         """Return a canonical table as the same kind of dataframe, with a fresh index."""
         known = {original.column: original for original in self.originals}
         dtypes = {
@@ -65,7 +86,7 @@ class FrameKind:
         backend: Any = self.name
         return nw.from_arrow(table, backend=backend).to_native()
 
-    def restore_aligned(self, table: pa.Table) -> Any:
+    def restore_aligned(self, table: pa.Table) -> SameKind:
         """Return a table whose row i is the original row i, with the original pandas index."""
         frame = self.restore(table)
         if self.index is None:
@@ -75,7 +96,7 @@ class FrameKind:
         return frame.set_axis(self.index, axis=0)
 
 
-def to_arrow(frame: object) -> tuple[pa.Table, FrameKind]:
+def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
     """Take any dataframe as a canonical Arrow table, with its kind to restore it later.
 
     The caller's object is never changed. A pandas index is remembered but is no column.
@@ -93,7 +114,7 @@ def to_arrow(frame: object) -> tuple[pa.Table, FrameKind]:
     except TypeError:
         raise SchemaError(f"The data must be {ACCEPTED}; got {type(frame).__name__}.") from None
     except DuplicateError:
-        refuse_duplicates(frame.columns)  # type: ignore[attr-defined]
+        refuse_duplicates(frame.columns)
         raise
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = _collected(wrapped)

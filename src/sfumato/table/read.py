@@ -6,20 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.exceptions import ReadError
-from sfumato.table.formats.csv import read_csv
-from sfumato.table.formats.database import is_url, read_database
-from sfumato.table.formats.excel import read_excel
-from sfumato.table.formats.inference import MISSING
-from sfumato.table.formats.parquet import read_parquet
-from sfumato.validation import did_you_mean, require
+from sfumato.exceptions import ReadError, SfumatoError
+from sfumato.table.formats.base import Format
+from sfumato.table.formats.known import FORMATS, format_of, honored, is_url
+from sfumato.table.frames import to_arrow
+from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-PARQUET = (".parquet", ".pq")
-EXCEL = (".xlsx",)
 
 
 def read(
@@ -30,43 +24,41 @@ def read(
     sheet: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
-    missing: tuple[str, ...] = MISSING,
+    missing: tuple[str, ...] | None = None,
 ) -> pa.Table:
     """Read a table as Arrow, with canonical types.
 
     Parameters
     ----------
-    source : a file (.csv, .tsv, .txt, each also with .gz, .parquet, .pq, .xlsx) or a database URL such as
-        `sqlite:///census.db`, `duckdb:///census.duckdb` or `postgresql://user:password@host/census`.
+    source : a file (.csv, .tsv, .txt, each also with .gz, .parquet, .pq, .xlsx), a database URL such as
+        `sqlite:///census.db`, `duckdb:///census.duckdb` or `postgresql://user:password@host/census`, or what a format
+        of another package reads.
     table, query : in a database, one of them.
     sheet : in a workbook; the first if not given.
     separator, encoding : of a text file; detected if not given.
-    missing : spellings of a missing value in text files and workbooks.
+    missing : spellings of a missing value in text files and workbooks; the usual ones if not given.
     """
-    if isinstance(source, str) and is_url(source):
-        _refuse("a file", sheet=sheet, separator=separator, encoding=encoding)
-        return read_database(source, table=table, query=query)
-    _refuse("a database", table=table, query=query)
-    path = Path(source)
-    name = path.name.lower()
-    _refuse_unreadable(path)
-    if name.endswith(TEXT):
-        _refuse("a workbook", sheet=sheet)
-        tabs = ".tsv" in name and separator is None
-        return read_csv(path, separator="\t" if tabs else separator, encoding=encoding, missing=missing)
-    _refuse("a text file", separator=separator, encoding=encoding)
-    if name.endswith(EXCEL):
-        return read_excel(path, sheet=sheet, missing=missing)
-    _refuse("a workbook", sheet=sheet)
-    if name.endswith(PARQUET):
-        return read_parquet(path)
-    raise ReadError(f"{path} has no known suffix; known are {', '.join((*TEXT[:3], *PARQUET, *EXCEL))}.")
+    given: dict[str, object] = {"table": table, "query": query, "sheet": sheet}
+    given |= {"separator": separator, "encoding": encoding, "missing": missing}
+    if not is_url(source):
+        _refuse_unreadable(Path(source))
+    form = format_of(source, ReadError)
+    return _read(form, source, honored(form, "read", given))
 
 
-def _refuse(only: str, **options: str | None) -> None:
-    """Refuse options that belong to another kind of source."""
-    for option, value in options.items():
-        require(value is None, "read", option, f"left out unless the source is {only}", value)
+def _read(form: Format, source: str | os.PathLike[str], options: dict[str, object]) -> pa.Table:
+    if form.read is None:
+        raise ReadError(f"The format {form.name!r} is only written; read the table from another file.")
+    place = source if form.schemes else Path(source)
+    if form.name in FORMATS.built_in:
+        return form.read(place, **options)
+    try:
+        return to_arrow(form.read(place, **options))[0]
+    except SfumatoError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what another package says of a failure may quote cells
+        shown = form.kind if form.schemes else str(place)
+        raise ReadError(f"{shown} cannot be read by the format {form.name!r} ({type(error).__name__}).") from None
 
 
 def _refuse_unreadable(path: Path) -> None:

@@ -74,7 +74,7 @@ def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
 def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(drawn):
     from sfumato.algorithms.base import Task
     from sfumato.coding.codes import code
-    from sfumato.release.anonymizing import apply
+    from sfumato.release.applying import apply
     from sfumato.schema.missing import Missing
 
     table, schema, models = drawn

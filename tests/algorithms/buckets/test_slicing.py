@@ -20,7 +20,7 @@ from sfumato.checks.requests import FewerThan
 from sfumato.coding.codes import code
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
 from sfumato.randomness import generator
-from sfumato.release.anonymizing import apply
+from sfumato.release.applying import apply
 from sfumato.schema.missing import Missing
 
 D = "disease"

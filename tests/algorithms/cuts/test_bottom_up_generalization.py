@@ -12,12 +12,12 @@ import cuts_oracle as oracle
 import sfumato as sf
 from adult import COLUMNS, read_adult
 from cut_tasks import OWN, RELATIVE, TARGETS, task_of, texts
-from sfumato.algorithms.base import silent
 from sfumato.algorithms.cuts import joins
 from sfumato.algorithms.cuts.ascent import Ascent
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.worth import worth_of
+from sfumato.core.progress import silent
 from sfumato.exceptions import InvalidParameterError
 from sfumato.models import KAnonymity
 from sfumato.schema.schema import Schema

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from golden_files import GOLDEN
 from microaggregation_oracle import Oracle, Record
-from sfumato.algorithms.base import Progress, Task, silent
+from sfumato.algorithms.base import Task
 from sfumato.algorithms.microaggregation import forming, maa_slie
 from sfumato.algorithms.microaggregation.forming import demand_of, weights_by_level
 from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
@@ -26,6 +26,7 @@ from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.codes import code
 from sfumato.core.groups import Groups
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
 from sfumato.schema.missing import Missing
 from strategies import JOBS

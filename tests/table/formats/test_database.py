@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.formats.database import is_url, masked, read_database, write_database
+from sfumato.table.formats.database import masked, read_database, write_database
 from sfumato.table.formats.identifiers import one_statement
+from sfumato.table.formats.known import is_url
 
 TABLE = pa.table({"n": [1]})
 
@@ -39,17 +40,14 @@ def test_passwords_are_masked(url, shown):
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("postgresq://ann:pw@host/db", "'postgresq' is no known kind of database; did you mean 'postgresql'?"),
-        ("oracle://ann:pw@host/db", "is no known kind of database; known are sqlite, duckdb, postgresql"),
         ("sqlite://x.db", "names no file; write sqlite:///name.db"),
         ("sqlite:///", "names no file"),
         ("duckdb://", "names no file"),
     ],
 )
-def test_bad_urls_are_refused_without_the_password(url, message):
-    with pytest.raises(ReadError, match=message) as caught:
+def test_bad_urls_are_refused(url, message):
+    with pytest.raises(ReadError, match=message):
         read_database(url, table="p")
-    assert "pw" not in str(caught.value)
     with pytest.raises(WriteError, match=message):
         write_database(TABLE, url, table_name="p")
 

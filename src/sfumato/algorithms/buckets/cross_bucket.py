@@ -57,13 +57,16 @@ class CrossBucket(Algorithm):
 
     References
     ----------
-    .. [1] Cross-bucket generalization, as read in the spec of this project (`publishing.md`, section 3); buckets
-       are those of Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.
-       https://dl.acm.org/doi/10.5555/1182635.1164141
+    .. [1] Li, Liu, Han et al., "Cross-Bucket Generalization for Information and Privacy Preservation", IEEE
+       Transactions on Knowledge and Data Engineering 30(3), 2018, pages 449-459.
+    .. [2] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests", doctoral
+       thesis, Jilin University, 2018, chapter 3.
+    .. [3] Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006, pages 139-150.
+       https://dl.acm.org/doi/10.5555/1182635.1164141 (the buckets)
     """
 
     name = "cross-bucket"
-    reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
+    reference = "Li, Liu, Han et al. 2018, IEEE TKDE 30(3), pages 449-459"
 
     def refusal(self, task: Task) -> str | None:
         """Refuse other models, more than one attribute in buckets, and flags of sensitive cells."""

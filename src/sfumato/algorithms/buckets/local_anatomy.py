@@ -40,13 +40,14 @@ class LocalAnatomy(Algorithm):
 
     References
     ----------
-    .. [1] Local anatomy, as read in the spec of this project (`publishing.md`, section 4); buckets are those of Xiao,
-       Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006.
-       https://dl.acm.org/doi/10.5555/1182635.1164141
+    .. [1] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests", doctoral
+       thesis, Jilin University, 2018, chapter 4.
+    .. [2] Xiao, Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006, pages 139-150.
+       https://dl.acm.org/doi/10.5555/1182635.1164141 (the buckets)
     """
 
     name = "local-anatomy"
-    reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
+    reference = "Doctoral thesis, Jilin University 2018, chapter 4"
 
     halve: bool = True
 

@@ -8,13 +8,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task, silent
+from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import Protected, Rows, eligible_rows, protected_cells, simple_models
 from sfumato.algorithms.buckets.flag_patterns import Pool, group_pools, merged, pools_of
 from sfumato.algorithms.buckets.local_anatomy import flags_of, impossible, published_groups, refused_cells
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.publishing import publish_groups, recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.core.progress import silent
 from sfumato.core.publication import Publication, Recoded, Suppressed
 from sfumato.exceptions import InfeasibleError
 from sfumato.models.k_anonymity import KAnonymity
@@ -48,13 +49,14 @@ class LocalAnatomyGeneralization(Algorithm):
 
     References
     ----------
-    .. [1] Local anatomy generalization, as read in the spec of this project (`publishing.md`, section 5); cuts are
-       those of LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+    .. [1] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests", doctoral
+       thesis, Jilin University, 2018, chapter 5.
+    .. [2] LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006 (the cuts).
        https://doi.org/10.1109/ICDE.2006.101
     """
 
     name = "local-anatomy-generalization"
-    reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
+    reference = "Doctoral thesis, Jilin University 2018, chapter 5"
 
     mechanism: Literal["cuts", "ncp"] = "cuts"
     halve: bool = True

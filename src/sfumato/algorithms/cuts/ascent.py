@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Progress
 from sfumato.algorithms.cuts.combinations import Rows, TableCombinations
 from sfumato.algorithms.cuts.cut_groups import Mask
 from sfumato.algorithms.cuts.joins import finest, joins_of
@@ -16,6 +15,7 @@ from sfumato.algorithms.cuts.worth import Floats, Worth, rounded
 from sfumato.algorithms.good_groups import judge, kept_by_all
 from sfumato.coding.grouping import group_columns, group_keys
 from sfumato.core.groups import Groups
+from sfumato.core.progress import Progress
 
 Marks = npt.NDArray[np.uint64]
 NONE = np.zeros(0, dtype=np.intp)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.base import Progress
 from sfumato.algorithms.cuts.choices import Choices, MemberChoices, Scan, ThresholdChoices
 from sfumato.algorithms.cuts.cut_groups import CutGroups, Trial
 from sfumato.algorithms.cuts.tree import Part
 from sfumato.algorithms.cuts.worth import Floats, rounded
+from sfumato.core.progress import Progress
 
 
 class Found(NamedTuple):

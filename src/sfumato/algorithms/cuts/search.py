@@ -6,12 +6,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
-from sfumato.algorithms.base import Progress, Task
+from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.worth import Worth, worth_of
 from sfumato.algorithms.global_recoding import GlobalRecoding
 from sfumato.algorithms.publishing import publish_one_group
+from sfumato.core.progress import Progress
 from sfumato.core.publication import Publication
 from sfumato.validation import require
 

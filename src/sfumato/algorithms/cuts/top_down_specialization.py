@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.algorithms.base import Progress
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.descent import Descent
 from sfumato.algorithms.cuts.search import CutSearch
 from sfumato.algorithms.cuts.tree import Cut
 from sfumato.algorithms.cuts.worth import Worth
+from sfumato.core.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from sfumato.algorithms.base import Progress
 from sfumato.algorithms.deadline import Deadline
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.lattice import Levels
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.losses import RecodingLoss
+from sfumato.core.progress import Progress
 from sfumato.core.publication import Proof
 
 ROUNDING = 1e-12

@@ -8,7 +8,6 @@ from math import prod
 
 import numpy as np
 
-from sfumato.algorithms.base import Progress, silent
 from sfumato.algorithms.deadline import Deadline
 from sfumato.algorithms.full_domain.best_node import Search
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
@@ -16,6 +15,7 @@ from sfumato.algorithms.full_domain.lattice import Levels
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.full_domain.small_lattices import DenseSearch
 from sfumato.algorithms.losses import RecodingLoss
+from sfumato.core.progress import Progress, silent
 from sfumato.models.base import PrivacyModel
 from sfumato.models.k_anonymity import KAnonymity
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Progress
 from sfumato.algorithms.deadline import Deadline
 from sfumato.algorithms.full_domain.best_node import Search
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.algorithms.full_domain.lattice import Levels, box_above, box_below
 from sfumato.algorithms.full_domain.recodings import Check, Recodings
 from sfumato.algorithms.losses import RecodingLoss
+from sfumato.core.progress import Progress
 
 PATIENCE = 3  # dives in vain after which the search goes on from the best node
 CLOSE = 0.3  # difference in the logarithm of cells at which halving ends

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from sfumato.algorithms.base import Task, silent
+from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
 from sfumato.algorithms.microaggregation.forming import (
@@ -24,6 +24,7 @@ from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.clustering.points import Labels
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.threads import worker_count
+from sfumato.core.progress import silent
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.validation import is_number, require
 

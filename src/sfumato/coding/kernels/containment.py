@@ -1,4 +1,4 @@
-"""Compiled containment: a tree over points, and sums over all boxes that contain a point."""
+"""Compiled containment: cut points and boxes together until few are left, then compare them one by one."""
 
 from __future__ import annotations
 
@@ -6,53 +6,116 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
 
-LEAF_POINTS = 32
-APART, CUT, INSIDE = 0, 1, 2  # how a node lies to a box
+LEAF_PAIRS = 512
+LEAST_GAIN = 0.95  # a cut that leaves more pairs than this share is not worth its work
+BINS = 32
+SAMPLE = 512
+DEPTH = 512
 
 
 @compiled
-def grow(points: Array, order: Array, scale: Array, starts: Array, stops: Array, low: Array, high: Array) -> int:
-    """Cut points at medians of their widest axis into a tree whose node n has the children 2n + 1 and 2n + 2.
+def best_cut(
+    points: Array, order: Array, low: Array, high: Array, buffer: Array, node: Array, tally: Array
+) -> tuple[int, int]:
+    """Choose the axis and the code that leave the fewest pairs of points and boxes, judged by a sample of both.
 
-    Nodes hold runs of `order` and the range of their points on every axis. Returns the number of nodes used.
+    Points below the code go left. Boxes go to every side that they reach into. The axis is -1 where no cut pays.
     """
-    axes = points.shape[0]
-    starts[0], stops[0] = 0, len(order)
-    used = 1
-    for node in range(len(starts)):
-        start, stop = starts[node], stops[node]
-        if stop <= start:
+    first, last, begin, end = node
+    point_step, box_step = (last - first) // SAMPLE + 1, (end - begin) // SAMPLE + 1
+    best, axis, threshold = LEAST_GAIN, -1, 0
+    for j in range(points.shape[0]):
+        least, greatest = points[j, order[first]], points[j, order[first]]
+        for i in range(first, last, point_step):
+            least, greatest = min(least, points[j, order[i]]), max(greatest, points[j, order[i]])
+        if least == greatest:
             continue
-        used = node + 1
-        widest, width = 0, -1.0
-        for j in range(axes):
-            least, greatest = points[j, order[start]], points[j, order[start]]
-            for i in range(start, stop):
-                least = min(least, points[j, order[i]])
-                greatest = max(greatest, points[j, order[i]])
-            low[node, j], high[node, j] = least, greatest
-            if (greatest - least) * scale[j] > width:
-                widest, width = j, (greatest - least) * scale[j]
-        if stop - start > LEAF_POINTS and width > 0 and 2 * node + 2 < len(starts):
-            run = order[start:stop].copy()
-            run = run[np.argsort(points[widest][run])]
-            order[start:stop] = run
-            middle = (start + stop) // 2
-            starts[2 * node + 1], stops[2 * node + 1] = start, middle
-            starts[2 * node + 2], stops[2 * node + 2] = middle, stop
-    return used
+        width = int(greatest) - int(least) + 1
+        tally[:] = 0
+        for i in range(first, last, point_step):
+            tally[0, (int(points[j, order[i]]) - least) * BINS // width] += 1
+        for i in range(begin, end, box_step):
+            box = buffer[i]
+            tally[1, min(max((int(low[box, j]) - least) * BINS // width, 0), BINS)] += 1
+            tally[2, min(max((int(high[box, j]) - least) * BINS // width, -1), BINS - 1) + 1] += 1
+        all_points, all_boxes = tally[0].sum(), tally[1].sum()
+        left, reach_left, behind = 0, 0, tally[2, 0]
+        for k in range(1, BINS):
+            left += tally[0, k - 1]
+            reach_left += tally[1, k - 1]
+            behind += tally[2, k]
+            pairs = left * reach_left + (all_points - left) * (all_boxes - behind)
+            share = pairs / (all_points * all_boxes)
+            if share < best and 0 < left < all_points:
+                best, axis = share, j
+                threshold = least + (k * width + BINS - 1) // BINS
+    return axis, threshold
 
 
 @compiled
-def relation(low: Array, high: Array, box_low: Array, box_high: Array) -> int:
-    """Return whether a node lies apart from a box, is cut by it, or lies inside."""
-    how = INSIDE
-    for j in range(len(low)):
-        if high[j] < box_low[j] or low[j] > box_high[j]:
-            return APART
-        if low[j] < box_low[j] or high[j] > box_high[j]:
-            how = CUT
-    return how
+def split(
+    points: Array, order: Array, low: Array, high: Array, buffer: Array, stack: Array, depth: int, axis: int, code: int
+) -> int:
+    """Cut the node at a depth in two, which take its place and the next one; return the depth after them."""
+    first, last, begin, end = stack[depth]
+    middle, behind = first, last
+    while middle < behind:
+        if points[axis, order[middle]] < code:
+            middle += 1
+        else:
+            behind -= 1
+            order[middle], order[behind] = order[behind], order[middle]
+    right = end
+    for i in range(begin, end):
+        if high[buffer[i], axis] >= code:
+            buffer[right] = buffer[i]
+            right += 1
+    left = right
+    for i in range(begin, end):
+        if low[buffer[i], axis] < code:
+            buffer[left] = buffer[i]
+            left += 1
+    stack[depth] = middle, last, end, right
+    stack[depth + 1] = first, middle, right, left
+    return depth + 2
+
+
+@compiled
+def next_leaf(
+    points: Array, order: Array, low: Array, high: Array, buffer: Array, stack: Array, depth: int, tally: Array
+) -> tuple[int, Array]:
+    """Cut nodes until one is small: it stands at the depth that is returned, which is -1 when no node is left.
+
+    A node is a run of `order` and a run of `buffer`, which lists boxes in ascending order and may have to grow.
+    """
+    while depth > 0:
+        depth -= 1
+        first, last, begin, end = stack[depth]
+        if first == last or begin == end:
+            continue
+        if (last - first) * (end - begin) <= LEAF_PAIRS or depth + 2 > len(stack):
+            return depth, buffer
+        axis, code = best_cut(points, order, low, high, buffer, stack[depth], tally)
+        if axis < 0:
+            return depth, buffer
+        if end + 2 * (end - begin) > len(buffer):
+            grown = np.empty(2 * (end + 2 * (end - begin)), dtype=buffer.dtype)
+            grown[:end] = buffer[:end]
+            buffer = grown
+        depth = split(points, order, low, high, buffer, stack, depth, axis, code)
+    return -1, buffer
+
+
+@compiled
+def root(points: tuple[int, int], boxes: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
+    """Lay out a walk over runs of points and of boxes: order of points, list of boxes, stack, tallies."""
+    order = np.arange(points[0], points[1])
+    count = boxes[1] - boxes[0]
+    buffer = np.empty(4 * count + 1, dtype=np.int64)
+    buffer[:count] = np.arange(boxes[0], boxes[1])
+    stack = np.zeros((DEPTH, 4), dtype=np.int64)
+    stack[0] = 0, len(order), 0, count
+    return order, buffer, stack, np.zeros((3, BINS + 1), dtype=np.int64)
 
 
 @compiled
@@ -81,32 +144,8 @@ def amount(column: int, columns: Array, amounts: Array, start: int, stop: int) -
 
 
 @compiled
-def next_node(
-    stack: Array, depth: int, tree: tuple[Array, Array, Array, Array], low: Array, high: Array
-) -> tuple[int, int, int]:
-    """Walk on to a node whose points a box contains or may contain: node, relation and what is left of the stack.
-
-    The node is -1 when no such node is left.
-    """
-    starts, stops, node_low, node_high = tree
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        how = relation(node_low[node], node_high[node], low, high)
-        child = 2 * node + 1
-        if how == CUT and child < len(starts) and stops[child] > starts[child]:
-            stack[depth], stack[depth + 1] = child, child + 1
-            depth += 2
-        elif how != APART:
-            return node, how, depth
-    return -1, 0, 0
-
-
-@compiled
 def add_boxes(
     points: Array,
-    order: Array,
-    tree: tuple[Array, Array, Array, Array],
     boxes: tuple[Array, Array, Array, Array],
     contents: tuple[Array, Array, Array, Array],
     own_columns: Array,
@@ -115,31 +154,27 @@ def add_boxes(
     records: Array,
     own: Array,
 ) -> None:
-    """Add to every point the size of each of the boxes first..last that contains it, and its own value's amount."""
-    starts, stops = tree[0], tree[1]
+    """Add to each of the points first..last the sizes of all boxes that contain it, and its own value's amounts."""
     low, high, member_rows, members = boxes
     sizes, offsets, columns, amounts = contents
-    stack = np.zeros(128, dtype=np.int64)
-    for box in range(first, last):
-        listed = member_rows[box].max() >= 0
-        stack[0] = 0
-        node, how, depth = next_node(stack, 1, tree, low[box], high[box])
-        while node >= 0:
-            for i in range(starts[node], stops[node]):
-                point = order[i]
-                sure = how == INSIDE and not listed
-                if sure or contains(point, points, low[box], high[box], member_rows[box], members):
+    order, buffer, stack, tally = root((first, last), (0, len(sizes)))
+    depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
+    while depth >= 0:
+        start, stop, begin, end = stack[depth]
+        for i in range(start, stop):
+            point = order[i]
+            for b in range(begin, end):
+                box = buffer[b]
+                if contains(point, points, low[box], high[box], member_rows[box], members):
                     records[point] += sizes[box]
                     for a in range(own_columns.shape[0]):
                         own[a, point] += amount(own_columns[a, point], columns, amounts, offsets[box], offsets[box + 1])
-            node, how, depth = next_node(stack, depth, tree, low[box], high[box])
+        depth, buffer = next_leaf(points, order, low, high, buffer, stack, depth, tally)
 
 
 @compiled
 def weigh_boxes(
     points: Array,
-    order: Array,
-    tree: tuple[Array, Array, Array, Array],
     boxes: tuple[Array, Array, Array, Array],
     weights: Array,
     values: Array,
@@ -149,17 +184,38 @@ def weigh_boxes(
     highest: Array,
 ) -> None:
     """Sum the weights of the points in each of the boxes first..last, and find the highest of their values."""
-    starts, stops = tree[0], tree[1]
     low, high, member_rows, members = boxes
-    stack = np.zeros(128, dtype=np.int64)
-    for box in range(first, last):
-        listed = member_rows[box].max() >= 0
-        stack[0] = 0
-        node, how, depth = next_node(stack, 1, tree, low[box], high[box])
-        while node >= 0:
-            for i in range(starts[node], stops[node]):
-                sure = how == INSIDE and not listed
-                if sure or contains(order[i], points, low[box], high[box], member_rows[box], members):
+    order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
+    depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
+    while depth >= 0:
+        start, stop, begin, end = stack[depth]
+        for b in range(begin, end):
+            box = buffer[b]
+            for i in range(start, stop):
+                if contains(order[i], points, low[box], high[box], member_rows[box], members):
                     totals[box] += weights[order[i]]
                     highest[box] = max(highest[box], values[order[i]])
-            node, how, depth = next_node(stack, depth, tree, low[box], high[box])
+        depth, buffer = next_leaf(points, order, low, high, buffer, stack, depth, tally)
+
+
+@compiled
+def list_pairs(points: Array, boxes: tuple[Array, Array, Array, Array], first: int, last: int) -> Array:
+    """List the pairs of a point and one of the boxes first..last that contains it, in no particular order."""
+    low, high, member_rows, members = boxes
+    found, count = np.empty((1024, 2), dtype=np.int64), 0
+    order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
+    depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
+    while depth >= 0:
+        start, stop, begin, end = stack[depth]
+        if count + (stop - start) * (end - begin) > len(found):
+            more = np.empty((2 * (count + (stop - start) * (end - begin)), 2), dtype=np.int64)
+            more[:count] = found[:count]
+            found = more
+        for i in range(start, stop):
+            for b in range(begin, end):
+                box = buffer[b]
+                if contains(order[i], points, low[box], high[box], member_rows[box], members):
+                    found[count] = order[i], box
+                    count += 1
+        depth, buffer = next_leaf(points, order, low, high, buffer, stack, depth, tally)
+    return found[:count]

@@ -34,6 +34,22 @@ def boxes_of(table: PublishedTable) -> Boxes:
     )
 
 
+def places_of(table: PublishedTable) -> npt.NDArray[np.int32] | None:
+    """Return the one code that every group covers on every axis, or None where a group covers several or none."""
+    places = []
+    for column in table.columns:
+        coverage = column.coverage
+        low, high = (np.where(coverage.missing, column.domain.missing, each) for each in (coverage.low, coverage.high))
+        if (
+            coverage.members
+            or not np.array_equal(low, high)
+            or (coverage.missing & (coverage.low <= coverage.high)).any()
+        ):
+            return None
+        places.append(low[table.by_group(column)].astype(np.int32))
+    return np.array(places) if places else None
+
+
 def boxes_for(
     table: PublishedTable, points: npt.NDArray[np.int32], *, loose: bool
 ) -> Iterator[tuple[npt.NDArray[np.intp] | slice, Boxes]]:

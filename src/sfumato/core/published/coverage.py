@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import isinf, nan
@@ -26,6 +26,7 @@ from sfumato.core.publication import (
     ValueSet,
 )
 from sfumato.core.published.labels import as_moment, is_mask
+from sfumato.core.published.plain import MICROSECONDS_A_DAY, NOTHING, PlainIntervals, plain_days, plain_numbers
 from sfumato.schema.scales import Scale
 
 Ints = npt.NDArray[np.int64]
@@ -69,12 +70,27 @@ class Coverage:
 
 def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
     """Work out what labels cover in a domain."""
+    return cover_all(dict(enumerate(labels)), domain, NOTHING, len(labels))
+
+
+def cover_all(labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals, count: int) -> Coverage:
+    """Work out what labels cover in a domain, plain intervals all at once.
+
+    Parameters
+    ----------
+    labels : labels by number.
+    domain : the values that they speak of.
+    plain : further labels, intervals with bounds on the domain's axis, by number, too.
+    count : how many labels there are in all.
+    """
     index = {text: code for code, text in enumerate(domain.texts)}
     spans, masks = _node_spans(domain), _Masks(domain)
-    low, high = np.zeros(len(labels), dtype=np.int64), np.full(len(labels), -1, dtype=np.int64)
+    low, high = np.zeros(count, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+    missing = np.zeros(count, dtype=np.bool_)
     members: dict[int, Ints] = {}
     intervals: list[int] = []
-    for number, label in enumerate(labels):
+    for number, label in labels.items():
+        missing[number] = isinstance(label, Suppressed | MissingCell)
         match label:
             case Exact() if label.text in index:
                 low[number] = high[number] = index[label.text]
@@ -89,8 +105,49 @@ def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
             case Node() if is_mask(label.text):
                 members[number] = masks.codes(label.text)
     _place_intervals(labels, intervals, domain, low, high)
-    missing = np.array([isinstance(label, Suppressed | MissingCell) for label in labels], dtype=np.bool_)
+    if len(plain):
+        places = domain.positions
+        low[plain.at] = np.searchsorted(places, plain.low, "left")
+        after = np.searchsorted(places, plain.high, "right"), np.searchsorted(places, plain.high, "left")
+        high[plain.at] = np.where(plain.closed, *after) - 1
     return Coverage(domain, low, high, members, missing)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AxisIntervals:
+    """All intervals among labels: their numbers, bounds on the domain's axis (NaN where of another kind), and ends."""
+
+    at: Ints
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    low_closed: npt.NDArray[np.bool_]
+    high_closed: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals) -> AxisIntervals:
+        """Put plain intervals and those among other labels together."""
+        others = {number: label for number, label in labels.items() if isinstance(label, Interval)}
+        lows, highs = (
+            bounds([i.low for i in others.values()], domain),
+            bounds([i.high for i in others.values()], domain),
+        )
+        return cls(
+            np.concatenate([plain.at, np.array(list(others), dtype=np.int64)]),
+            np.concatenate([plain.low, lows]),
+            np.concatenate([plain.high, highs]),
+            np.array([True] * len(plain) + [i.low_closed for i in others.values()], dtype=np.bool_),
+            np.concatenate([plain.closed, np.array([i.high_closed for i in others.values()], dtype=np.bool_)]),
+        )
+
+
+def on_axis(texts: Sequence[str | None], domain: Domain) -> PlainIntervals:
+    """Find the intervals among texts that are written as we write them, with bounds on a domain's axis."""
+    type_ = domain.values.type
+    if not (pa.types.is_date(type_) or pa.types.is_timestamp(type_)):
+        return plain_numbers(texts)
+    found = plain_days(texts)
+    unit = 1 if pa.types.is_date(type_) else MICROSECONDS_A_DAY
+    return replace(found, low=found.low * unit, high=found.high * unit)
 
 
 def _node_spans(domain: Domain) -> dict[str, tuple[int, int]]:
@@ -128,7 +185,7 @@ class _Masks:
         }
 
 
-def _place_intervals(labels: Sequence[Label], at: list[int], domain: Domain, low: Ints, high: Ints) -> None:
+def _place_intervals(labels: Mapping[int, Label], at: list[int], domain: Domain, low: Ints, high: Ints) -> None:
     if not at:
         return
     intervals = [_as_interval(labels[number]) for number in at]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
+from functools import cached_property
 from math import isfinite
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.domain import Domain, stated_scale
 from sfumato.core.publication import Center, Exact, Interval, Label, Node, ValueSet
 from sfumato.core.published.labels import as_moment, is_mask, parse_label
+from sfumato.core.published.plain import PlainIntervals, plain_days, plain_numbers
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.scales import Scale
@@ -22,31 +25,67 @@ from sfumato.table.values import texts
 def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -> Domain:
     """Find the leaves that published texts speak of: a taxonomy's own, or every value and bound that is shown."""
     builder = schema.hierarchies.get(name)
-    scale = _scale(name, shown, schema)
+    stated = stated_scale(name, schema)
+    numeric = _Numeric(shown)
+    scale = numeric.scale if stated is None else stated
     if isinstance(builder, Taxonomy | OrderedGroups) and scale is not Scale.NUMERIC:
         hierarchy = builder.build(pa.array([], pa.string()))
         return Domain(name, scale, pa.array([str(leaf) for leaf in hierarchy.leaves], pa.string()), hierarchy)
     if name in schema.orders:
         return Domain(name, scale, pa.array(schema.orders[name], pa.string()))
-    labels = [parse_label(text, Scale.NUMERIC if scale.ordered else scale, {}) for text in shown]
     if scale.ordered:  # texts without a stated order are refused, so these are numbers or dates
-        values = _numbers(labels)
-        return Domain(name, scale, values if scale is Scale.NUMERIC else texts(values))
+        return Domain(name, scale, numeric.values if scale is Scale.NUMERIC else texts(numeric.values))
+    labels = [parse_label(text, scale, {}) for text in shown]
     leaves = sorted({text for label in labels for text in _shown(label)})
     return Domain(name, scale, pa.array(leaves, pa.string()))
 
 
-def _scale(name: str, shown: Sequence[str | None], schema: Schema) -> Scale:
-    stated = stated_scale(name, schema)
-    if stated is not None:
-        return stated
-    labels = [parse_label(text, Scale.NUMERIC, {}) for text in shown]
-    numeric = any(isinstance(label, Interval | Center) for label in labels)
-    other = any(isinstance(label, Exact | ValueSet | Node) for label in labels)
-    return Scale.NUMERIC if numeric and not other else Scale.NOMINAL
+class _Numeric:
+    """Published texts, read as numbers or dates: plain intervals all at once, everything else one by one."""
+
+    def __init__(self, shown: Sequence[str | None]) -> None:
+        self._shown = shown
+
+    @cached_property
+    def _plain(self) -> tuple[PlainIntervals, PlainIntervals]:
+        return plain_numbers(self._shown), plain_days(self._shown)
+
+    @cached_property
+    def _labels(self) -> list[Label]:
+        numbers, days = self._plain
+        plain = {*numbers.at.tolist(), *days.at.tolist()}
+        rest = (text for place, text in enumerate(self._shown) if place not in plain)
+        return [parse_label(text, Scale.NUMERIC, {}) for text in rest]
+
+    @property
+    def scale(self) -> Scale:
+        """Numeric if there are numbers or dates and nothing else."""
+        numeric = any(map(len, self._plain)) or any(isinstance(label, Interval | Center) for label in self._labels)
+        other = any(isinstance(label, Exact | ValueSet | Node) for label in self._labels)
+        return Scale.NUMERIC if numeric and not other else Scale.NOMINAL
+
+    @cached_property
+    def values(self) -> pa.Array:
+        """Every value and bound that is shown, ascending; numbers or dates, whichever are more."""
+        shown = _shown_numbers(self._labels)
+        numbers, days = self._plain
+        moments = [value for value in shown if isinstance(value, date)]
+        finite = [value for value in shown if isinstance(value, int | float) and isfinite(value)]
+        if len(moments) + 2 * len(days) > len(finite) + 2 * len(numbers):
+            timed = any(isinstance(value, datetime) for value in moments)
+            kind = pa.timestamp("us") if timed else pa.date32()
+            single = pa.array(map(as_moment, moments) if timed else moments, kind)
+            bounds = pa.array(np.concatenate([days.low, days.high]).astype(np.int32)).cast(pa.date32()).cast(kind)
+        else:
+            whole = numbers.whole and not any(isinstance(value, float) for value in finite)
+            kind = pa.int64() if whole else pa.float64()
+            single = pa.array(finite, kind)
+            bounds = pa.array(np.concatenate([numbers.low, numbers.high])).cast(kind)
+        distinct = pa.concat_arrays([single, bounds]).unique()
+        return distinct.take(pc.array_sort_indices(distinct))
 
 
-def _numbers(labels: Iterable[Label]) -> pa.Array:
+def _shown_numbers(labels: Iterable[Label]) -> list[object]:
     values: list[object] = []
     for label in labels:
         if isinstance(label, Interval):
@@ -56,15 +95,7 @@ def _numbers(labels: Iterable[Label]) -> pa.Array:
         elif isinstance(label, ValueSet):
             members = (parse_label(text, Scale.NUMERIC, {}) for text in label.texts)
             values += [member.value for member in members if isinstance(member, Center)]
-    moments = [value for value in values if isinstance(value, date)]
-    numbers = [value for value in values if isinstance(value, int | float) and isfinite(value)]
-    if len(moments) > len(numbers):
-        timed = any(isinstance(value, datetime) for value in moments)
-        array = pa.array(map(as_moment, moments) if timed else moments, pa.timestamp("us") if timed else pa.date32())
-    else:
-        array = pa.array(numbers, pa.float64() if any(isinstance(v, float) for v in numbers) else pa.int64())
-    distinct = array.unique()
-    return distinct.take(pc.array_sort_indices(distinct))
+    return values
 
 
 def _shown(label: Label) -> tuple[str, ...]:

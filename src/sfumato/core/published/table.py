@@ -11,14 +11,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.coding.histograms import sparse_counts
 from sfumato.core.publication import JOINING, NOT_PUBLISHED, SUPPRESSED_TEXT, Label, ValueSet
-from sfumato.core.published.coverage import Coverage, cover
+from sfumato.core.published.coverage import AxisIntervals, Coverage, cover_all, on_axis
 from sfumato.core.published.domains import domain_from_labels
 from sfumato.core.published.labels import parse_label
+from sfumato.core.published.plain import NOTHING, PlainIntervals
 from sfumato.exceptions import SchemaError
+from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
@@ -48,19 +51,53 @@ class PublishedColumn:
         return domain_from_labels(self.name, self.texts, self.schema)
 
     @cached_property
-    def labels(self) -> tuple[Label, ...]:
-        """What the distinct texts mean."""
+    def intervals(self) -> PlainIntervals:
+        """The intervals among the distinct texts that are written as we write them, with bounds on the domain's axis.
+
+        Labels of a hierarchy are none of them, even if they look alike.
+        """
+        if self.domain.scale is not Scale.NUMERIC:
+            return NOTHING
+        found = on_axis(self.texts, self.domain)
+        if not self._nodes or not len(found):
+            return found
+        return found.without(np.array([text in self._nodes for text in self.texts], dtype=np.bool_))
+
+    @cached_property
+    def others(self) -> Mapping[int, Label]:
+        """What all other distinct texts mean, by their place."""
+        places = np.ones(len(self.texts), dtype=np.bool_)
+        places[self.intervals.at] = False
         leaves = dict(zip(self.domain.texts, self.domain.values.to_pylist(), strict=True))
-        nodes: frozenset[str] = frozenset()
-        if self.domain.hierarchy is not None:
-            nodes = frozenset(text for level in self.domain.hierarchy.labels for text in level) - {SUPPRESSED_TEXT}
-        found = {text: parse_label(text, self.domain.scale, leaves, nodes) for text in dict.fromkeys(self.texts)}
-        return tuple(found[text] for text in self.texts)
+        known: dict[str | None, Label] = {}
+        found = {}
+        for place in np.flatnonzero(places).tolist():
+            text = self.texts[place]
+            if text not in known:
+                known[text] = parse_label(text, self.domain.scale, leaves, self._nodes)
+            found[place] = known[text]
+        return found
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """What every distinct text means, plain intervals included."""
+        plain = {place: parse_label(self.texts[place], Scale.NUMERIC, {}) for place in self.intervals.at.tolist()}
+        return tuple(plain.get(place) or self.others[place] for place in range(len(self.texts)))
 
     @cached_property
     def coverage(self) -> Coverage:
         """Which values of the domain the distinct texts cover."""
-        return cover(self.labels, self.domain)
+        return cover_all(self.others, self.domain, self.intervals, len(self.texts))
+
+    def all_intervals(self) -> AxisIntervals:
+        """Return all intervals among the distinct texts, with bounds on the domain's axis."""
+        return AxisIntervals.of(self.others, self.domain, self.intervals)
+
+    @cached_property
+    def _nodes(self) -> frozenset[str]:
+        if self.domain.hierarchy is None:
+            return frozenset()
+        return frozenset(text for level in self.domain.hierarchy.labels for text in level) - {SUPPRESSED_TEXT}
 
     def starred(self) -> npt.NDArray[np.bool_]:
         """Return for every record whether its cell is suppressed."""
@@ -87,6 +124,17 @@ class PublishedTable:
             for name in schema.quasi
         )
         return cls(table.num_rows, columns, _grouped(columns, table.num_rows))
+
+    @classmethod
+    def of_codes(cls, columns: Sequence[CodedColumn], schema: Schema, rows: int) -> PublishedTable:
+        """Take coded columns as if they were published as they are."""
+        shown = tuple(
+            PublishedColumn(
+                column.name, (*column.domain.texts, None), column.codes.astype(np.int32), schema, column.domain
+            )
+            for column in columns
+        )
+        return cls(rows, shown, _grouped(shown, rows))
 
     def on(self, names: Collection[str]) -> PublishedTable:
         """Look at some of the quasi-identifiers only."""

@@ -1,1 +1,1 @@
-"""Stage JUDGE: what a published table keeps, found from the table and nothing else."""
+"""What a published table keeps, found from the table and nothing else."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.counts import Counts
 from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike, row_numbers
 from sfumato.judging.audit.verdict import Verdict, judge, plain
-from sfumato.judging.flagged_cells import FlaggedCells
+from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -28,7 +29,7 @@ from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, require
 
 
@@ -109,7 +110,7 @@ class Audit:
             return f" for {sensitive!r}{did_you_mean(sensitive, attributes) or '.'}"
         return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
         return {
             "holds": self.holds,
@@ -146,13 +147,13 @@ class Audit:
 
 
 def audit(
-    published: object,
+    published: Frame,
     schema: Schema,
     models: Sequence[PrivacyModel] = (),
     *,
-    original: object | None = None,
-    correspondence: Sequence[int] | None = None,
-    population: object | None = None,
+    original: Frame | None = None,
+    correspondence: Sequence[int] | npt.NDArray[np.integer] | None = None,
+    population: Frame | None = None,
     ignore_suppressed: bool = False,
     centers: bool = False,
 ) -> Audit:
@@ -176,63 +177,50 @@ def audit(
     shown, _ = to_arrow(published)
     source = None if original is None else to_arrow(original)[0]
     rows = None if correspondence is None else row_numbers(correspondence)
-    return audit_tables(
-        shown,
-        schema,
+    return audit_evidence(
+        Evidence(shown, schema, original=source, correspondence=rows, centers=centers),
         models,
-        original=source,
-        correspondence=rows,
         population=None if population is None else to_arrow(population)[0],
         ignore_suppressed=ignore_suppressed,
-        centers=centers,
     )
 
 
-def audit_tables(
-    shown: pa.Table,
-    schema: Schema,
+def audit_evidence(
+    evidence: Evidence,
     models: Sequence[PrivacyModel],
     *,
-    original: pa.Table | None = None,
-    correspondence: npt.NDArray[np.int64] | None = None,
     population: pa.Table | None = None,
     ignore_suppressed: bool = False,
-    centers: bool = False,
+    compare: bool = True,
 ) -> Audit:
-    """Judge a published Arrow table; see `audit`."""
+    """Judge evidence that others judge, too, and compare with the original where it is known; see `audit`."""
+    schema, rows = evidence.schema, evidence.published.num_rows
     check_models(models, schema)
-    if correspondence is not None and original is None:
-        raise InvalidParameterError("A correspondence says nothing without the original; give original=, too.")
-    aside = _starred_rows(shown, schema) if ignore_suppressed else np.zeros(shown.num_rows, dtype=np.bool_)
-    judged = shown.filter(pa.array(~aside)) if aside.any() else shown
-    coded = None
-    if original is not None:
-        schema.check_columns(original.column_names)
-        coded = code(original, schema)
-    domains = {} if coded is None else {column.name: column.domain for column in coded.quasi}
-    table = PublishedTable.read(judged, schema, domains)
-    counts = _counts(table, judged, schema, population)
+    judged = _without_starred(evidence) if ignore_suppressed else evidence
+    original, coded = evidence.original, evidence.coded
+    counts = _counts(judged, population)
     truth = None
-    if original is not None and coded is not None:
-        refuse_unlike(shown.num_rows, original.num_rows, correspondence)
-        rows = correspondence if correspondence is None or judged is shown else correspondence[~aside]
-        counts = replace(counts, cells=FlaggedCells.of(coded, original, rows))
-        truth = Comparison(table, judged, coded, original, schema, centers).check(rows)
+    if compare and original is not None and coded is not None:
+        refuse_unlike(rows, original.num_rows, evidence.correspondence)
+        counts = replace(counts, cells=judged.cells)
+        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers)
+        truth = compared.check(judged.correspondence)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
-        levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.column_names)),
-        records=judged.num_rows,
-        sizes=table.grouped.counts,
-        set_aside=shown.num_rows - judged.num_rows,
+        levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.published.column_names)),
+        records=judged.published.num_rows,
+        sizes=judged.table.grouped.counts,
+        set_aside=rows - judged.published.num_rows,
         truth=truth,
         counts=counts,
     )
 
 
-def _counts(table: PublishedTable, shown: pa.Table, schema: Schema, population: pa.Table | None) -> Counts:
+def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the persons of a population that they cover."""
+    shown, schema = evidence.published, evidence.schema
     if population is None:
-        return Counts(table, shown, schema)
+        return Counts(evidence.table, shown, schema, whole=evidence.groups if evidence.is_raw else None)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
     if population.num_rows < shown.num_rows:
@@ -294,14 +282,18 @@ def _standard(schema: Schema, columns: Collection[str]) -> list[PrivacyModel]:
     return models
 
 
-def _starred_rows(shown: pa.Table, schema: Schema) -> npt.NDArray[np.bool_]:
-    table = PublishedTable.read(shown, schema)
-    stars = np.ones(shown.num_rows, dtype=np.bool_)
-    for column in table.columns:
+def _without_starred(evidence: Evidence) -> Evidence:
+    """Leave out rows whose quasi-identifiers are all suppressed."""
+    shown, columns = evidence.published, evidence.table.columns
+    stars = np.full(shown.num_rows, bool(columns))
+    for column in columns:
         stars &= column.starred()
         buckets = bucket_numbers(shown, column.name)
         stars &= True if buckets is None else buckets == NOT_PUBLISHED
-    return stars & bool(table.columns)
+    if not stars.any():
+        return evidence
+    rows = None if evidence.correspondence is None else evidence.correspondence[~stars]
+    return replace(evidence, published=shown.filter(pa.array(~stars)), correspondence=rows)
 
 
 def _row(verdict: Verdict) -> tuple[str, str, str, str]:

@@ -32,13 +32,15 @@ class Counts:
 
     `population` are the coded persons that the records are drawn from, where they are known; the table's domains
     are then theirs. For a model of an attribute with flagged cells the groups are the buckets of these cells: who knows
-    everybody's quasi-identifiers may find every record. `cells` tells what the original says of them.
+    everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, where they are
+    counted already. `cells` tells what the original says of them.
     """
 
     table: PublishedTable
     shown: pa.Table
     schema: Schema
     population: CodedTable | None = None
+    whole: Groups | None = None
     cells: FlaggedCells = field(default_factory=FlaggedCells)
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
@@ -69,7 +71,11 @@ class Counts:
         return None
 
     def _count(self, table: PublishedTable) -> tuple[Groups, Groups]:
-        own = count_groups(table, self.shown, self.schema)
+        own = (
+            self.whole
+            if table is self.table and self.whole is not None
+            else count_groups(table, self.shown, self.schema)
+        )
         loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         seen = matching_groups(table, own) if loose else own
         if self.population is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +55,7 @@ class Truth:
         """Whether every published cell is true and the numbers of records add up."""
         return not self.false_cells and not self.unmatched and self.rows_in == self.rows_out + self.suppressed
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain numbers."""
         return {
             "rows_in": self.rows_in,
@@ -232,7 +233,7 @@ class Comparison:
         return here, there
 
 
-def row_numbers(correspondence: Sequence[int]) -> Ints:
+def row_numbers(correspondence: Sequence[int] | npt.NDArray[np.integer]) -> Ints:
     """Take a correspondence as an array, if it is a list of whole numbers."""
     given = np.asarray(correspondence)
     try:

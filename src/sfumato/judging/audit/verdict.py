@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Verdict:
         """How far the level is on the safe side of the limit."""
         return float(self.model.margin(np.asarray(self.level, dtype=np.float64)))
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain numbers and texts."""
         return {
             "model": self.model.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,13 +13,23 @@ from sfumato.exceptions import SchemaError, SfumatoError
 from sfumato.judging.comparing.reading import both_tables, numbers_of, refuse_absent, shared
 from sfumato.randomness import generator
 from sfumato.table.extras import optional_library
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.table.numbers import Numbers, has_distances
 from sfumato.table.values import texts
 from sfumato.validation import is_number, require
 
 LEAST_LEAF = 10
 MISSING = "(missing)"
+
+
+class Classifier(Protocol):
+    """Any classifier of scikit-learn."""
+
+    def fit(self, features: Any, classes: Any, /) -> Any:
+        """Learn from records and their classes."""
+
+    def predict(self, features: Any, /) -> Any:
+        """Give the class of every record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +54,12 @@ class ClassifierComparison:
             f"  the most frequent class  {self.majority:.3f}"
         )
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {**asdict(self), "columns": list(self.columns)}
 
 
-def hold_out(data: object, *, share: float = 0.3, seed: int = 0) -> tuple[Any, Any]:
+def hold_out(data: Frame, *, share: float = 0.3, seed: int = 0) -> tuple[SameKind, SameKind]:
     """Part a table at random: publish from the first part, and test on the second, which the release never saw."""
     require(is_number(share) and 0 < share < 1, "hold_out", "share", "between 0 and 1", share)
     table, kind = to_arrow(data)
@@ -63,13 +73,13 @@ def hold_out(data: object, *, share: float = 0.3, seed: int = 0) -> tuple[Any, A
 
 
 def compare_classifiers(
-    original: object,
-    published: object,
-    held_out: object,
+    original: Frame,
+    published: Frame,
+    held_out: Frame,
     *,
     target: str,
     columns: Sequence[str] | None = None,
-    classifier: Any = None,
+    classifier: Classifier | None = None,
     seed: int = 0,
 ) -> ClassifierComparison:
     """Train a classifier on the original and on a release of it, and test both on records that neither has seen.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from sfumato.judging.comparing.reading import both_tables, numeric_matrices
+from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 
 
@@ -39,12 +41,12 @@ class MomentComparison:
             ]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {**asdict(self), "columns": list(self.columns)}
 
 
-def compare_moments(original: object, published: object, *, columns: Sequence[str] | None = None) -> MomentComparison:
+def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str] | None = None) -> MomentComparison:
     """Compare means, covariances and correlations of a published or synthetic table with the original's.
 
     Both covariances are divided by the standard deviations of the original, so that no unit of measure decides. A

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from sfumato.judging.comparing.reading import both_tables, numeric_matrices, row_keys, shared
 from sfumato.randomness import generator
+from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 from sfumato.validation import is_whole, require
 
@@ -37,7 +39,7 @@ class NearestOriginals:
         lines += [f"  {share:<16g}  {near:<8.3g}  {self.baseline[share]:.3g}" for share, near in self.distances.items()]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         quantiles = {
             name: {f"{share:g}": value for share, value in getattr(self, name).items()}
@@ -47,8 +49,8 @@ class NearestOriginals:
 
 
 def nearest_originals(
-    original: object,
-    published: object,
+    original: Frame,
+    published: Frame,
     *,
     columns: Sequence[str] | None = None,
     most_records: int = 20_000,

@@ -14,7 +14,7 @@ from sfumato.core.publication import Center, Exact, Interval, ValueSet
 from sfumato.core.published.labels import as_moment, parse_label
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.numbers import Numbers, has_distances, to_numbers
 from sfumato.table.values import coded, texts
 from sfumato.validation import did_you_mean
@@ -37,7 +37,7 @@ def numbers_of(column: pa.ChunkedArray) -> Numbers:
     return to_numbers(column)
 
 
-def both_tables(original: object, published: object) -> tuple[pa.Table, pa.Table]:
+def both_tables(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
     """Take both tables in their canonical form; refuse empty ones."""
     tables = to_arrow(original)[0], to_arrow(published)[0]
     for name, table in zip(("original", "published"), tables, strict=True):

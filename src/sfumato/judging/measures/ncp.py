@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.publication import Interval
-from sfumato.core.published.coverage import bounds
 from sfumato.core.published.table import PublishedColumn
 from sfumato.judging.measures.base import Measure, Measured
 from sfumato.judging.measures.loss import mean_or_zero
@@ -58,10 +56,7 @@ def _widths(column: PublishedColumn) -> npt.NDArray[np.float64]:
     widths = np.where(coverage.low <= coverage.high, greatest - least, 0.0)
     for number, codes in coverage.members.items():
         widths[number] = np.ptp(places[codes]) if len(codes) else 0.0
-    intervals = {number: label for number, label in enumerate(column.labels) if isinstance(label, Interval)}
-    low, high = (
-        np.clip(bounds(ends, column.domain), places[0], places[-1])
-        for ends in ([label.low for label in intervals.values()], [label.high for label in intervals.values()])
-    )
-    widths[list(intervals)] = np.nan_to_num(high - low)
+    intervals = column.all_intervals()
+    low, high = (np.clip(ends, places[0], places[-1]) for ends in (intervals.low, intervals.high))
+    widths[intervals.at] = np.nan_to_num(high - low)
     return widths

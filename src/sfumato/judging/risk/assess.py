@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from numbers import Integral, Number
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ from sfumato.judging.risk.separation import Separation, separations
 from sfumato.judging.risk.suda import SpecialUniques, special_uniques
 from sfumato.judging.risk.summary import html_summary, text_summary
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import require
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -115,7 +115,7 @@ class Risk:
 
         return judge(self, preset)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the assessment as plain values: counts, shares, risks, column names and row numbers."""
         parts = {
             "prosecutor": self.prosecutor,
@@ -160,10 +160,10 @@ class Population:
 
 
 def assess_risk(
-    data: object,
+    data: Frame,
     schema: Schema,
     *,
-    population: object | None = None,
+    population: Frame | int | None = None,
     weights: str | None = None,
     household: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
@@ -239,7 +239,7 @@ def _assessed(
 
 
 def _population(
-    table: pa.Table, groups: RecordGroups, schema: Schema, population: object | None, weights: str | None
+    table: pa.Table, groups: RecordGroups, schema: Schema, population: Frame | int | None, weights: str | None
 ) -> Population | None:
     """Find out how many persons of the population have the cells of every group."""
     if weights is not None and population is not None:
@@ -251,10 +251,10 @@ def _population(
         return Population("weights", float(numbers.sum()), sizes)
     if population is None:
         return None
-    if isinstance(population, Number):
+    if isinstance(population, int | Number):
         whole = isinstance(population, Integral) and not isinstance(population, bool)
         require(whole, "assess_risk", "population", "a table or a whole number of persons", population)
-        size = float(population)  # type: ignore[arg-type]  # a whole number
+        size = float(population)
         if size < groups.records:
             raise InvalidParameterError(
                 f"The population of {size:,.0f} is smaller than the table, which has {groups.records:,} records."

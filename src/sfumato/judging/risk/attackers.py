@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import ceil
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ class AttackerRisk:
         """The share of records whose chance passes the threshold."""
         return None if self.records_above is None else self.records_above / self.records
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
         return {**asdict(self), "share_above": self.share_above}
 

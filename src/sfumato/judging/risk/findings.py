@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sfumato.judging.risk.showing import html_table, text_table
 
@@ -35,7 +35,7 @@ class Finding:
         """Yes, no or open, in a word."""
         return {True: "passed", False: "NOT PASSED", None: "open"}[self.passed]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values."""
         return {**asdict(self), "figures": dict(self.figures), "columns": list(self.columns)}
 
@@ -67,7 +67,7 @@ class Judgment:
         """What somebody has to decide who knows more than the table tells."""
         return tuple(finding for finding in self.findings if finding.passed is None)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the judgment as plain values."""
         return {
             "preset": self.preset,

@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ class IndividualRisk:
     household_highest: float | None = None
     household_average: float | None = None
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
         return asdict(self)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +50,7 @@ class PopulationUniques:
         """The share of the population that is unique."""
         return self.uniques / self.population
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
         return {**asdict(self), "share": self.share}
 
@@ -71,7 +72,7 @@ class KMapTest:
     least_size: int
     records_below: int
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
         return asdict(self)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Separation:
     distinction: float
     separation: float
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
         return {**asdict(self), "quasi": list(self.quasi)}
 

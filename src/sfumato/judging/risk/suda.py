@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ class SpecialUniques:
     scores: Floats = field(repr=False, compare=False)
     dis_scores: Floats | None = field(repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures by name, without those of single records."""
         return {
             "largest": self.largest,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,11 @@ from sfumato.queries.audited.row_classes import Truths
 from sfumato.queries.audited.sums import AnsweredSums, SumDisclosure
 from sfumato.queries.estimates.rows import RowColumn, natural_column, refuse_unknown, satisfying
 from sfumato.queries.query import Query
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import is_number, require
 
-KINDS = ("count", "sum", "avg", "max", "min")
+Kind: TypeAlias = Literal["count", "sum", "avg", "max", "min"]
+KINDS = get_args(Kind)
 FAMILIES = {"sum": 1, "avg": 1, "max": 2, "min": 3}
 PAIR = 2
 FEWEST_VALUES = 3
@@ -84,7 +85,7 @@ class QueryAuditor:
 
     def __init__(
         self,
-        data: Any,
+        data: Frame,
         column: str,
         path: str | Path,
         *,
@@ -126,7 +127,7 @@ class QueryAuditor:
         """All questions, answered and denied, of everyone."""
         return self._history.all()
 
-    def ask(self, kind: str, where: Mapping[str, object] | None = None, *, user: str = "") -> ExactAnswer | Denied:
+    def ask(self, kind: Kind, where: Mapping[str, object] | None = None, *, user: str = "") -> ExactAnswer | Denied:
         """Ask one question, in turn with everyone else who asks.
 
         Parameters

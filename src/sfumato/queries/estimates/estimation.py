@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from sfumato.queries.estimates.columns import AnsweredColumn, Known, known_domai
 from sfumato.queries.estimates.pieces import Floats, Ints, sum_by
 from sfumato.queries.query import Query
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.validation import require
 
 ROUNDING = 1e-9
@@ -39,7 +38,7 @@ class Estimate:
 
 
 def estimate(
-    published: object, schema: Schema, query: Query, *, domains: Mapping[str, Iterable[object]] | None = None
+    published: Frame, schema: Schema, query: Query, *, domains: Mapping[str, Iterable[object]] | None = None
 ) -> Estimate:
     """Answer one query from a published table.
 
@@ -67,12 +66,12 @@ def estimate(
 
 
 def estimate_all(
-    published: object,
+    published: Frame,
     schema: Schema,
     queries: Sequence[Query],
     *,
     domains: Mapping[str, Iterable[object]] | None = None,
-) -> Any:
+) -> SameKind:
     """Answer many queries at once; give a dataframe of the published table's kind with one row per query.
 
     The columns are `expected`, `lower` and `upper`; see `estimate`.
@@ -97,7 +96,7 @@ class Answers:
     cells: Mapping[str, Ints]
 
     @classmethod
-    def read(cls, published: object, schema: Schema, queries: Sequence[Query], known: Known) -> Answers:
+    def read(cls, published: Frame, schema: Schema, queries: Sequence[Query], known: Known) -> Answers:
         """Read what the queries need of a published table."""
         require(isinstance(schema, Schema), "estimate", "schema", "an sf.Schema", schema)
         table, _ = to_arrow(published)

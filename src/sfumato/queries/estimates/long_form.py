@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from sfumato.core.published.table import bucket_column, bucket_numbers, bucketed
 from sfumato.exceptions import SchemaError
 from sfumato.queries.estimates.pieces import Floats, Ints
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.validation import did_you_mean
 
 RECORD = "_record"
@@ -25,7 +24,7 @@ PROBABILITY = "_probability"
 MOST_ROWS = 50_000_000
 
 
-def long_form(published: object, schema: Schema, attributes: Sequence[str] | None = None) -> Any:
+def long_form(published: Frame, schema: Schema, attributes: Sequence[str] | None = None) -> SameKind:
     """Spell out a bucketized table: one row for every record and every value of its bucket.
 
     The column `_record` counts the published records from 0, and `_probability` is the share that the value has in

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,17 +19,20 @@ from sfumato.queries.estimates.pieces import AttributePieces, sum_by
 from sfumato.schema.schema import Schema
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import quoted
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import coded
 from sfumato.validation import require
+
+if TYPE_CHECKING:
+    import duckdb
 
 MOST_VALUES = 5_000_000
 MOST_NUMBERS = 100_000
 
 
 def long_form_views(
-    database: Any,
-    published: object,
+    database: duckdb.DuckDBPyConnection | str | PathLike[str],
+    published: Frame,
     schema: Schema,
     *,
     name: str = "published",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,19 +15,20 @@ from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.estimates.columns import original_domains
 from sfumato.queries.estimates.estimation import Answers, Estimate
 from sfumato.queries.estimates.pieces import Floats, Truths, is_numeric
-from sfumato.queries.query import SIGNS, Compared, Condition, OneOf, Query, holds_for_leaves
+from sfumato.queries.query import SIGNS, Compared, Condition, Kind, OneOf, Query, holds_for_leaves
 from sfumato.randomness import generator
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import FrameKind, to_arrow
+from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.validation import did_you_mean, is_whole, require
 
-BOUNDS = ("certain", "rounded")
+Bounds: TypeAlias = Literal["certain", "rounded"]
+BOUNDS = get_args(Bounds)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """Random queries as in the thesis: some random attributes, with a random condition on each.
+    """Random queries as in the thesis [2]_: some random attributes, with a random condition on each.
 
     An attribute with numbers or dates is compared (=, !=, <, <=, >, >=) with one of its values; any other must be one
     of a random number of its values. Attributes, conditions and values are drawn uniformly.
@@ -45,13 +46,15 @@ class Workload:
     ----------
     .. [1] Zhang, Koudas, Srivastava, Yu, "Aggregate query answering on anonymized tables", ICDE 2007.
        https://doi.org/10.1109/ICDE.2007.367857
+    .. [2] "Research on Privacy-Preserving Data Publishing Algorithms Based on Different
+       Anonymity Requests", doctoral thesis, Jilin University, 2018.
     """
 
     queries: int = 1000
     attributes: int = 4
-    kind: str = "sum"
+    kind: Kind = "sum"
     over: str | None = None
-    bounds: str = "certain"
+    bounds: Bounds = "certain"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -62,7 +65,7 @@ class Workload:
         require(self.kind != "avg" or self.bounds == "certain", self, "bounds", "'certain' for averages", self.bounds)
         Query(kind=self.kind, over="any" if self.over is None and self.kind != "count" else self.over)
 
-    def draw(self, original: object, schema: Schema) -> list[Query]:
+    def draw(self, original: Frame, schema: Schema) -> list[Query]:
         """Draw the queries for a table."""
         table, _ = to_arrow(original)
         schema.check_columns(table.column_names)
@@ -95,7 +98,7 @@ class QueryErrors:
     kind: FrameKind
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> SameKind:
         """The table, of the kind of dataframe that was published."""
         return self.kind.restore(self.table)
 
@@ -125,9 +128,7 @@ class QueryErrors:
         )
 
 
-def relative_errors(
-    published: object, original: object, schema: Schema, workload: Workload | None = None
-) -> QueryErrors:
+def relative_errors(published: Frame, original: Frame, schema: Schema, workload: Workload | None = None) -> QueryErrors:
     """Ask a workload of a published table and of its original, and compare.
 
     Labels are read with the original's values at hand: a label stands for those of them that it covers.

@@ -1,1 +1,1 @@
-"""Stage QUERY: answers with differential privacy, each paid from a budget that survives restarts."""
+"""Answers with differential privacy, each paid from a budget that survives restarts."""

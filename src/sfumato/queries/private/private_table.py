@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,13 @@ from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 from sfumato.queries.private.budget import UNIT, shown, units_of_cost
 from sfumato.queries.private.columns import stated, whole_steps
 from sfumato.queries.query import Query
-from sfumato.table.frames import to_arrow
+from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import coded
 from sfumato.validation import is_number, is_whole, require
 
 Where = Mapping[str, object]
-SHAPES = ("cells", "tree", "wavelet")
+Shape: TypeAlias = Literal["cells", "tree", "wavelet"]
+SHAPES = get_args(Shape)
 MOST_CELLS = 1_000_000
 MOST_SHARE_DIGITS = 10**6
 
@@ -71,7 +72,7 @@ class PrivateTable:
 
     def __init__(
         self,
-        data: Any,
+        data: Frame,
         *,
         accountant: Accountant,
         analyst: str,
@@ -191,7 +192,7 @@ class PrivateTable:
         *,
         epsilon: float | str,
         edges: Sequence[float] | None = None,
-        shape: str = "cells",
+        shape: Shape = "cells",
         branching: int = 2,
         confidence: float = 0.95,
     ) -> PrivateCounts:

@@ -86,7 +86,8 @@ def _trimmed_block(block: bytes, mark: int, inside: bool) -> tuple[bytes, bool, 
     """Trim one block that ends with a line; `inside` tells whether it begins within a quoted cell."""
     cells = np.frombuffer(block, np.uint8)
     borders = np.array([mark, NEWLINE, RETURN], np.uint8)
-    around = np.concatenate(([NEWLINE], cells, [NEWLINE])).astype(np.uint8)  # around[i + 1] is cells[i]
+    around = np.full(len(cells) + 2, NEWLINE, np.uint8)  # around[i + 1] is cells[i]
+    around[1:-1] = cells
     quotes = np.flatnonzero(cells == QUOTE)
     allowed = np.append(borders, [QUOTE, SPACE]).astype(np.uint8)
     opening, closing = quotes[int(inside) :: 2], quotes[1 - int(inside) :: 2]
@@ -98,7 +99,10 @@ def _trimmed_block(block: bytes, mark: int, inside: bool) -> tuple[bytes, bool, 
     first = np.append(True, np.diff(spaces) > 1)
     starts, ends = spaces[first], spaces[np.append(first[1:], True)] + 1
     loose = np.isin(around[starts], borders) | np.isin(around[ends + 1], borders)
-    loose &= (np.searchsorted(quotes, starts) + inside) % 2 == 0
+    edges = np.flatnonzero(loose)
+    loose[edges] = (np.searchsorted(quotes, starts[edges]) + inside) % 2 == 0
+    if not loose.any():
+        return block, ends_inside, True
     keep = np.ones(len(cells), bool)
     keep[spaces[np.repeat(loose, ends - starts)]] = False
     return cells[keep].tobytes(), ends_inside, True

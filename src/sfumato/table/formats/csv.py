@@ -56,12 +56,14 @@ def read_csv(
     Parameters
     ----------
     path : the file; a name that ends in .gz is unpacked.
-    separator : one character, detected among comma, semicolon, tab and bar if not given.
+    separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab and bar.
     encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
     missing : spellings of a missing value.
     """
     known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
     require(known, "read", "separator", "one ASCII character that is no quote, space or line break", separator)
+    if separator is None and _has_tabs(path):
+        separator = "\t"
     data = utf8_bytes(path, encoding)
     if not re.search(rb"\S", data):
         raise ReadError(f"{path} is empty; a header line is needed.")
@@ -76,6 +78,10 @@ def read_csv(
         _refuse_other_separator(path, names[0], given)
     columns = _parsed(path, data, start=start, separator=separator, width=len(names), missing=missing)
     return canonical(_named(path, names, columns, missing))
+
+
+def _has_tabs(path: Path) -> bool:
+    return ".tsv" in path.name.lower()
 
 
 def _names(header: bytes, separator: str) -> list[str]:
@@ -137,13 +143,13 @@ def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing
     return pa.table(named)
 
 
-def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False, separator: str = ",") -> None:
+def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:
     r"""Write a canonical table as UTF-8 with "\n" and few quotes; equal tables give equal bytes.
 
-    Missing values are empty cells. Text that Sfumato would otherwise read as missing ("NA") or trim (" a") is
-    quoted, so that `read_csv` gives it back; other readers may still take a quoted "NA" for missing. Empty
-    text is written as "" and comes back as missing. A text column whose values all look like numbers, dates
-    or booleans comes back as that type: CSV knows no types.
+    Cells are separated by commas, in .tsv files by tabs. Missing values are empty cells. Text that Sfumato would
+    otherwise read as missing ("NA") or trim (" a") is quoted, so that `read_csv` gives it back; other readers may
+    still take a quoted "NA" for missing. Empty text is written as "" and comes back as missing. A text column whose
+    values all look like numbers, dates or booleans comes back as that type: CSV knows no types.
 
     Parameters
     ----------
@@ -151,14 +157,25 @@ def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False, separato
     path : the file; a name that ends in .gz is packed.
     excel_safe : put an apostrophe before text cells and names that a spreadsheet would execute: those that
         begin with = + - @, a tab or a carriage return.
-    separator : between cells.
     """
+    separator = "\t" if _has_tabs(path) else ","
     with ExitStack() as stack:
         sink: BinaryIO = stack.enter_context(path.open("wb"))
         if path.suffix.lower() == ".gz":
             sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))  # type: ignore[assignment]
         for lines in _lines(table, separator, excel_safe=excel_safe):
             sink.write(lines)
+
+
+def without_apostrophes(table: pa.Table) -> pa.Table:
+    """Take the apostrophes away that `write_csv` with `excel_safe` has put in front of texts and names."""
+    names = [re.sub(rf"\A'(?={EXECUTED[2:]})", "", name) for name in table.column_names]
+    marked = rf"\A'({EXECUTED[2:]})"
+    columns = [
+        pc.replace_substring_regex(column, marked, r"\1") if pa.types.is_string(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=names)
 
 
 def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[bytes | memoryview]:

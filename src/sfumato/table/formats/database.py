@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 IfExists = Literal["fail", "replace"]
-SCHEMES = ("sqlite", "duckdb", "postgresql")
-
-
-def is_url(source: object) -> bool:
-    """Return whether a source is a database URL rather than a file name."""
-    return isinstance(source, str) and "://" in source
 
 
 def masked(url: str) -> str:
@@ -47,7 +41,7 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
     query : an SQL query; give either this or a table.
     """
     require((table is None) != (query is None), "read", "table", "given alone, or query alone", (table, query))
-    scheme = _scheme(url, ReadError)
+    scheme = _scheme(url)
     if scheme == "postgresql":
         found = read_postgresql(url, masked(url), table=table, query=query)
     else:
@@ -65,7 +59,7 @@ def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfE
     A database file that does not exist yet is made; other tables in it are left alone.
     """
     require(if_exists in {"fail", "replace"}, "write", "if_exists", "'fail' or 'replace'", if_exists)
-    scheme = _scheme(url, WriteError)
+    scheme = _scheme(url)
     replace = if_exists == "replace"
     if scheme == "postgresql":
         write_postgresql(table, url, masked(url), name=table_name, replace=replace)
@@ -80,13 +74,9 @@ def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfE
             writer(table, temporary, name=table_name, replace=replace)
 
 
-def _scheme(url: str, error: type[SfumatoError]) -> str:
+def _scheme(url: str) -> str:
     scheme = url.partition("://")[0].lower()
-    scheme = "postgresql" if scheme == "postgres" else scheme
-    if scheme not in SCHEMES:
-        hint = did_you_mean(scheme, SCHEMES) or f"; known are {', '.join(SCHEMES)}."
-        raise error(f"{scheme!r} is no known kind of database{hint}")
-    return scheme
+    return "postgresql" if scheme == "postgres" else scheme
 
 
 def _path(url: str, scheme: str, error: type[SfumatoError]) -> Path:

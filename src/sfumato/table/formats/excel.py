@@ -76,11 +76,12 @@ def _rows(path: Path, sheet: str | None) -> list[tuple[Any, ...]]:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def write_excel(table: pa.Table, path: Path) -> None:
+def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:  # noqa: ARG001 - it always is
     """Write a canonical table into the sheet "data"; equal tables give equal bytes.
 
-    Text is always stored as text, so no cell is a formula. Columns with whole numbers of more than 15 digits
-    or with days before March 1900, which a sheet cannot hold, are written as text. Moments keep milliseconds.
+    Text is always stored as text, so no cell is a formula, `excel_safe` or not. Columns with whole numbers of
+    more than 15 digits or with days before March 1900, which a sheet cannot hold, are written as text. Moments
+    keep milliseconds.
     """
     openpyxl = optional_library("openpyxl", extra="excel", error=WriteError)
     _refuse_unfit(table)

@@ -1,0 +1,60 @@
+"""The laws for whatever is to be checked, and a way to let pytest run each of them as a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+from sfumato.algorithms.base import Algorithm
+from sfumato.attacks.base import Attack
+from sfumato.checks.algorithms import ALGORITHM_CHECKS
+from sfumato.checks.attacks import ATTACK_CHECKS
+from sfumato.checks.formats import FORMAT_CHECKS
+from sfumato.checks.measures import MEASURE_CHECKS
+from sfumato.checks.models import MODEL_CHECKS
+from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.measures.base import Measure
+from sfumato.models.base import PrivacyModel
+from sfumato.table.formats.base import Format
+
+Law = Callable[[Any], None]
+LAWS: dict[type, tuple[Law, ...]] = {
+    PrivacyModel: MODEL_CHECKS,
+    Algorithm: ALGORITHM_CHECKS,
+    Measure: MEASURE_CHECKS,
+    Attack: ATTACK_CHECKS,
+    Format: FORMAT_CHECKS,
+}
+Subject: TypeAlias = PrivacyModel | Algorithm | Measure | Attack | Format
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def laws_of(subject: Subject) -> tuple[Law, ...]:
+    """Return the checks for a model, algorithm, measure, attack or format; each takes it and asserts one law.
+
+    >>> from sfumato.models import KAnonymity
+    >>> [law.__name__ for law in laws_of(KAnonymity(k=2))][:2]
+    ['check_facts_are_stated', 'check_words_say_what_is_promised']
+    """
+    for kind, laws in LAWS.items():
+        if isinstance(subject, kind):
+            return laws
+    known = ", ".join(kind.__name__ for kind in LAWS)
+    got = f"the class {subject.__name__} itself" if isinstance(subject, type) else type(subject).__name__
+    raise InvalidParameterError(f"There are laws for objects of {known}; got {got}.")
+
+
+def every_law(*subjects: Subject) -> Callable[[Test], Test]:
+    """Let pytest run a test with every subject and every law for it, as arguments `subject` and `law`.
+
+    The test is written in two lines below this decorator, `def test_law(subject, law):` and `law(subject)`.
+    """
+    import pytest
+
+    cases = [
+        pytest.param(subject, law, id=f"{subject.name if isinstance(subject, Format) else subject}-{law.__name__}")
+        for subject in subjects
+        for law in laws_of(subject)
+    ]
+    marked: Callable[[Test], Test] = pytest.mark.parametrize(("subject", "law"), cases)
+    return marked

@@ -1,0 +1,126 @@
+"""What is judged: a published table and, where it is known, its original, each read and coded once for all judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.codes import CodedTable, code
+from sfumato.coding.domain import Domain
+from sfumato.core.groups import Groups
+from sfumato.core.published.counting import count_groups
+from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
+from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.flagged_cells import FlaggedCells
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+
+Rows = npt.NDArray[np.int64]
+SHARED = ("coded", "domains", "table", "groups", "cells", "raw")  # alike however values are kept
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence:
+    """A published table with its schema and, where known, the original and the original row of every published row.
+
+    What is derived from the tables is computed when first asked for and then shared by audit, exposure, risk, attacks,
+    measures and report. `centers` says that quasi-identifiers are published as values that stand for a whole group,
+    such as means, instead of covering it.
+    """
+
+    published: pa.Table
+    schema: Schema
+    original: pa.Table | None = None
+    correspondence: Rows | None = None
+    centers: bool = False
+
+    def __post_init__(self) -> None:
+        if self.correspondence is not None and self.original is None:
+            raise InvalidParameterError("A correspondence says nothing without the original; give original=, too.")
+
+    @property
+    def source(self) -> pa.Table:
+        """The original, for judges who cannot do without it."""
+        assert self.original is not None  # noqa: S101 - only those ask who know that it is there
+        return self.original
+
+    @property
+    def source_rows(self) -> Rows:
+        """The original row of every published row, for judges who cannot do without it."""
+        assert self.correspondence is not None  # noqa: S101 - only those ask who know that it is there
+        return self.correspondence
+
+    @cached_property
+    def coded(self) -> CodedTable | None:
+        """The original's quasi-identifying and sensitive columns as codes."""
+        if self.original is None:
+            return None
+        self.schema.check_columns(self.original.column_names)
+        return code(self.original, self.schema)
+
+    @cached_property
+    def domains(self) -> Mapping[str, Domain]:
+        """The domains of the original's columns, where it is known."""
+        columns = () if self.coded is None else (*self.coded.quasi, *self.coded.sensitive)
+        return {column.name: column.domain for column in columns}
+
+    @cached_property
+    def table(self) -> PublishedTable:
+        """The published table as its reader sees it."""
+        return PublishedTable.read(self.published, self.schema, self.domains)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Sizes and sensitive values of the published groups, values numbered as in the original where it is known."""
+        return count_groups(self.table, self.published, self.schema, self.domains)
+
+    @cached_property
+    def cells(self) -> FlaggedCells:
+        """What the original says of flagged cells."""
+        if self.coded is None:
+            return FlaggedCells()
+        return FlaggedCells.of(self.coded, self.original, self.correspondence)
+
+    @property
+    def loose(self) -> bool:
+        """Whether a missing cell matches every value."""
+        return self.schema.missing is Missing.MATCHES_ALL and bool(self.table.columns)
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the published table is the original itself, so that values are numbered alike in both."""
+        return self.__dict__.get("raw") is self
+
+    @cached_property
+    def raw(self) -> Evidence:
+        """The original as if it were published as it is, every flagged cell in a bucket of its own."""
+        shown = self.source.select([name for name in self.source.column_names if name in self._published_names])
+        rows = np.arange(self.source.num_rows)
+        for name, flag in self.schema.flags.items():
+            bucket = pa.array(rows, mask=~np.asarray(self.source[flag]))
+            shown = shown.append_column(BUCKET_PREFIX + name, bucket)
+        raw = replace(self, published=shown, correspondence=rows, centers=False)
+        raw.__dict__["coded"] = self.coded  # cached properties look there first
+        if self.coded is not None and not self.schema.flags:
+            raw.__dict__["table"] = PublishedTable.of_codes(self.coded.quasi, self.schema, len(rows))
+        raw.__dict__["raw"] = raw
+        return raw
+
+    def undecorated(self) -> Evidence:
+        """Return the same evidence without what files would carry along unseen: metadata and unused categories."""
+        columns = [
+            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+            for column in self.published.columns
+        ]
+        plain = replace(self, published=pa.table(columns, names=self.published.column_names))
+        plain.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
+        return plain
+
+    @property
+    def _published_names(self) -> set[str]:
+        return {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}

@@ -1,0 +1,98 @@
+"""Turn a publication into the table that is published, in an order that says nothing about the original's."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.applying import CellTexts, Shuffle, column_ranks, order_rows
+from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, Publication, Recoded
+from sfumato.core.published.table import name_buckets
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import canonical
+from sfumato.table.values import texts
+
+
+def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
+    """Order rows by all that a search may see or a release may show, so that their given order says nothing."""
+    names = (*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values())
+    return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
+
+
+def apply(
+    publication: Publication, table: pa.Table, schema: Schema, rng: np.random.Generator
+) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    """Make the published table, and for each of its rows the number of the original row.
+
+    Values in buckets are permuted inside each bucket, and buckets are numbered anew, both uniformly at random. What is
+    permuted together has one column of bucket numbers, after the last of its attributes.
+    """
+    kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
+    group = publication.group[kept]
+    whole = len(kept) == table.num_rows
+    arrays, ranked = {}, []
+    published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
+    names = [name for name in table.column_names if name in published]
+    shuffles = _Shuffles(publication, kept, rng)
+    for at, name in enumerate(names):
+        recoded, bucketed = publication.recoded.get(name), name in publication.buckets
+        if recoded is None:
+            arrays[name] = table[name] if whole else table[name].take(pa.array(kept))
+        else:
+            kind = pa.string() if bucketed else _kind(recoded, table[name].type)
+            cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group], kind)
+            arrays[name] = cells.array()
+        if bucketed:
+            original = table[name] if recoded is None else texts(table[name])
+            joint, shuffle = shuffles.of(name)
+            arrays[name] = shuffle.cells(arrays[name], original.take(kept))
+            if not set(joint) & set(names[at + 1 :]):
+                arrays[name_buckets(joint)] = shuffle.number
+                ranked.append(column_ranks(shuffle.number))
+        ranked.append(cells.ranks() if recoded is not None and not bucketed else column_ranks(arrays[name]))
+    order = order_rows(ranked, len(kept))
+    return pa.table(arrays).take(pa.array(order)), kept[order]
+
+
+class _Shuffles:
+    """The shuffles of bucketized attributes, drawn when they are first asked for."""
+
+    def __init__(self, publication: Publication, kept: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
+        self._publication, self._kept, self._rng = publication, kept, rng
+        self._joint = {name: joint for joint in publication.together for name in joint}
+        self._drawn: dict[tuple[str, ...], Shuffle] = {}
+
+    def of(self, name: str) -> tuple[tuple[str, ...], Shuffle]:
+        """Return all attributes that are permuted together with one, and how."""
+        joint = self._joint.get(name, (name,))
+        if joint not in self._drawn:
+            bucket = self._publication.buckets[name]
+            numbers = self._numbers(bucket) if joint in self._publication.together else None
+            self._drawn[joint] = Shuffle.draw(bucket[self._kept], self._rng, numbers=numbers)
+        return joint, self._drawn[joint]
+
+    def _numbers(self, bucket: npt.NDArray[np.int32]) -> pa.Array | None:
+        """Find the numbers of the same buckets of another slice."""
+        for joint, drawn in self._drawn.items():
+            if joint in self._publication.together and np.array_equal(self._publication.buckets[joint[0]], bucket):
+                return drawn.number
+        return None
+
+
+def decoded(table: pa.Table) -> pa.Table:
+    """Write dictionary columns out as plain values."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(at, field.name, table[field.name].cast(field.type.value_type))
+    return table
+
+
+def _kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
+    """Return the type of a published column: the original's where only values are published, and that of centers."""
+    if all(isinstance(label, Exact | MissingCell) for label in recoded.labels):
+        return original
+    centers = [label.value for label in recoded.labels if isinstance(label, Center)]
+    if len(centers) < len(recoded.labels) or any(isinstance(center, str) for center in centers):
+        return pa.string()
+    return canonical(pa.table({"center": pa.array(centers)}))["center"].type

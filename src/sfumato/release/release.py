@@ -1,0 +1,151 @@
+"""A release: a table that keeps its promise, with the proof and the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.progress import Progress, silent
+from sfumato.core.publication import SUPPRESSED_TEXT, Proof
+from sfumato.judging.audit.audit import Audit
+from sfumato.judging.evidence import Evidence
+from sfumato.recipe import Recipe
+from sfumato.release.applying import decoded
+from sfumato.release.recoding_rules import Recoding
+from sfumato.table.frames import FrameKind, SameKind
+from sfumato.table.values import texts
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from sfumato.reporting.handover import Handover
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Release:
+    """A table that keeps its promise, with the proof and the recipe.
+
+    `evidence` holds the published table, the original and the original row of every published row. `left_out` are the
+    columns that have no role and are not published. `proof` says how close to the best the search came, where it can
+    say so; `recoding` holds the rules by which later rows can be published alike, where every value is published in
+    one way.
+    """
+
+    evidence: Evidence
+    audit: Audit
+    measures: Mapping[str, float]
+    recipe: Recipe
+    left_out: tuple[str, ...]
+    kind: FrameKind
+    proof: Proof | None = None
+    recoding: Recoding | None = None
+
+    @property
+    def published(self) -> pa.Table:
+        """The published table as Arrow."""
+        return self.evidence.published
+
+    @property
+    def original(self) -> pa.Table:
+        """The table that was published from."""
+        return self.evidence.source
+
+    @property
+    def correspondence(self) -> npt.NDArray[np.int64]:
+        """The original row of every published row."""
+        return self.evidence.source_rows
+
+    @cached_property
+    def frame(self) -> SameKind:
+        """The published table, of the caller's dataframe kind; suppressed records are left out, order says nothing."""
+        return self.kind.restore(decoded(self.published))
+
+    @property
+    def suppressed(self) -> int:
+        """How many records were left out."""
+        return int(self.original.num_rows - self.published.num_rows)
+
+    def aligned(self) -> SameKind:
+        """Return one row per original row, in the original order; suppressed records show `*` and nothing else."""
+        place = np.full(self.original.num_rows, -1, dtype=np.int64)
+        place[self.correspondence] = np.arange(len(self.correspondence))
+        rows = decoded(self.published).take(pa.array(place, mask=place < 0))
+        if self.suppressed:
+            lost = pa.array(place < 0)
+            for name in self.recipe.schema.quasi:
+                at = rows.column_names.index(name)
+                rows = rows.set_column(at, name, pc.if_else(lost, SUPPRESSED_TEXT, texts(rows[name])))
+        return self.kind.restore_aligned(rows)
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        table_format: str = "csv",
+        replace: bool = False,
+        excel_safe: bool = False,
+        report: bool = True,
+        progress: Progress = silent,
+    ) -> None:
+        """Write `public/`, which is safe to share, and `internal/`, which must be kept private.
+
+        The table is read back from its file and judged again before anything is put in place.
+
+        Parameters
+        ----------
+        folder : is made; refused if it holds anything, unless `replace`.
+        table_format : `"csv"`, `"parquet"` or `"xlsx"`.
+        replace : whether an older release there may be replaced.
+        excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
+        report : whether to write the internal report, which takes most of the time.
+        progress : is told the share of the writing that is done.
+
+        Raises
+        ------
+        BrokenPromiseError
+            The file, read back, does not keep the promise or is not what was judged; nothing is written.
+        """
+        from sfumato.reporting.folders import write_folders
+
+        write_folders(
+            folder,
+            self._handover(),
+            table_format=table_format,
+            replace=replace,
+            excel_safe=excel_safe,
+            report=report,
+            progress=progress,
+        )
+
+    def _handover(self) -> Handover:
+        from sfumato.reporting.handover import Handover
+
+        return Handover(
+            evidence=self.evidence,
+            models=self.recipe.models,
+            audit=self.audit,
+            measures=self.measures,
+            recipe=self.recipe.to_toml(),
+            left_out=self.left_out,
+            search=None if self.proof is None else str(self.proof),
+            internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
+        )
+
+    def __repr__(self) -> str:
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        found = "" if self.proof is None else f"{self.proof}\n"
+        return (
+            f"Release: {self.published.num_rows:,} of {self.original.num_rows:,} records, "
+            f"{len(self.audit.sizes):,} groups, {measures}\n{found}{self.audit!r}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{name}</td><td>{value:.4g}</td></tr>" for name, value in self.measures.items())
+        return f"{self.audit._repr_html_()}<table><tr><th>measure</th><th>value</th></tr>{rows}</table>"

@@ -1,0 +1,41 @@
+"""What a release hands over to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.judging.audit.audit import Audit
+from sfumato.judging.evidence import Evidence
+from sfumato.models.base import PrivacyModel
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Handover:
+    """A release as it is written, whatever made it.
+
+    Parameters
+    ----------
+    evidence : the published table and, where it is known, the original.
+    models : what is promised.
+    audit : the audit of the published table.
+    measures : what the release has lost.
+    recipe : what made the release, as text.
+    left_out : columns without a role.
+    search : how close to the best the search came, in a sentence, if it can say so.
+    internal : further files that must be kept private, by name.
+    row_numbers : the numbers that the caller knows the original rows by, if not by their places.
+    """
+
+    evidence: Evidence
+    models: tuple[PrivacyModel, ...]
+    audit: Audit
+    measures: Mapping[str, float]
+    recipe: str
+    left_out: tuple[str, ...] = ()
+    search: str | None = None
+    internal: Mapping[str, str] = field(default_factory=dict)
+    row_numbers: npt.NDArray[np.int64] | None = None

@@ -1,0 +1,77 @@
+"""Judge what leaves: the published table as it stands in its file, read as a receiver would read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import BrokenPromiseError, SfumatoError
+from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.evidence import Evidence
+from sfumato.reporting.handover import Handover
+from sfumato.table.formats.csv import without_apostrophes
+from sfumato.table.read import read
+from sfumato.table.values import texts
+
+
+def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[Evidence, Audit]:
+    """Read a published table back from its file and judge it; return what was read, and its audit.
+
+    Parameters
+    ----------
+    path : the file.
+    handover : what was written into it.
+    excel_safe : whether apostrophes were put in front of cells that a spreadsheet would execute.
+
+    Raises
+    ------
+    BrokenPromiseError
+        The file cannot be read, breaks a promise, or shows other cells than those that were judged.
+    """
+    evidence = handover.evidence
+    try:
+        shown = read(path)
+        shown = without_apostrophes(shown) if excel_safe and path.suffix == ".csv" else shown
+        written = Evidence(shown, evidence.schema, centers=evidence.centers)
+        audit = audit_evidence(written, handover.models)
+    except SfumatoError as error:
+        raise BrokenPromiseError(
+            f"The published table could not be judged from its {path.suffix} file, so nothing was written: {error}"
+        ) from None
+    broken = [verdict.model.name for verdict in audit.verdicts if not verdict.holds]
+    if broken:
+        raise BrokenPromiseError(
+            f"The published table keeps its promise, but not when it is read back from its {path.suffix} file "
+            f"({', '.join(broken)}), so nothing was written; write another format."
+        )
+    changed = [name for name in evidence.published.column_names if not _same(evidence.published, shown, name)]
+    if changed and not _true(evidence, shown):
+        raise BrokenPromiseError(
+            f"Column {changed[0]!r} reads otherwise in its {path.suffix} file than it was judged, so nothing was "
+            "written; write another format."
+        )
+    return written, audit
+
+
+def _same(published: pa.Table, shown: pa.Table, name: str) -> bool:
+    """Return whether a column has the same canonical texts in both tables."""
+    if name not in shown.column_names or shown.num_rows != published.num_rows:
+        return False
+    if shown[name].type == published[name].type:
+        return bool(shown[name].equals(published[name]))
+    ours, theirs = texts(published[name]), texts(shown[name])
+    same = pc.or_(pc.fill_null(pc.equal(ours, theirs), fill_value=False), pc.and_(ours.is_null(), theirs.is_null()))
+    return bool(pc.all(same, min_count=0).as_py())
+
+
+def _true(evidence: Evidence, shown: pa.Table) -> bool:
+    """Return whether what was read tells the truth about the original, where that is known."""
+    if evidence.original is None or shown.num_rows != evidence.published.num_rows:
+        return False
+    read_back = Evidence(
+        shown, evidence.schema, evidence.original, correspondence=evidence.correspondence, centers=evidence.centers
+    )
+    truth = audit_evidence(read_back, ()).truth
+    return truth is not None and truth.holds

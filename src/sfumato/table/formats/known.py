@@ -1,0 +1,162 @@
+"""The one table of formats: what tables are read from and written to.
+
+Other packages add formats by the entry point `sfumato.formats`. Libraries are imported when a table is read or written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sfumato.exceptions import InvalidParameterError, PluginError, SfumatoError
+from sfumato.plugins import Choices
+from sfumato.table.formats.base import Format
+from sfumato.validation import did_you_mean, require
+
+
+def _later(module: str, function: str) -> Callable[..., Any]:
+    """Return a function of a module here that is imported when it is called."""
+
+    def call(*given: object, **options: object) -> object:
+        return getattr(import_module(f"sfumato.table.formats.{module}"), function)(*given, **options)
+
+    return call
+
+
+def _database(name: str, *schemes: str, extra: str = "") -> Format:
+    return Format(
+        name=name,
+        kind="a database",
+        schemes=schemes,
+        read=_later("database", "read_database"),
+        write=_later("database", "write_database"),
+        read_options=("table", "query"),
+        write_options=("table_name", "if_exists"),
+        extra=extra,
+    )
+
+
+_OUR_FORMATS = (
+    Format(
+        name="csv",
+        kind="a text file",
+        suffixes=(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
+        read=_later("csv", "read_csv"),
+        write=_later("csv", "write_csv"),
+        read_options=("separator", "encoding", "missing"),
+        write_options=("excel_safe",),
+    ),
+    Format(
+        name="parquet",
+        kind="a Parquet file",
+        suffixes=(".parquet", ".pq"),
+        read=_later("parquet", "read_parquet"),
+        write=_later("parquet", "write_parquet"),
+    ),
+    Format(
+        name="xlsx",
+        kind="a workbook",
+        suffixes=(".xlsx",),
+        read=_later("excel", "read_excel"),
+        write=_later("excel", "write_excel"),
+        read_options=("sheet", "missing"),
+        write_options=("excel_safe",),
+        extra="excel",
+    ),
+    _database("sqlite", "sqlite"),
+    _database("duckdb", "duckdb", extra="duckdb"),
+    _database("postgresql", "postgresql", "postgres", extra="postgresql"),
+)
+
+
+def _flaw(loaded: object) -> str | None:
+    if not isinstance(loaded, Format):
+        return "is no Format"
+    ours = {mark for each in _OUR_FORMATS for mark in (*each.suffixes, *each.schemes)}
+    taken = [mark for mark in (*loaded.suffixes, *loaded.schemes) if mark in ours]
+    return f"claims {taken[0]!r}, which Sfumato itself reads" if taken else None
+
+
+FORMATS: Choices[Format] = Choices(
+    what="format",
+    group="sfumato.formats",
+    built_in={each.name: each for each in _OUR_FORMATS},
+    flaw=_flaw,
+)
+
+
+def is_url(source: object) -> bool:
+    """Return whether a source is a database URL rather than a file name."""
+    return isinstance(source, str) and "://" in source
+
+
+def format_of(source: str | os.PathLike[str], error: type[SfumatoError]) -> Format:
+    """Find the format of a file by its suffix, or of a database by the scheme of its URL."""
+    return _by_scheme(str(source), error) if is_url(source) else _by_suffix(Path(source), error)
+
+
+def release_format(name: object, *, excel_safe: bool = False) -> Format:
+    """Find the format that the table of a release is to be written in, and refuse one that cannot do so as asked."""
+    found = FORMATS.get(name) if isinstance(name, str) else None
+    if found is None or not _written_to_files(found):
+        known = ", ".join(each.name for each in _usable() if _written_to_files(each))
+        raise InvalidParameterError(f"write.table_format must be one of {known}; got {name!r}.")
+    honored(found, "write", {"excel_safe": excel_safe})
+    return found
+
+
+def honored(form: Format, verb: str, options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that were given, and refuse those that a format does not honor."""
+    side, known = ("source", "read_options") if verb == "read" else ("target", "write_options")
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    for name, value in given.items():
+        kinds = dict.fromkeys(each.kind for each in FORMATS.built_in.values() if name in getattr(each, known))
+        expected = f"left out unless the {side} is {' or '.join(kinds)}"
+        require(name in getattr(form, known), verb, name, expected, value)
+    return given
+
+
+def _by_scheme(url: str, error: type[SfumatoError]) -> Format:
+    scheme = url.partition("://")[0].lower()
+    found = _found(lambda each: scheme in each.schemes)
+    if found is not None:
+        return found
+    known = [each.schemes[0] for each in _usable() if each.schemes]
+    raise error(f"{scheme!r} is no known kind of database{did_you_mean(scheme, known) or _known(known)}")
+
+
+def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
+    name = path.name.lower()
+    found = _found(lambda each: name.endswith(each.suffixes))
+    if found is not None:
+        return found
+    raise error(f"{path} has no known suffix{_known([suffix for each in _usable() for suffix in each.suffixes])}")
+
+
+def _found(fits: Callable[[Format], bool]) -> Format | None:
+    """Find the format that fits: one of Sfumato's own, or else the only one of another package."""
+    for ours in FORMATS.built_in.values():
+        if fits(ours):
+            return ours
+    theirs = [each for each in _usable() if fits(each)]
+    if len(theirs) > 1:
+        names = " and ".join(repr(each.name) for each in theirs)
+        raise PluginError(f"The formats {names} of other packages claim the same files; uninstall all but one.")
+    return theirs[0] if theirs else None
+
+
+def _usable() -> Iterator[Format]:
+    return (each.choice for each in FORMATS.listed() if each.choice is not None)
+
+
+def _known(marks: list[str]) -> str:
+    broken = sum(each.choice is None for each in FORMATS.listed())
+    more = f"; `sfumato formats` tells why {broken} more cannot be used" if broken else ""
+    return f"; known are {', '.join(marks)}{more}."
+
+
+def _written_to_files(form: Format) -> bool:
+    return bool(form.suffixes) and form.write is not None

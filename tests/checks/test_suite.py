@@ -1,0 +1,49 @@
+"""The suite finds the laws for whatever is to be checked and lets pytest run each as a test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sfumato.algorithms import Mondrian
+from sfumato.checks import every_law, laws_of
+from sfumato.checks.algorithms import ALGORITHM_CHECKS
+from sfumato.checks.formats import FORMAT_CHECKS
+from sfumato.checks.models import MODEL_CHECKS
+from sfumato.exceptions import InvalidParameterError
+from sfumato.models import KAnonymity
+from sfumato.table.formats.known import FORMATS
+
+SUBJECTS = [(KAnonymity(k=2), MODEL_CHECKS), (Mondrian(), ALGORITHM_CHECKS), (FORMATS["csv"], FORMAT_CHECKS)]
+
+
+@pytest.mark.parametrize(("subject", "laws"), SUBJECTS, ids=["model", "algorithm", "format"])
+def test_every_kind_has_its_laws(subject, laws):
+    assert laws_of(subject) == laws
+
+
+def test_pytest_gets_every_subject_with_every_law_under_a_name_that_tells_both():
+    mark = every_law(*(subject for subject, _ in SUBJECTS))
+    names, cases = mark.args
+    assert names == ("subject", "law")
+    assert [(case.values[0], case.values[1]) for case in cases] == [
+        (subject, law) for subject, laws in SUBJECTS for law in laws
+    ]
+    assert cases[0].id == "KAnonymity(k=2)-check_facts_are_stated"
+    assert cases[-1].id == "csv-check_a_table_is_one_file"
+
+
+def test_what_has_no_laws_is_refused():
+    with pytest.raises(
+        InvalidParameterError, match=r"laws for objects of PrivacyModel, .*; got the class KAnonymity itself\.$"
+    ):
+        laws_of(KAnonymity)
+
+
+def test_the_suites_are_imported_without_pytest():
+    program = "import sys, json, sfumato.checks.suite; print(json.dumps('pytest' in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    assert json.loads(done.stdout) is False
