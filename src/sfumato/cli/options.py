@@ -28,8 +28,6 @@ Identifiers = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
 Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that must not be learned about a person.")]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
-
-
 FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes]
 
 
