@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.condensing.columns import Column, ColumnKind, from_numbers, from_texts
+from sfumato.condensing.columns import ColumnKind, CondensedColumn, from_numbers, from_texts
 from sfumato.condensing.sampling import Tally, draw_codes, draw_numbers, shared_out, source
 from sfumato.condensing.statistics import GroupStatistics
 from sfumato.randomness import generator
@@ -93,8 +93,8 @@ def test_texts_become_values_of_their_kind():
 
 
 def test_a_column_widens_only_to_what_holds_its_values():
-    assert Column("a", ColumnKind.WHOLE, numeric=True).widened(ColumnKind.NUMBER).kind is ColumnKind.NUMBER
-    assert Column("a", ColumnKind.NUMBER, numeric=True).widened(ColumnKind.WHOLE).kind is ColumnKind.NUMBER
-    assert Column("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.MOMENT).kind is ColumnKind.MOMENT
-    assert Column("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.WHOLE) is None
-    assert Column("a", ColumnKind.TEXT, numeric=False).widened(ColumnKind.WHOLE) is None
+    assert CondensedColumn("a", ColumnKind.WHOLE, numeric=True).widened(ColumnKind.NUMBER).kind is ColumnKind.NUMBER
+    assert CondensedColumn("a", ColumnKind.NUMBER, numeric=True).widened(ColumnKind.WHOLE).kind is ColumnKind.NUMBER
+    assert CondensedColumn("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.MOMENT).kind is ColumnKind.MOMENT
+    assert CondensedColumn("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.WHOLE) is None
+    assert CondensedColumn("a", ColumnKind.TEXT, numeric=False).widened(ColumnKind.WHOLE) is None

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import (
-    ExcelSafe,
-    Json,
-    NoReport,
-    Reading,
-    RecipeOptions,
-    Replace,
-    Source,
-    TableFormat,
-    examples,
-    spread,
-)
+from sfumato.cli.options import Json, Reading, RecipeOptions, Source, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -53,10 +42,7 @@ def anonymize(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Seed of random choices; kept private, never published.")
     ] = None,
-    table_format: TableFormat = "csv",
-    excel_safe: ExcelSafe = False,
-    replace: Replace = False,
-    no_report: NoReport = False,
+    writing: WritingOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[
         str | None, typer.Option(metavar="NAME", help="The name of that table in the database.")
@@ -71,10 +57,9 @@ def anonymize(
     """
     from sfumato.cli.asking import ask_recipe
     from sfumato.release.anonymizing import carry_out
-    from sfumato.table.formats.known import release_format
 
-    _refuse_early(out, to, to_table, replace=replace)
-    release_format(table_format, excel_safe=excel_safe)
+    _refuse_database(to, to_table)
+    writing.refuse_early(out)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
     data = reading.read(file)
     with progress("Searching") as tell:
@@ -82,30 +67,28 @@ def anonymize(
     with progress("Writing") as tell:
         release.write(
             out,
-            table_format=table_format,
-            replace=replace,
-            excel_safe=excel_safe,
-            report=not no_report,
+            table_format=writing.table_format,
+            replace=writing.replace,
+            excel_safe=writing.excel_safe,
+            report=not writing.no_report,
             progress=tell,
         )
         if to is not None and to_table is not None:
-            _write_database(release, out, to, to_table, replace=replace)
+            _write_database(release, out, to, to_table, replace=writing.replace)
     if json:
         print_json(_facts(release, out))
     else:
         typer.echo("\n".join(_lines(release, out, to, to_table)))
 
 
-def _refuse_early(out: Path, to: str | None, to_table: str | None, *, replace: bool) -> None:
-    """Refuse before the search what would be refused after it."""
-    from sfumato.table.atomic import refuse_occupied
+def _refuse_database(to: str | None, to_table: str | None) -> None:
+    """Refuse before the search what names no table of a database."""
     from sfumato.table.formats.known import is_url
 
     if (to is None) != (to_table is None):
         raise InvalidParameterError("Give --to and --to-table together.")
     if to is not None and not is_url(to):
         raise InvalidParameterError("--to must be a database URL, as in sqlite:///release.db.")
-    refuse_occupied(out, replace=replace)
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:

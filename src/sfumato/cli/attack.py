@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.audit import Comparing
-from sfumato.cli.options import Described, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress, verdict
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
@@ -77,7 +77,7 @@ def attack(
     *,
     file: Source,
     reading: Reading,
-    described: Described,
+    described: RoleOptions,
     knowing: Knowing,
     attacking: Attacking,
     threshold: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Described, Force, Reading, Source, examples, family, spread
+from sfumato.cli.options import Force, Reading, RoleOptions, Source, examples, family, spread
 from sfumato.cli.printing import progress
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import ReadError
@@ -29,7 +29,7 @@ def split(
     *,
     file: Source,
     reading: Reading,
-    described: Described,
+    described: RoleOptions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to create.", show_default=False)],
 ) -> None:
     """Split a bucketized table into records with bucket numbers and the values of every bucket.
@@ -78,7 +78,7 @@ def join(
     epilog=examples("sfumato buckets spell-out release/public/table.csv --recipe recipe.toml --out long.parquet"),
 )
 @spread
-def spell_out(*, file: Source, reading: Reading, described: Described, out: NewFile, force: Force = False) -> None:
+def spell_out(*, file: Source, reading: Reading, described: RoleOptions, out: NewFile, force: Force = False) -> None:
     """Expand a bucketized table: one row for every record and every value it may have, with its probability."""
     from sfumato.queries.estimates.long_form import long_form
     from sfumato.table.write import write

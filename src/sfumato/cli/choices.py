@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Described:
+class DescribedChoice:
     """One choice: its facts for machines, a first line and sentences for people."""
 
     facts: dict[str, Any]
@@ -29,7 +29,7 @@ class Described:
     sentences: tuple[str, ...]
 
 
-def print_choices(choices: Choices[T], describe: Callable[[T], Described], *, json: bool) -> None:
+def print_choices(choices: Choices[T], describe: Callable[[T], DescribedChoice], *, json: bool) -> None:
     """Print every choice, and of one that cannot be used, why not."""
     listed = [(each, _broken(each) if each.choice is None else describe(each.choice)) for each in choices.listed()]
     if json:
@@ -38,26 +38,26 @@ def print_choices(choices: Choices[T], describe: Callable[[T], Described], *, js
         typer.echo("\n\n".join(_paragraph(told, each.package) for each, told in listed))
 
 
-def describe_class(choice: type[PrivacyModel | Algorithm]) -> Described:
+def describe_class(choice: type[PrivacyModel | Algorithm]) -> DescribedChoice:
     """Tell name, parameters, first sentence and reference of a model or an algorithm."""
     from sfumato.catalogue import describe_choice
 
     facts: dict[str, Any] = describe_choice(choice)
     facts["summary"] = _plain(facts["summary"])
     parameters = ", ".join(_parameter(*item) for item in facts["parameters"].items())
-    return Described(
+    return DescribedChoice(
         facts=facts,
         first=f"{facts['name']}  ({parameters})",
         sentences=(facts["summary"], facts["reference"]),
     )
 
 
-def _broken(each: Listed[Any]) -> Described:
+def _broken(each: Listed[Any]) -> DescribedChoice:
     facts = {"name": each.name, "problem": each.problem}
-    return Described(facts=facts, first=f"{each.name}  (cannot be used)", sentences=(each.problem or "",))
+    return DescribedChoice(facts=facts, first=f"{each.name}  (cannot be used)", sentences=(each.problem or "",))
 
 
-def _paragraph(told: Described, package: str) -> str:
+def _paragraph(told: DescribedChoice, package: str) -> str:
     sentences = told.sentences if package == OURS else (*told.sentences, f"From the package {package}.")
     wrapped = textwrap.TextWrapper(width=96, initial_indent="    ", subsequent_indent="    ")
     lines = [line for sentence in sentences for line in wrapped.wrap(printable(sentence))]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.options import Described, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, progress
 from sfumato.exceptions import InvalidParameterError
 
@@ -57,7 +57,7 @@ def estimate(
     *,
     file: Source,
     reading: Reading,
-    described: Described,
+    described: RoleOptions,
     question: EstimateOptions,
     errors: Annotated[
         int | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.cli.choices import Described, print_choices
+from sfumato.cli.choices import DescribedChoice, print_choices
 from sfumato.cli.options import Json, examples
 from sfumato.table.formats.base import Format
 from sfumato.table.formats.known import FORMATS
@@ -15,14 +15,14 @@ def formats(*, json: Json = False) -> None:
     print_choices(FORMATS, _describe, json=json)
 
 
-def _describe(form: Format) -> Described:
+def _describe(form: Format) -> DescribedChoice:
     marks = [*form.suffixes, *(f"{scheme}://" for scheme in form.schemes)]
     told = [form.kind[:1].upper() + form.kind[1:]]
     told += ["only read"] if form.write is None else ["only written"] if form.read is None else []
     told += [f"reading takes {', '.join(form.read_options)}"] if form.read_options else []
     told += [f"writing takes {', '.join(form.write_options)}"] if form.write_options else []
     told += [f'needs pip install "sfumato[{form.extra}]"'] if form.extra else []
-    return Described(
+    return DescribedChoice(
         facts={
             "name": form.name,
             "kind": form.kind,

@@ -22,20 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 Source = Annotated[str, typer.Argument(metavar="FILE", help="The table: a file or a database URL.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
-WRITTEN = [name for name, each in FORMATS.built_in.items() if each.suffixes]
-TableFormat = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help=f"Format of the published table: {', '.join(WRITTEN)}, or one that another package adds "
-        "(see sfumato formats).",
-    ),
-]
-ExcelSafe = Annotated[bool, typer.Option("--excel-safe", help="Escape cells that a spreadsheet would run as formulas.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Replace an existing release.")]
-NoReport = Annotated[bool, typer.Option("--no-report", help="Leave out the report, which takes most of the time.")]
 RecipeFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A recipe file; other options override it.")]
 Identifiers = Annotated[
     list[str], typer.Option(metavar="A,B,...", help="Columns that identify a person; never published.")
@@ -43,6 +30,7 @@ Identifiers = Annotated[
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
 Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
+FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +63,36 @@ class Reading:
                 separator=self.separator,
                 encoding=self.encoding,
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingOptions:
+    """How a release is written."""
+
+    table_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help=f"Format of the published table: {', '.join(FILE_FORMATS)}, "
+            "or one that another package adds (see sfumato formats).",
+        ),
+    ] = "csv"
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Escape cells that a spreadsheet would run as formulas.")
+    ] = False
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing release.")] = False
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Leave out the report, which takes most of the time.")
+    ] = False
+
+    def refuse_early(self, out: Path) -> None:
+        """Refuse before the search what would be refused after it."""
+        from sfumato.table.atomic import refuse_occupied
+        from sfumato.table.formats.known import release_format
+
+        refuse_occupied(out, replace=self.replace)
+        release_format(self.table_format, excel_safe=self.excel_safe)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +135,7 @@ class RecipeOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Described:
+class RoleOptions:
     """The roles of the columns, for commands that promise nothing."""
 
     recipe: RecipeFile = None

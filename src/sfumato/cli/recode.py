@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import ExcelSafe, Json, NoReport, Reading, Replace, Source, TableFormat, examples, spread
+from sfumato.cli.options import Json, Reading, Source, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
 
@@ -33,10 +33,7 @@ def recode(
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
-    table_format: TableFormat = "csv",
-    excel_safe: ExcelSafe = False,
-    replace: Replace = False,
-    no_report: NoReport = False,
+    writing: WritingOptions,
     json: Json = False,
 ) -> None:
     """Publish later rows with the recoding of an earlier release.
@@ -47,17 +44,20 @@ def recode(
     """
     from sfumato.release.later_rows import recode as publish
     from sfumato.release.recoding_rules import Recoding
-    from sfumato.table.atomic import refuse_occupied
-    from sfumato.table.formats.known import release_format
 
-    refuse_occupied(out, replace=replace)
-    release_format(table_format, excel_safe=excel_safe)
+    writing.refuse_early(out)
     recoding = Recoding.read(rules)
     data = reading.read(file)
     with progress("Recoding"):
         found = publish(data, recoding)
     with progress("Writing"):
-        found.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe, report=not no_report)
+        found.write(
+            out,
+            table_format=writing.table_format,
+            replace=writing.replace,
+            excel_safe=writing.excel_safe,
+            report=not writing.no_report,
+        )
     if json:
         print_json(_facts(found, out))
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import Described, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
 from sfumato.cli.printing import print_json, printable, progress, verdict
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
@@ -64,7 +64,7 @@ def risk(
     *,
     file: Source,
     reading: Reading,
-    described: Described,
+    described: RoleOptions,
     everybody: Everybody,
     threshold: Annotated[
         float | None,

@@ -39,22 +39,22 @@ WIDER = {ColumnKind.WHOLE: ColumnKind.NUMBER, ColumnKind.DATE: ColumnKind.MOMENT
 
 
 @dataclass(frozen=True)
-class Column:
+class CondensedColumn:
     """One column: its name, what it holds, and whether it has means and covariances or only counts of values."""
 
     name: str
     kind: ColumnKind
     numeric: bool
 
-    def widened(self, kind: ColumnKind) -> Column | None:
+    def widened(self, kind: ColumnKind) -> CondensedColumn | None:
         """Return the column that holds values of its own and of another kind; None if there is none.
 
-        >>> Column("weight", ColumnKind.WHOLE, True).widened(ColumnKind.NUMBER).kind.value
+        >>> CondensedColumn("weight", ColumnKind.WHOLE, True).widened(ColumnKind.NUMBER).kind.value
         'number'
         """
         if kind is self.kind or WIDER.get(kind) is self.kind:
             return self
-        return Column(self.name, kind, self.numeric) if WIDER.get(self.kind) is kind else None
+        return CondensedColumn(self.name, kind, self.numeric) if WIDER.get(self.kind) is kind else None
 
 
 def kind_of(type_: pa.DataType) -> ColumnKind:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.domain import scale_of
-from sfumato.condensing.columns import Column, kind_of, matrix_of, refuse_missing
+from sfumato.condensing.columns import CondensedColumn, kind_of, matrix_of, refuse_missing
 from sfumato.condensing.grouping import grouped
 from sfumato.condensing.sampling import Mixture, Tally, source
 from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
@@ -89,13 +89,15 @@ class Condensation:
         )
         return Condensed(condensation=self, mixture=mixture, kind=_kind_of(kind, names))
 
-    def _columns(self, table: pa.Table, schema: Schema) -> tuple[Column, ...]:
+    def _columns(self, table: pa.Table, schema: Schema) -> tuple[CondensedColumn, ...]:
         kept = {name for name in schema.attributes if schema.role(name) is not Role.IDENTIFIER}
         if self.by is not None and self.by not in kept:
             hint = did_you_mean(self.by, kept) or "; make it quasi, sensitive or insensitive."
             raise SchemaError(f"Condensation.by names {self.by!r}, which is no column to publish{hint}")
         columns = tuple(
-            Column(name, kind_of(table.column(name).type), self._numeric(name, table.column(name).type, schema))
+            CondensedColumn(
+                name, kind_of(table.column(name).type), self._numeric(name, table.column(name).type, schema)
+            )
             for name in table.column_names
             if name in kept
         )

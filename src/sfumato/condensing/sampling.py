@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sfumato.condensing.columns import Column, from_numbers, from_texts
+from sfumato.condensing.columns import CondensedColumn, from_numbers, from_texts
 from sfumato.condensing.statistics import GroupStatistics, Whole
 from sfumato.randomness import draw_seed, generator
 from sfumato.table.numbers import Numbers
@@ -42,7 +42,7 @@ class Tally:
 class Mixture:
     """Groups to draw from: statistics of the numeric columns, and counts of the values of all others."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[CondensedColumn, ...]
     statistics: GroupStatistics
     scales: Numbers
     tallies: tuple[Tally, ...]
@@ -102,5 +102,7 @@ def draw_codes(tally: Tally, sizes: Whole, groups: Whole, rng: np.random.Generat
     return tally.codes[np.searchsorted(np.cumsum(tally.counts), places, side="right")]
 
 
-def _draw_values(tally: Tally, sizes: Whole, groups: Whole, column: Column, rng: np.random.Generator) -> pa.Array:
+def _draw_values(
+    tally: Tally, sizes: Whole, groups: Whole, column: CondensedColumn, rng: np.random.Generator
+) -> pa.Array:
     return from_texts(tally.values, column.kind).take(pa.array(draw_codes(tally, sizes, groups, rng)))

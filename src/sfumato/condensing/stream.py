@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from sfumato.condensing.columns import Column, kind_of, matrix_of, refuse_missing
+from sfumato.condensing.columns import CondensedColumn, kind_of, matrix_of, refuse_missing
 from sfumato.condensing.condensation import check_rows, check_seed
 from sfumato.condensing.sampling import source
 from sfumato.condensing.statistics import Whole
@@ -164,13 +164,13 @@ class CondensationStream:
                 hint = did_you_mean(name, table.column_names) or "; bring it, or begin another stream without it."
                 raise SchemaError(f"The batch lacks column {name!r}{hint}")
 
-    def _fitting(self, table: pa.Table) -> tuple[Column, ...]:
+    def _fitting(self, table: pa.Table) -> tuple[CondensedColumn, ...]:
         """Return what the columns hold, this batch included; refuse a batch that they cannot hold."""
         kinds = {name: kind_of(table.column(name).type) for name in self.columns}
         if self._state is not None:
             return tuple(_widened(column, table) for column in self._state.columns)
         columns = tuple(
-            Column(name, kind, name not in self.categorical and has_distances(table.column(name).type))
+            CondensedColumn(name, kind, name not in self.categorical and has_distances(table.column(name).type))
             for name, kind in kinds.items()
         )
         if not any(column.numeric for column in columns):
@@ -178,7 +178,7 @@ class CondensationStream:
         return columns
 
 
-def _widened(column: Column, table: pa.Table) -> Column:
+def _widened(column: CondensedColumn, table: pa.Table) -> CondensedColumn:
     arrived = table.column(column.name)
     kind = kind_of(arrived.type)
     widened = column.widened(kind)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.condensing.columns import Column, ColumnKind
+from sfumato.condensing.columns import ColumnKind, CondensedColumn
 from sfumato.condensing.stream_state import StreamState
 from sfumato.exceptions import ReadError
 from sfumato.table.atomic import atomic_path
@@ -66,7 +66,7 @@ def _parsed(arrays: dict[str, Any]) -> tuple[dict[str, Any], StreamState | None]
     header = json.loads(arrays["header"].tobytes())
     if "held" not in header:
         return header, None
-    columns = tuple(Column(name, ColumnKind(kind), numeric) for name, kind, numeric in header["held"])
+    columns = tuple(CondensedColumn(name, ColumnKind(kind), numeric) for name, kind, numeric in header["held"])
     state = StreamState(
         columns=columns,
         groups=header["groups"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.condensing.columns import Column
+from sfumato.condensing.columns import CondensedColumn
 from sfumato.condensing.sampling import Mixture, Tally
 from sfumato.condensing.statistics import GroupStatistics, Whole, positive
 from sfumato.table.numbers import Numbers
@@ -23,7 +23,7 @@ class StreamState:
     Of each column without numbers, `values` are those seen so far, and `counts` has a row for every group.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[CondensedColumn, ...]
     groups: int
     seen: Whole
     center: Numbers
@@ -35,7 +35,7 @@ class StreamState:
     counts: list[Whole]
 
     @classmethod
-    def empty(cls, columns: tuple[Column, ...], most_groups: int) -> StreamState:
+    def empty(cls, columns: tuple[CondensedColumn, ...], most_groups: int) -> StreamState:
         """Begin with one group that nobody has joined."""
         width = sum(column.numeric for column in columns)
         others = len(columns) - width

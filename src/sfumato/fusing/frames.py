@@ -55,7 +55,7 @@ REASONS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frame:
+class NetworkFrame:
     """One frame that was read."""
 
     kind: FramePurpose
@@ -99,7 +99,7 @@ class FramedConnection:
         self._writer.write(written(kind, self._sent, self.session, body))
         self._sent += 1
 
-    async def read(self, sender: str) -> Frame | None:
+    async def read(self, sender: str) -> NetworkFrame | None:
         """Wait for the next frame; None when the connection ends."""
         try:
             head = await self._reader.readexactly(_HEADER.size)
@@ -107,7 +107,7 @@ class FramedConnection:
             body = await self._body(length)
         except (asyncio.IncompleteReadError, OSError):
             return None
-        return Frame(kind=kind, session=session, body=body)
+        return NetworkFrame(kind=kind, session=session, body=body)
 
     async def _body(self, length: int) -> bytes:
         """Read the body of a frame; every piece of a long one is a sign of life."""

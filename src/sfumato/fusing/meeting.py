@@ -19,7 +19,7 @@ from sfumato.exceptions import ProtocolError, SchemaError
 from sfumato.fusing.agreement import Agreement, differing
 from sfumato.fusing.certificates import read_certificate, tls
 from sfumato.fusing.connections import Address, Connections
-from sfumato.fusing.frames import AGAIN, Frame, FramedConnection, FramePurpose
+from sfumato.fusing.frames import AGAIN, FramedConnection, FramePurpose, NetworkFrame
 from sfumato.fusing.secure.messages import pack, unpack
 
 SHAKING_HANDS = 10.0  # seconds for TLS and greetings
@@ -186,7 +186,7 @@ class Meeting:
             line.drop()
             raise
 
-    def _answer(self, name: str, frame: Frame | None) -> bytes:
+    def _answer(self, name: str, frame: NetworkFrame | None) -> bytes:
         if frame is not None and frame.kind is FramePurpose.HELLO:
             return self.greeting.answered(name, frame.body)
         if frame is None:

@@ -19,7 +19,7 @@ from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InfeasibleError, ProtocolError, SfumatoError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.connections import Connections
-from sfumato.fusing.frames import AGAIN, Frame, FramedConnection, FramePurpose, abort_reason
+from sfumato.fusing.frames import AGAIN, FramedConnection, FramePurpose, NetworkFrame, abort_reason
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.inbox import Inbox
 from sfumato.fusing.meeting import Meeting, Note
@@ -204,7 +204,7 @@ class Network:
             return
         self._lose(name, line, f"The connection to party {name!r} was lost; see whether it runs, then {AGAIN}.")
 
-    def _take(self, name: str, line: FramedConnection, frame: Frame) -> bool:
+    def _take(self, name: str, line: FramedConnection, frame: NetworkFrame) -> bool:
         """Do what a frame says; tell whether more may come."""
         inbox = self._inboxes[name]
         if frame.kind is FramePurpose.MESSAGE and line.their_session is not None:

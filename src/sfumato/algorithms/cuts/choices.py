@@ -20,7 +20,7 @@ class Scan(NamedTuple):
     least: Floats
 
 
-class Choices(ABC):
+class PartingChoices(ABC):
     """The ways to split one part.
 
     `gain` is what every choice adds to the worth of the table if no record is suppressed, `least` the smallest
@@ -58,11 +58,11 @@ class Choices(ABC):
         """Compute the result of every choice as far as sizes show."""
 
     @abstractmethod
-    def outlive(self, parent: Choices) -> None:
+    def outlive(self, parent: PartingChoices) -> None:
         """Inherit dead choices from the part that this one was a piece of."""
 
 
-class ThresholdChoices(Choices):
+class ThresholdChoices(PartingChoices):
     """Split a range of ordered values in two; choice i ends the lower range at its i-th value.
 
     Missing values in the part become a piece of their own. If there are any, the last choice splits off only
@@ -155,14 +155,14 @@ class ThresholdChoices(Choices):
         )
         return values.sizes.sum() - lower - upper, gain, least
 
-    def outlive(self, parent: Choices) -> None:
+    def outlive(self, parent: PartingChoices) -> None:
         """Inherit dead choices from the part that this one was a piece of."""
         start = self.part.first - parent.part.first
         inherited = parent.dead[start : start + len(self.dead)]
         self.dead[: len(inherited)] = inherited
 
 
-class MemberChoices(Choices):
+class MemberChoices(PartingChoices):
     """Split all members of a part (choice 0), or let member i - 1 leave alone (choice i).
 
     Members leave alone only if that is requested, if at least two others stay, and if those that stay can be published
@@ -242,7 +242,7 @@ class MemberChoices(Choices):
         np.minimum.at(least, member, np.where(good_rest, rest, np.inf))
         return Scan(bad, gain, least)
 
-    def outlive(self, parent: Choices) -> None:
+    def outlive(self, parent: PartingChoices) -> None:
         """Inherit dead choices from the part that this one was a piece of."""
         if self.part.node != parent.part.node:
             return

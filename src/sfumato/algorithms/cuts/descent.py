@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.cuts.choices import Choices, MemberChoices, Scan, ThresholdChoices
+from sfumato.algorithms.cuts.choices import MemberChoices, PartingChoices, Scan, ThresholdChoices
 from sfumato.algorithms.cuts.cut_groups import CutGroups, Trial
 from sfumato.algorithms.cuts.tree import Part
 from sfumato.algorithms.cuts.worth import Floats, rounded
@@ -18,7 +18,7 @@ from sfumato.core.progress import Progress
 class Found(NamedTuple):
     """A specialization that is allowed and worthwhile."""
 
-    choices: Choices
+    choices: PartingChoices
     choice: int
     trial: Trial
     score: float
@@ -80,7 +80,7 @@ class Descent:
                     fresh.outlive(choices)
                 self.choices.append(fresh)
 
-    def _choices(self, column: int, part: Part) -> Choices | None:
+    def _choices(self, column: int, part: Part) -> PartingChoices | None:
         tree, measure = self.partition.cuts[column].tree, self.partition.measure
         if part.first == part.last:
             return None
@@ -126,7 +126,7 @@ class Descent:
         heapq.heapify(queue)
         return queue
 
-    def _scan(self, choices: Choices) -> Scan:
+    def _scan(self, choices: PartingChoices) -> Scan:
         """Compute the results of the choices of a part, and note those that sizes alone forbid."""
         scan = choices.scan(self.partition)
         allowed = self.partition.allows(scan.bad)
@@ -139,7 +139,7 @@ class Descent:
         return scan
 
     def _leading(
-        self, choices: Choices, scan: Scan, anonymity: float, tried: Collection[int]
+        self, choices: PartingChoices, scan: Scan, anonymity: float, tried: Collection[int]
     ) -> tuple[float, int] | None:
         """Find the next choice to try: for thresholds the largest gain, otherwise the best score."""
         is_open = choices.open
@@ -151,7 +151,7 @@ class Descent:
         choice = int(np.argmax(np.where(is_open, order, -np.inf)))
         return float(scores[choice]), choice
 
-    def _accepts(self, choices: Choices, choice: int, trial: Trial) -> bool:
+    def _accepts(self, choices: PartingChoices, choice: int, trial: Trial) -> bool:
         """Accept a trial, or note that it is refused: permanently if nothing that follows can change that."""
         allowed = bool(self.partition.allows(trial.bad))
         if allowed and trial.gain > choices.tolerance:
@@ -160,5 +160,5 @@ class Descent:
         refused[choice] = True
         return False
 
-    def _scores(self, choices: Choices, gain: Floats, least: Floats, anonymity: float) -> Floats:
+    def _scores(self, choices: PartingChoices, gain: Floats, least: Floats, anonymity: float) -> Floats:
         return rounded(gain / choices.per / (np.maximum(anonymity - least, 0.0) + 1.0))

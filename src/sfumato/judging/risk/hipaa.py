@@ -18,7 +18,7 @@ from sfumato.inspection.names import Meaning, hint
 from sfumato.inspection.patterns import DATES
 from sfumato.inspection.profile import CellKind, Profile
 from sfumato.judging.risk.findings import Finding, Judgment
-from sfumato.judging.risk.hipaa_columns import IDENTIFIERS, Evidence, evidence, shown_profiles
+from sfumato.judging.risk.hipaa_columns import IDENTIFIERS, ColumnEvidence, evidence, shown_profiles
 from sfumato.schema.scales import Scale
 from sfumato.table.values import texts
 
@@ -68,7 +68,7 @@ def judge_hipaa(
     return Judgment(preset="hipaa", title="HIPAA safe harbor", findings=tuple(findings), limits=LIMITS)
 
 
-def _finding(name: str, mine: Iterable[Evidence]) -> Finding:
+def _finding(name: str, mine: Iterable[ColumnEvidence]) -> Finding:
     """Summarize the findings about one identifier."""
     found = sorted(mine, key=lambda one: not one.certain)
     if not found:
@@ -83,7 +83,7 @@ def _finding(name: str, mine: Iterable[Evidence]) -> Finding:
     )
 
 
-def _places(mine: list[Evidence], profiles: Iterable[Profile], people: Mapping[str, int] | None) -> Finding:
+def _places(mine: list[ColumnEvidence], profiles: Iterable[Profile], people: Mapping[str, int] | None) -> Finding:
     for column in profiles:
         said = hint(column.name)
         if said is not None and said.meaning is Meaning.POSTCODE:
@@ -91,7 +91,7 @@ def _places(mine: list[Evidence], profiles: Iterable[Profile], people: Mapping[s
     return _finding("(B) places smaller than a state, ZIP codes of more than 3 digits", mine)
 
 
-def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable[Evidence]:
+def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable[ColumnEvidence]:
     """Judge a column of ZIP codes: three digits may stay if enough people live there, otherwise 000."""
     shown = [text.strip() for text in texts(column.values).to_pylist()]
     counts = column.counts[:-1]
@@ -99,18 +99,18 @@ def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable
     fewer = np.array([bool(re.fullmatch(r"[0-9]{0,2}\*+", text)) for text in shown])
     finer = int(counts[~three & ~fewer].sum())
     if finer:
-        yield Evidence("B", column.name, f"{finer:,} rows show more than the first 3 digits", certain=True)
+        yield ColumnEvidence("B", column.name, f"{finer:,} rows show more than the first 3 digits", certain=True)
     asked = np.array([keep and not text.startswith("000") for keep, text in zip(three, shown, strict=True)])
     if people is None:
         if asked.any():
             why = f"3 digits may stay only if more than {LEAST_PEOPLE:,} live there; give zip3_population to check"
-            yield Evidence("B", column.name, why, certain=False)
+            yield ColumnEvidence("B", column.name, why, certain=False)
         return
     small = np.array([people.get(text[:3], 0) <= LEAST_PEOPLE for text in shown])
     rows = int(counts[asked & small].sum())
     if rows:
         why = f"{rows:,} rows show 3 digits that at most {LEAST_PEOPLE:,} people share; publish 000"
-        yield Evidence("B", column.name, why, certain=True)
+        yield ColumnEvidence("B", column.name, why, certain=True)
 
 
 def _dates(profiles: Iterable[Profile]) -> Finding:
@@ -118,12 +118,12 @@ def _dates(profiles: Iterable[Profile]) -> Finding:
     for column in profiles:
         said = hint(column.name)
         if column.kind in {CellKind.DATE, CellKind.MOMENT}:
-            found.append(Evidence("C", column.name, f"it contains {column.kind}", certain=True))
+            found.append(ColumnEvidence("C", column.name, f"it contains {column.kind}", certain=True))
         elif column.kind is CellKind.TEXT and _finer_than_year(column):
-            found.append(Evidence("C", column.name, "it shows more of a date than the year", certain=True))
+            found.append(ColumnEvidence("C", column.name, "it shows more of a date than the year", certain=True))
         elif said is not None and said.word in DATE_PARTS:
             found.append(
-                Evidence("C", column.name, f"its name contains {said.word!r}, a part of a date", certain=False)
+                ColumnEvidence("C", column.name, f"its name contains {said.word!r}, a part of a date", certain=False)
             )
     return _finding("(C) dates finer than a year", found)
 
@@ -145,7 +145,7 @@ def _days(interval: Interval) -> float:
 
 
 def _ages(profiles: Iterable[Profile], today: date) -> Finding:
-    found: list[Evidence] = []
+    found: list[ColumnEvidence] = []
     for column in profiles:
         said = hint(column.name)
         if said is not None and said.word in AGES:
@@ -154,11 +154,11 @@ def _ages(profiles: Iterable[Profile], today: date) -> Finding:
             old = int(column.counts[:-1][_years(column) < today.year - OLDEST].sum())
             if old:
                 why = f"{old:,} rows show a year of birth that implies an age over {OLDEST}"
-                found.append(Evidence("C", column.name, why, certain=True))
+                found.append(ColumnEvidence("C", column.name, why, certain=True))
     return _finding(f"(C) ages over {OLDEST}", found)
 
 
-def _age_evidence(column: Profile) -> Iterable[Evidence]:
+def _age_evidence(column: Profile) -> Iterable[ColumnEvidence]:
     """Judge a column of ages: those over 89 may only be published together, as 90 or older."""
     tops, spans = _greatest_ages(column)
     older = (tops > OLDEST) & (tops < inf)
@@ -167,10 +167,10 @@ def _age_evidence(column: Profile) -> Iterable[Evidence]:
     if not rows:
         return
     if (older & ~spans & ~top_code).any() or np.count_nonzero(older) > 1:
-        yield Evidence("C", column.name, f"{rows:,} rows show ages over {OLDEST}", certain=True)
+        yield ColumnEvidence("C", column.name, f"{rows:,} rows show ages over {OLDEST}", certain=True)
     else:
         why = f"{rows:,} rows show one age or interval over {OLDEST}, which must stand for everybody older"
-        yield Evidence("C", column.name, why, certain=False)
+        yield ColumnEvidence("C", column.name, why, certain=False)
 
 
 def _greatest_ages(column: Profile) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

@@ -111,7 +111,7 @@ IDENTIFIERS = (
 )
 
 
-class Evidence(NamedTuple):
+class ColumnEvidence(NamedTuple):
     """Why a column seems to contain an identifier; `certain` is false if it only may contain one."""
 
     letter: str
@@ -120,7 +120,7 @@ class Evidence(NamedTuple):
     certain: bool
 
 
-def evidence(columns: Iterable[Profile]) -> tuple[Evidence, ...]:
+def evidence(columns: Iterable[Profile]) -> tuple[ColumnEvidence, ...]:
     """Look for identifiers in columns, except dates and ages."""
     return tuple(found for column in columns for found in _column_evidence(column))
 
@@ -145,7 +145,7 @@ def _all_suppressed(column: Profile) -> bool:
     return bool(pc.all(pc.match_substring_regex(texts(column.values), r"^\s*\*+\s*$")).as_py())
 
 
-def _column_evidence(column: Profile) -> Iterator[Evidence]:
+def _column_evidence(column: Profile) -> Iterator[ColumnEvidence]:
     said = hint(column.name)
     if column.kind is CellKind.BOOLEAN:
         return
@@ -153,16 +153,16 @@ def _column_evidence(column: Profile) -> Iterator[Evidence]:
     for letter, why in (*_by_name(column, said), *_by_looks(column)):
         if letter not in letters:
             letters.add(letter)
-            yield Evidence(letter, column.name, why, certain=True)
+            yield ColumnEvidence(letter, column.name, why, certain=True)
     if letters:
         return
     if free_text(Clues(column, said)):
-        yield Evidence("A", column.name, "free text may name people", certain=False)
+        yield ColumnEvidence("A", column.name, "free text may name people", certain=False)
         return
     role, reasons = propose_role(column, said)
     if role is Role.IDENTIFIER:
         letter = "A" if said and said.word in LABELS else "R"
-        yield Evidence(letter, column.name, "; ".join(reasons), certain=True)
+        yield ColumnEvidence(letter, column.name, "; ".join(reasons), certain=True)
 
 
 def _by_name(column: Profile, said: Hint | None) -> Iterator[tuple[str, str]]:
