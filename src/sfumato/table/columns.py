@@ -85,10 +85,10 @@ def is_text(kind: pa.DataType) -> bool:
 def _converted(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - one line per type
     kind = column.type
     types = pa.types
-    if types.is_string(kind) or types.is_boolean(kind) or types.is_date32(kind) or types.is_int64(kind):
+    if types.is_boolean(kind) or types.is_date32(kind) or types.is_int64(kind):
         return column
     if is_text(kind):
-        return _short_text(column)
+        return _without_empty(column if types.is_string(kind) else _short_text(column))
     if types.is_integer(kind):
         return _whole(name, column)
     if types.is_floating(kind):
@@ -112,6 +112,12 @@ def _short_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         else:
             chunks.append(chunk.cast(pa.string()))
     return pa.chunked_array(chunks, pa.string())
+
+
+def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Take empty text for missing: a text file knows no difference, so no count may make one."""
+    empty = pc.equal(column, "")
+    return pc.if_else(empty, None, column) if pc.any(empty).as_py() else column
 
 
 def _whole(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:

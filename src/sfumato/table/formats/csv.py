@@ -141,9 +141,8 @@ def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False, separato
     r"""Write a canonical table as UTF-8 with "\n" and few quotes; equal tables give equal bytes.
 
     Missing values are empty cells. Text that Sfumato would otherwise read as missing ("NA") or trim (" a") is
-    quoted, so that `read_csv` gives it back; other readers may still take a quoted "NA" for missing. Empty
-    text is written as "" and comes back as missing. A text column whose values all look like numbers, dates
-    or booleans comes back as that type: CSV knows no types.
+    quoted, so that `read_csv` gives it back; other readers may still take a quoted "NA" for missing. A text column
+    whose values all look like numbers, dates or booleans comes back as that type: CSV knows no types.
 
     Parameters
     ----------
