@@ -152,3 +152,13 @@ def test_tables_that_do_not_fit_are_refused_without_their_values():
     lost = values[D].set_column(0, f"_bucket_{D}", pa.nulls(values[D].num_rows, pa.int64()))
     with pytest.raises(sf.SchemaError, match="without a bucket"):
         join_tables(records, {D: lost})
+
+
+def test_what_is_no_bucket_number_is_refused():
+    table = pa.table({"age": [1, 2], D: ["flu", "cold"], f"_bucket_{D}": ["1", "-"]})
+    with pytest.raises(sf.SchemaError, match="'_bucket_disease' holds 1 different values that are no bucket numbers"):
+        split_tables(table, SCHEMA)
+    records = pa.table({"age": [1, 2], f"_bucket_{D}": ["-", "-"]})
+    values = pa.table({f"_bucket_{D}": ["-", "-"], D: ["flu", "cold"], f"_count_{D}": [1, 1]})
+    with pytest.raises(sf.SchemaError, match="no bucket numbers"):
+        join_tables(records, {D: values})

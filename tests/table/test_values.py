@@ -42,7 +42,7 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
         (Decimal(12345678901234567890), "12345678901234567890"),
         (np.int8(3), "3"),
         (np.float32(0.5), "0.5"),
-        (np.datetime64("2020-01-02T03:04:05.000000006"), "2020-01-02T03:04:05"),
+        (np.datetime64("2020-01-02T03:04:05.000006000"), "2020-01-02T03:04:05.000006"),
     ],
 )
 def test_a_value_has_one_text(value, expected):

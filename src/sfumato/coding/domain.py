@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
 
 MOST_NOMINAL_VALUES = 100_000
+LARGEST_PLACE = 2.0**63 - 1024  # the largest float64 that is a 64-bit whole number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +57,16 @@ class Domain:
         if self.scale is Scale.NUMERIC:
             return axis(self.values)
         return np.arange(len(self), dtype=np.float64)
+
+    @cached_property
+    def exact_positions(self) -> npt.NDArray[Any]:
+        """Positions that are never rounded: Python's whole numbers where floats would share a place, beyond 2^53."""
+        type_ = self.values.type
+        if self.scale is not Scale.NUMERIC or not (pa.types.is_int64(type_) or pa.types.is_timestamp(type_)):
+            return self.positions
+        whole = self.values.cast(pa.int64()).to_numpy()
+        rounded = np.clip(self.positions, -LARGEST_PLACE, LARGEST_PLACE).astype(np.int64) != whole
+        return whole.astype(object) if rounded.any() else self.positions
 
     def encode(self, column: pa.ChunkedArray) -> npt.NDArray[np.unsignedinteger]:
         """Code every cell of a column; refuse values that the domain lacks."""

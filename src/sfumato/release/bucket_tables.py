@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.coding.applying import column_ranks, order_rows
 from sfumato.core.publication import JOINING
-from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
+from sfumato.core.published.table import BUCKET_PREFIX, bucket_column, refuse_strange_buckets
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed, generator
 from sfumato.release.applying import decoded
@@ -62,6 +62,7 @@ def split_tables(published: Release | Frame, schema: Schema | None = None) -> tu
     for name in known:
         bucket = bucket_column(table.column_names, name)
         if bucket is not None:
+            refuse_strange_buckets(bucket, table[bucket])
             slices.setdefault(bucket, []).append(name)
     if not slices:
         raise SchemaError(f"The table has no column {BUCKET_PREFIX!r}..., so it is not bucketized.")
@@ -116,6 +117,8 @@ def _linked(table: pa.Table, name: str, given: pa.Table, rng: np.random.Generato
         if column not in there.column_names:
             what = "records" if there is table else f"values of {name!r}"
             raise SchemaError(f"The table of {what} has no column {column!r}; give the tables of split_tables.")
+    for each in (table, given):
+        refuse_strange_buckets(bucket, each[bucket])
     places, lots = _numbered(table[bucket], given[bucket])
     source = _dealt(name, places, lots, given[count], rng)
     for each in names:

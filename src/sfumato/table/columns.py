@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import distinct_texts
+from sfumato.table.values import coded, distinct_texts, exact_floats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,10 +85,10 @@ def is_text(kind: pa.DataType) -> bool:
 def _converted(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - one line per type
     kind = column.type
     types = pa.types
-    if types.is_string(kind) or types.is_boolean(kind) or types.is_date32(kind) or types.is_int64(kind):
+    if types.is_boolean(kind) or types.is_date32(kind) or types.is_int64(kind):
         return column
     if is_text(kind):
-        return _short_text(column)
+        return _without_empty(column if types.is_string(kind) else _short_text(column))
     if types.is_integer(kind):
         return _whole(name, column)
     if types.is_floating(kind):
@@ -96,8 +96,8 @@ def _converted(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: 
     if types.is_decimal(kind):
         return _decimal(name, column)
     if types.is_time(kind):
-        return pa.chunked_array([distinct_texts(chunk) for chunk in column.chunks], pa.string())
-    return _moment(column)
+        return _time_of_day(name, column)
+    return _moment(name, column)
 
 
 def _short_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -112,6 +112,12 @@ def _short_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
         else:
             chunks.append(chunk.cast(pa.string()))
     return pa.chunked_array(chunks, pa.string())
+
+
+def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Take empty text for missing: a text file knows no difference, so no count may make one."""
+    empty = pc.equal(column, "")
+    return pc.if_else(empty, None, column) if pc.any(empty).as_py() else column
 
 
 def _whole(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -136,16 +142,45 @@ def _decimal(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
-        return _float(name, column.cast(pa.float64()))
+        distinct, codes = coded(column)
+    return decimals(name, distinct.cast(pa.string()), codes)
 
 
-def _moment(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def decimals(name: str, distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
+    """Return a coded column of decimals, written out, as numbers that mean exactly the same; refuse it otherwise."""
+    numbers = exact_floats(distinct)
+    if numbers is None:
+        raise SchemaError(
+            f"Column {name!r} holds decimals with more digits than a 64-bit number keeps; round it to 15 digits,"
+            " or convert it to text."
+        )
+    return _float(name, pa.chunked_array([numbers.take(codes)]))
+
+
+def _time_of_day(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        column = column.cast(pa.time64("us"))
+    except pa.ArrowInvalid:
+        raise _finer(name) from None
+    return pa.chunked_array([distinct_texts(chunk) for chunk in column.chunks], pa.string())
+
+
+def _moment(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return datetimes as naive timestamps (UTC if they had a time zone), or as dates if all are at midnight."""
     if pa.types.is_date64(column.type):
         column = column.cast(pa.timestamp("ms"))
-    moments = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.timestamp("us"))
+    try:
+        moments = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        if column.type.unit == "ns":
+            raise _finer(name) from None
+        raise SchemaError(f"Column {name!r} holds moments beyond all calendars; empty or correct them.") from None
     midnight = pc.equal(moments, pc.floor_temporal(moments, unit="day"))
     return moments.cast(pa.date32()) if pc.all(midnight).as_py() else moments
+
+
+def _finer(name: str) -> SchemaError:
+    return SchemaError(f"Column {name!r} holds times finer than microseconds; round it to microseconds.")
 
 
 def kinds_of(types: Iterable[type]) -> list[str]:
@@ -177,11 +212,18 @@ def column_of(name: str, values: Sequence[object]) -> pa.Array:
     types = set(map(type, values))
     refuse_mixture(name, types)
     moments = [issubclass(each, datetime) for each in types if issubclass(each, date)]
+    if any(hasattr(each, "nanosecond") for each in types) and any(getattr(each, "nanosecond", 0) for each in values):
+        raise _finer(name)
     try:
         if any(moments) and not all(moments):
             return pa.array(np.array(values, dtype="datetime64[us]"))
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        raise SchemaError(
-            f"Column {name!r} contains values that do not fit one type; convert it to text, numbers, dates or booleans."
-        ) from None
+        raise unlike(name) from None
+
+
+def unlike(name: str) -> SchemaError:
+    """Say that values of one kind do not fit one type, such as fractions beside whole numbers of 17 digits."""
+    return SchemaError(
+        f"Column {name!r} contains values that do not fit one type; convert it to text, numbers, dates or booleans."
+    )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.table.values import texts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -43,7 +45,7 @@ def _bridge(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if pa.types.is_time(kind):
         return pc.binary_join_element_wise("1970-01-01", column, "T").cast(pa.timestamp("us"))
     if pa.types.is_decimal(kind):
-        return column.cast(pa.decimal256(60, kind.scale))
+        return pa.chunked_array([texts(column)])  # Arrow multiplies floats, which changes the last digits
     if pa.types.is_dictionary(kind):
         return column.cast(kind.value_type).dictionary_encode()
     if pa.types.is_timestamp(kind) and kind.tz is not None:
@@ -65,6 +67,8 @@ def _polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
     if dtype is None or dtype == natural.dtype:
         return natural
     try:
+        if isinstance(dtype, pl.Decimal):
+            return pl.Series(name, _arrow_column(column, pa.decimal128(dtype.precision or 38, dtype.scale)))
         if isinstance(dtype, pl.Enum):
             present = set(natural.drop_nulls().unique())
             dtype = pl.Enum([category for category in dtype.categories if category in present])

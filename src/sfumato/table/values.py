@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+SURE_DIGITS = 15  # a float64 tells all decimals of so many digits apart
 SMALLEST_PLAIN_FLOAT = 1e-4  # Python's repr writes smaller numbers with an exponent
 
 
@@ -23,7 +24,8 @@ def text(value: object) -> str:  # noqa: PLR0911 - one line per type
     ('1984-02-29', '1984-02-29T10:30:00')
     """
     if isinstance(value, np.datetime64):
-        value = value.astype("datetime64[us]")
+        rounded = value.astype("datetime64[us]")
+        value = rounded if rounded == value else str(value)
     if isinstance(value, np.generic):
         value = value.item()
     match value:
@@ -36,7 +38,7 @@ def text(value: object) -> str:  # noqa: PLR0911 - one line per type
         case float() if value == value:  # noqa: PLR0124 - only NaN differs from itself
             return _float_text(value)
         case Decimal() if value.is_finite():
-            return str(int(value)) if value == value.to_integral_value() else _float_text(float(value))
+            return _decimal_text(value)
         case datetime():
             naive = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
             return naive.isoformat()
@@ -94,15 +96,40 @@ def distinct_texts(values: pa.Array) -> pa.Array:
     if pa.types.is_decimal(kind):
         return pa.array([None if value is None else text(value) for value in values.to_pylist()], pa.string())
     if pa.types.is_timestamp(kind):
-        naive = values.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.timestamp("us"))
+        naive = values.cast(pa.timestamp("us", kind.tz)).cast(pa.timestamp("us"))
         return _without_zero_fraction(pc.replace_substring(naive.cast(pa.string()), " ", "T"))
     if pa.types.is_time(kind):
-        return _without_zero_fraction(values.cast(pa.time64("us"), safe=False).cast(pa.string()))
+        return _without_zero_fraction(values.cast(pa.time64("us")).cast(pa.string()))
     return values.cast(pa.string())
 
 
 def _without_zero_fraction(written: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(written, r"\.0+\z", "")
+
+
+def _decimal_text(value: Decimal) -> str:
+    """Write a decimal as the number that means the same, or with all its digits if there is none."""
+    if value == value.to_integral_value():
+        return str(int(value))
+    near = _float_text(float(value))
+    return near if Decimal(near) == value else f"{value.normalize():f}"
+
+
+def exact_floats(written: pa.Array) -> pa.Array | None:
+    """Return decimals, written out, as floats that are written the same; None if one of them is not.
+
+    Up to 15 digits always are; so only longer ones are looked at one by one.
+
+    >>> exact_floats(pa.array(["0.29", "1E-7", "12345678901234.50"])).to_pylist()
+    [0.29, 1e-07, 12345678901234.5]
+    >>> exact_floats(pa.array(["0.12345678901234567890"])) is None
+    True
+    """
+    floats = written.cast(pa.float64())
+    digits = pc.replace_substring_regex(written, r"[eE].*\z|\A-?0*\.?0*|\.", "")
+    long = pc.fill_null(pc.greater(pc.utf8_length(digits), SURE_DIGITS), fill_value=False)
+    pairs = zip(written.filter(long).to_pylist(), floats.filter(long).to_pylist(), strict=True)
+    return floats if all(Decimal(repr(near)) == Decimal(exact) for exact, near in pairs) else None
 
 
 def _float_text(value: float) -> str:

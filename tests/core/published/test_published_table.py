@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.published.table import PublishedTable
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.core.published.table import PublishedTable, bucket_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.schema.schema import Schema
 from strategies import CELLS, tables
@@ -55,6 +56,28 @@ def test_a_cell_that_stands_in_a_bucket_says_nothing_about_its_record():
     read = PublishedTable.read(TABLE.append_column("_bucket_age", pa.array([None, 4, 4])), SCHEMA)
     age = read.columns[0]
     assert [age.texts[code] for code in age.codes] == ["[20, 30)", "*", "*"]
+
+
+@pytest.mark.parametrize("junk", ["-", " ", "*", "None", "NaN", "01", "1.5", "-1"])
+@pytest.mark.parametrize("name", ["age", "disease"])
+def test_what_is_no_bucket_number_is_refused_and_empty_means_linked(name, junk):
+    column = f"_bucket_{name}"
+    strange = TABLE.append_column(column, pa.array(["1", junk, junk]))
+    with pytest.raises(SchemaError, match=f"'{column}' holds 1 different values that are no bucket numbers"):
+        bucket_numbers(strange, name)
+    linked = bucket_numbers(TABLE.append_column(column, pa.array(["1", None, None])), name)
+    assert linked.tolist() == [0, NOT_PUBLISHED, NOT_PUBLISHED]
+
+
+@pytest.mark.parametrize("buckets", [[1, -1, -1], [0.5, 1.5, 1.5], [True, False, False]])
+def test_buckets_are_numbered_from_0_on(buckets):
+    with pytest.raises(SchemaError, match="values that are no bucket numbers; number buckets from 0 on"):
+        bucket_numbers(TABLE.append_column("_bucket_age", pa.array(buckets)), "age")
+
+
+def test_nothing_stands_in_buckets_without_numbers():
+    empty = TABLE.append_column("_bucket_age", pa.nulls(3, pa.string()))
+    assert bucket_numbers(empty, "age").tolist() == [NOT_PUBLISHED] * 3
 
 
 def test_stars_in_a_column_are_told():

@@ -281,3 +281,50 @@ def test_the_findings_are_plain_numbers():
         "unmatched_records": 0,
         "holds": True,
     }
+
+
+LARGE = 2**53
+
+
+@pytest.mark.parametrize("label", [f"[{LARGE + 1}, {LARGE + 1}]", f"[{LARGE + 1}, {LARGE + 2})"])
+def test_a_bound_that_a_float_would_round_covers_no_other_number(label):
+    original = pa.table({"x": [LARGE, LARGE, 5]})
+    published = pa.table({"x": [label, label, "5"]})
+    truth = sf.audit(published, Schema(quasi=["x"]), [KAnonymity(k=1)], original=original, correspondence=[0, 1, 2])
+    assert truth.truth.false_cells == 2
+
+
+NEIGHBORS = st.integers(LARGE - 3, LARGE + 3) | st.integers(2**62, 2**62 + 3)
+
+
+@given(st.lists(NEIGHBORS, min_size=1, max_size=4), NEIGHBORS, NEIGHBORS, st.sampled_from("[("), st.sampled_from("])"))
+def test_whole_numbers_beyond_the_precision_of_floats_are_compared_exactly(values, low, high, left, right):
+    low, high = sorted((low, high))
+    rows = len(values)
+    audit = sf.audit(
+        pa.table({"x": [f"{left}{low}, {high}{right}"] * rows}),
+        Schema(quasi=["x"], scales={"x": "numeric"}),
+        [KAnonymity(k=1)],
+        original=pa.table({"x": values}),
+        correspondence=range(rows),
+    )
+    covered = [
+        (low < value or (left == "[" and low == value)) and (value < high or (right == "]" and high == value))
+        for value in values
+    ]
+    assert audit.truth.false_cells == covered.count(False)
+
+
+def test_moments_beyond_the_precision_of_floats_are_compared_exactly():
+    first, second = (datetime(9999, 1, 1, 0, 0, 0, place) for place in (1, 2))  # noqa: DTZ001 - tables are naive
+    shown = pa.table({"x": [f"[{first.isoformat()}, {first.isoformat()}]"] * 2})
+    original = pa.table({"x": [first, second]})
+    audit = sf.audit(shown, Schema(quasi=["x"]), [KAnonymity(k=1)], original=original, correspondence=[0, 1])
+    assert audit.truth.false_cells == 1
+
+
+def test_persons_beyond_the_precision_of_floats_are_counted_apart():
+    shown = pa.table({"x": [f"[{LARGE + 1}, {LARGE + 1}]"]})
+    population = pa.table({"x": [LARGE, LARGE + 1, LARGE + 2]})
+    audit = sf.audit(shown, Schema(quasi=["x"]), [sf.models.KMap(k=1)], population=population)
+    assert audit.verdicts[0].level == 1

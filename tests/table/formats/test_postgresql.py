@@ -62,6 +62,12 @@ def test_types_become_canonical(postgresql):
     }
 
 
+def test_decimals_of_too_many_digits_are_refused(postgresql):
+    postgresql.execute("CREATE TABLE fine (x numeric)", "INSERT INTO fine VALUES (0.12345678901234567891), (0.5)")
+    with pytest.raises(SchemaError, match="'x' holds decimals with more digits"):
+        read_database(postgresql.url, table="fine")
+
+
 def test_queries_views_and_schemas_work(postgresql):
     postgresql.execute(
         "CREATE SCHEMA lab",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import isinf, nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,7 +107,7 @@ def cover_all(labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals
                 members[number] = masks.codes(label.text)
     _place_intervals(labels, intervals, domain, low, high)
     if len(plain):
-        places = domain.positions
+        places = domain.exact_positions
         low[plain.at] = np.searchsorted(places, plain.low, "left")
         after = np.searchsorted(places, plain.high, "right"), np.searchsorted(places, plain.high, "left")
         high[plain.at] = np.where(plain.closed, *after) - 1
@@ -189,20 +190,19 @@ def _place_intervals(labels: Mapping[int, Label], at: list[int], domain: Domain,
     if not at:
         return
     intervals = [_as_interval(labels[number]) for number in at]
+    places = domain.exact_positions
     if domain.scale is Scale.NUMERIC:
-        places = domain.positions
-        bottoms = bounds([i.low for i in intervals], domain)
-        tops = bounds([i.high for i in intervals], domain)
+        bottoms, known_bottoms = _exact_bounds([i.low for i in intervals], domain)
+        tops, known_tops = _exact_bounds([i.high for i in intervals], domain)
     else:
         ranks = {text: rank for rank, text in enumerate(domain.texts)}
-        places = np.arange(len(domain), dtype=np.float64)
-        bottoms = np.array([ranks.get(str(i.low), nan) for i in intervals], dtype=np.float64)
-        tops = np.array([ranks.get(str(i.high), nan) for i in intervals], dtype=np.float64)
+        bottoms, known_bottoms = _known([ranks.get(str(i.low), nan) for i in intervals])
+        tops, known_tops = _known([ranks.get(str(i.high), nan) for i in intervals])
     low_closed = np.array([i.low_closed for i in intervals])
     high_closed = np.array([i.high_closed for i in intervals])
     first = np.where(low_closed, np.searchsorted(places, bottoms, "left"), np.searchsorted(places, bottoms, "right"))
     last = np.where(high_closed, np.searchsorted(places, tops, "right"), np.searchsorted(places, tops, "left")) - 1
-    low[at], high[at] = first, np.where(np.isnan(bottoms) | np.isnan(tops), -1, last)
+    low[at], high[at] = first, np.where(known_bottoms & known_tops, last, -1)
 
 
 def _as_interval(label: Label) -> Interval:
@@ -212,17 +212,36 @@ def _as_interval(label: Label) -> Interval:
     return Interval(label.value, label.value)
 
 
+def _exact_bounds(values: Sequence[object], domain: Domain) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Place interval bounds on the domain's axis without rounding, and tell which have a place there."""
+    return _known([_place(value, domain) for value in values])
+
+
+def _known(places: Sequence[float]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Take places as floats if all of them are, and else as Python's numbers, which it compares exactly."""
+    known = np.array([place == place for place in places], dtype=np.bool_)  # noqa: PLR0124 - only NaN differs
+    found = np.array([place if fine else 0 for place, fine in zip(places, known, strict=True)], dtype=object)
+    rounded = found.astype(np.float64)
+    return (rounded if all(rounded == found) else found), known
+
+
 def bounds(values: Sequence[object], domain: Domain) -> npt.NDArray[np.float64]:
-    """Place interval bounds on the axis of the domain; NaN for a bound of another type (a date among numbers)."""
+    """Place interval bounds on the domain's axis, rounded; NaN for a bound of another kind (a date among numbers)."""
+    return np.array([_place(value, domain) for value in values], dtype=np.float64)
+
+
+def _place(value: object, domain: Domain) -> float:
     type_ = domain.values.type
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
-        unit = timedelta(days=1) if pa.types.is_date(type_) else timedelta(microseconds=1)
-        return np.array([_moment_place(value, unit) for value in values], dtype=np.float64)
-    return np.array([value if isinstance(value, int | float) else nan for value in values], dtype=np.float64)
+        return _moment_place(value, timedelta(days=1) if pa.types.is_date(type_) else timedelta(microseconds=1))
+    return value if isinstance(value, int | float) else nan
 
 
 def _moment_place(value: object, unit: timedelta) -> float:
     if isinstance(value, float) and isinf(value):
         return value
     moment = as_moment(value)
-    return (moment - EPOCH) / unit if isinstance(moment, datetime) else nan
+    if not isinstance(moment, datetime):
+        return nan
+    whole, rest = divmod(moment - EPOCH, unit)
+    return whole + rest / unit if rest else whole

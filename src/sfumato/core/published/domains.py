@@ -15,6 +15,7 @@ from sfumato.coding.domain import Domain, stated_scale
 from sfumato.core.publication import Center, Exact, Interval, Label, Node, ValueSet
 from sfumato.core.published.labels import as_moment, is_mask, parse_label
 from sfumato.core.published.plain import PlainIntervals, plain_days, plain_numbers
+from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.scales import Scale
@@ -26,7 +27,7 @@ def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -
     """Find the leaves that published texts refer to: those of a taxonomy, or all values and bounds that occur."""
     builder = schema.hierarchies.get(name)
     stated = stated_scale(name, schema)
-    numeric = _Numeric(shown)
+    numeric = _Numeric(name, shown)
     scale = numeric.scale if stated is None else stated
     if isinstance(builder, Taxonomy | OrderedGroups) and scale is not Scale.NUMERIC:
         hierarchy = builder.build(pa.array([], pa.string()))
@@ -43,7 +44,8 @@ def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -
 class _Numeric:
     """Published texts, read as numbers or dates: plain intervals all at once, everything else one by one."""
 
-    def __init__(self, shown: Sequence[str | None]) -> None:
+    def __init__(self, name: str, shown: Sequence[str | None]) -> None:
+        self._name = name
         self._shown = shown
 
     @cached_property
@@ -79,10 +81,19 @@ class _Numeric:
         else:
             whole = numbers.whole and not any(isinstance(value, float) for value in finite)
             kind = pa.int64() if whole else pa.float64()
-            single = pa.array(finite, kind)
+            single = self._numbers(finite, kind)
             bounds = pa.array(np.concatenate([numbers.low, numbers.high])).cast(kind)
         distinct = pa.concat_arrays([single, bounds]).unique()
         return distinct.take(pc.array_sort_indices(distinct))
+
+    def _numbers(self, finite: list[int | float], kind: pa.DataType) -> pa.Array:
+        try:
+            return pa.array(finite, kind)
+        except pa.ArrowInvalid:  # a whole number that a float would round
+            raise SchemaError(
+                f"Column {self._name!r} shows fractions beside whole numbers of more than 15 digits; "
+                "call the column nominal."
+            ) from None
 
 
 def _shown_numbers(labels: Iterable[Label]) -> list[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,7 @@ from sfumato.table.values import texts
 from sfumato.validation import did_you_mean
 
 BUCKET_PREFIX = "_bucket_"
+BUCKET_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,9 +202,28 @@ def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
     column = bucket_column(table.column_names, name)
     if column is None:
         return None
+    refuse_strange_buckets(column, table[column])
     _, codes = _coded(table[column])
     lost = table[column].is_null().combine_chunks().to_numpy(zero_copy_only=False)
     return np.where(lost, NOT_PUBLISHED, codes.astype(np.int64))
+
+
+def refuse_strange_buckets(name: str, column: pa.ChunkedArray) -> None:
+    """Refuse a column of buckets that holds anything but numbers from 0 on and empty cells.
+
+    A mark for "no bucket", such as a hyphen, would make one bucket of all cells that are linked to their records.
+    """
+    if column.null_count == len(column):
+        return
+    if pa.types.is_integer(column.type) and pc.min(column).as_py() >= 0:
+        return
+    shown, _ = _coded(column)
+    strange = sum(text is not None and not BUCKET_NUMBER.fullmatch(text) for text in shown)
+    if strange:
+        raise SchemaError(
+            f"Column {name!r} holds {strange:,} different values that are no bucket numbers; number buckets from 0 on, "
+            "and leave cells empty that stand in no bucket."
+        )
 
 
 def _seen(table: pa.Table, name: str, schema: Schema) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:

@@ -148,8 +148,8 @@ def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:
 
     Cells are separated by commas, in .tsv files by tabs. Missing values are empty cells. Text that Sfumato would
     otherwise read as missing ("NA") or trim (" a") is quoted, so that `read_csv` restores it; other readers may
-    still read a quoted "NA" as missing. Empty text is written as "" and comes back as missing. A text column whose
-    values all look like numbers, dates or booleans comes back as that type: CSV has no types.
+    still read a quoted "NA" as missing. A text column whose values all look like numbers, dates or
+    booleans comes back as that type: CSV has no types.
 
     Parameters
     ----------

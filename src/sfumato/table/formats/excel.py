@@ -29,15 +29,18 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 2**20 - 1, 2**14, 2**15 - 1
 LARGEST_WHOLE = 10**15  # a sheet keeps 15 digits
 FIRST_DAY = date(1900, 3, 1)  # a sheet gets earlier days wrong or not at all
-FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
+FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x{FFFE}\x{FFFF}]"  # a carriage return would become a line break
 ROWS_AT_ONCE = 1 << 14
+NOT_AVAILABLE = "#N/A"
+UNSURE = {*MISSING, NOT_AVAILABLE}
 
 
 def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...] = MISSING) -> pa.Table:
     """Read one sheet, by default the first; its first row that is not empty is the header.
 
-    Cells have the types of the sheet; text cells in `missing` are missing values, and rows without any value
-    are skipped. For formulas, the last computed values are read.
+    Cells have the types of the sheet; text cells in `missing` and blank ones are missing values, unless they were
+    entered with an apostrophe, which makes them text. Rows without any value are skipped. For formulas, the last computed
+    values are read.
     """
     rows = _rows(path, sheet)
     if not rows:
@@ -45,11 +48,11 @@ def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...]
     header, *body = rows
     names = ["" if name is None else text(name).strip() for name in header]
     refuse_duplicates(name for name in names if name)
-    absent = {*missing, "#N/A"}
+    absent = {*missing, NOT_AVAILABLE}
     columns = list(zip_longest(*body)) or [()] * len(names)
     named: dict[str, pa.Array] = {}
     for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
-        values = [None if isinstance(cell, str) and cell.strip() in absent else cell for cell in cells]
+        values = [None if type(cell) is str and cell.strip() in absent else cell for cell in cells]
         if name:
             named[name] = column_of(name, values)
         elif any(value is not None for value in values):
@@ -68,20 +71,40 @@ def _rows(path: Path, sheet: str | None) -> list[tuple[Any, ...]]:
             if sheet is not None and sheet not in sheets:
                 raise ReadError(f"{path} has no sheet {sheet!r}{did_you_mean(sheet, sheets) or '.'}")
             chosen = sheets[sheet] if sheet is not None else next(iter(sheets.values()))
-            rows = chosen.iter_rows(values_only=True)
-            return [row for row in rows if any(cell is not None for cell in row)]
+            return [row for row in _cells(book, chosen) if any(cell is not None for cell in row)]
     except broken:
         raise ReadError(f"{path} is not a complete Excel workbook; save it again as .xlsx.") from None
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
 
 
+class Entered(str):
+    """A text that was entered with an apostrophe, so that it means itself."""
+
+    __slots__ = ()
+
+
+def _cells(book: Any, sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the cells of a sheet; cells need to be looked at one by one only where apostrophes were entered."""
+    styles = {place for place, style in enumerate(book._cell_styles) if style.quotePrefix}  # noqa: SLF001 - no other way
+    if not styles:
+        yield from sheet.iter_rows(values_only=True)
+        return
+    for row in sheet.iter_rows():
+        yield tuple(
+            Entered(cell.value)
+            if isinstance(cell.value, str) and cell._style_id in styles  # noqa: SLF001 - no other way
+            else cell.value
+            for cell in row
+        )
+
+
 def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:  # noqa: ARG001 - it always is
     """Write a canonical table into the sheet "data"; equal tables give equal bytes.
 
-    Text is always stored as text, so no cell is a formula, `excel_safe` or not. Columns with whole numbers of
-    more than 15 digits or with days before March 1900, which a sheet cannot hold, are written as text. Moments
-    keep milliseconds.
+    Text is always stored as text, so no cell is a formula, `excel_safe` or not; text that would be read as missing ("NA") has an
+    apostrophe. Columns that a sheet cannot hold are written as text: those with whole numbers of more than 15 digits,
+    with days before March 1900, or with times finer than milliseconds.
     """
     openpyxl = optional_library("openpyxl", extra="excel", error=WriteError)
     _refuse_unfit(table)
@@ -89,10 +112,13 @@ def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> Non
     sheet = book.create_sheet("data")
 
     def plain(value: str) -> Any:
-        if not value.startswith(("=", "#")):
+        unsure = value.strip() in UNSURE
+        if not unsure and not value.startswith(("=", "#")):
             return value
         cell = openpyxl.cell.WriteOnlyCell(sheet, value)
         cell.data_type = "s"
+        if unsure:
+            cell.quotePrefix = True
         return cell
 
     for row in _written_rows(table):
@@ -114,7 +140,8 @@ def _beyond_sheets(column: pa.ChunkedArray) -> bool:
         extremes = [value.as_py() for value in pc.min_max(column).values()]
         return any(value is not None and abs(value) >= LARGEST_WHOLE for value in extremes)
     if pa.types.is_temporal(column.type):
-        return bool(pc.any(pc.less(column, pa.scalar(FIRST_DAY).cast(column.type))).as_py())
+        fine = pa.types.is_timestamp(column.type) and pc.any(pc.not_equal(pc.microsecond(column), 0)).as_py()
+        return bool(fine or pc.any(pc.less(column, pa.scalar(FIRST_DAY).cast(column.type))).as_py())
     return False
 
 

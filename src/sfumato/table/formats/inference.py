@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -55,7 +56,7 @@ def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line pe
     if all_match(values, WHOLE):
         return cast_or_none(values, pa.int64())
     if all_match(values, f"{NUMBER}|{INFINITE}") and not all_match(values, INFINITE):
-        return cast_or_none(values, pa.float64())
+        return _floats(values)
     if all_match(values, r"(?i:true|false)"):
         return pc.equal(pc.utf8_lower(values), "true")
     if all_match(values, DAY):
@@ -66,6 +67,21 @@ def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line pe
         instants = cast_or_none(values, pa.timestamp("us", "UTC"))
         return None if instants is None else instants.cast(pa.timestamp("us"))
     return None
+
+
+def _floats(values: pa.Array) -> pa.Array | None:
+    """Return distinct texts as floats, or None if two that mean different numbers would become one."""
+    floats = cast_or_none(values, pa.float64())
+    if floats is None or len(floats.unique()) == len(floats):
+        return floats
+    counts = floats.value_counts()
+    shared = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    meant: dict[float, Decimal] = {}
+    places = pc.is_in(floats, value_set=shared)
+    for written, near in zip(values.filter(places).to_pylist(), floats.filter(places).to_pylist(), strict=True):
+        if meant.setdefault(near, Decimal(written)) != Decimal(written):
+            return None
+    return floats
 
 
 def all_match(values: pa.Array, pattern: str) -> bool:

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
-from sfumato.table.columns import refuse_duplicates
+from sfumato.table.columns import decimals, refuse_duplicates
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import one_statement, qualified, quoted
 from sfumato.table.formats.inference import cast_or_none
+from sfumato.table.values import coded
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ def _result(cursor: Any, query: str) -> pa.Table:
     cursor.execute(f"SELECT {chosen} FROM {source}")  # noqa: S608 - the query is the user's own
     table = cursor.fetch_arrow_table()
     columns = [
-        _number(column) if kind in NUMBERS_AS_TEXT else column
-        for column, kind in zip(table.columns, kinds, strict=True)
+        _number(name, column) if kind in NUMBERS_AS_TEXT else column
+        for name, column, kind in zip(schema.names, table.columns, kinds, strict=True)
     ]
     return pa.table(columns, names=schema.names)
 
@@ -133,9 +134,9 @@ def _selected(name: str, kind: str) -> str:
     return f"{quoted(name)}{cast} AS {quoted(name)}"
 
 
-def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _number(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     whole = cast_or_none(column, pa.int64())
-    return column.cast(pa.float64()) if whole is None else whole
+    return decimals(name, *coded(column)) if whole is None else whole
 
 
 def write_postgresql(table: pa.Table, url: str, shown: str, *, name: str, replace: bool) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.columns import refuse_duplicates, refuse_mixture
+from sfumato.table.columns import column_of, refuse_duplicates, refuse_mixture, unlike
 from sfumato.table.formats.identifiers import one_statement, quoted
 from sfumato.table.formats.inference import DAY, MOMENT, all_match, cast_or_none
 from sfumato.table.values import texts
@@ -68,14 +68,17 @@ def _columns(cursor: sqlite3.Cursor, names: list[str]) -> list[pa.ChunkedArray]:
         for place, values in enumerate(zip(*rows, strict=True)):
             types[place].update(map(type, values))
             refuse_mixture(names[place], types[place])
-            chunks[place].append(pa.array(values))
-    return [_joined(column) for column in chunks]
+            chunks[place].append(column_of(names[place], values))
+    return [_joined(name, column) for name, column in zip(names, chunks, strict=True)]
 
 
-def _joined(chunks: list[pa.Array]) -> pa.ChunkedArray:
+def _joined(name: str, chunks: list[pa.Array]) -> pa.ChunkedArray:
     kinds = {chunk.type for chunk in chunks if not pa.types.is_null(chunk.type)}
     kind = pa.float64() if len(kinds) > 1 else next(iter(kinds), pa.string())
-    return pa.chunked_array([chunk.cast(kind, safe=False) for chunk in chunks], kind)
+    try:
+        return pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind)
+    except pa.ArrowInvalid:
+        raise unlike(name) from None
 
 
 def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
