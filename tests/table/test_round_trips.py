@@ -106,7 +106,7 @@ def test_parquet_gives_back_everything(table):
 
 
 @given(st.lists(st.none() | texts(zero=True), min_size=1, max_size=6))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_workbooks_give_back_every_text_or_refuse_it(values):
     table = canonical(pa.table({"x": pa.array([*values, MARKER])}))
     try:

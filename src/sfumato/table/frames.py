@@ -39,8 +39,8 @@ def canonical(table: pa.Table) -> pa.Table:
     """Convert every column to a canonical type, so that equal tables are equal wherever they came from.
 
     The types are text, int64, float64, bool, date32 and timestamp[us]. Floats that are all whole become
-    int64, NaN and empty text become missing, negative zero becomes zero, datetimes that are all at midnight become dates,
-    datetimes with a time zone are given in UTC, times of day become text, and a column without any value becomes
+    int64, NaN and empty text become missing, negative zero becomes zero, datetimes that are all at midnight become
+    dates, datetimes with a time zone are given in UTC, times of day become text, and a column without any value becomes
     text.
 
     >>> canonical(pa.table({"age": [39.0, float("nan")]})).schema.field("age").type

@@ -39,8 +39,8 @@ def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...]
     """Read one sheet, by default the first; its first row that is not empty is the header.
 
     Cells have the types of the sheet; text cells in `missing` and blank ones are missing values, unless they were
-    entered with an apostrophe, which makes them text. Rows without any value are skipped. For formulas, the last computed
-    values are read.
+    entered with an apostrophe, which makes them text. Rows without any value are skipped. For formulas, the last
+    computed values are read.
     """
     rows = _rows(path, sheet)
     if not rows:
@@ -102,8 +102,8 @@ def _cells(book: Any, sheet: Any) -> Iterator[tuple[Any, ...]]:
 def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:  # noqa: ARG001 - it always is
     """Write a canonical table into the sheet "data"; equal tables give equal bytes.
 
-    Text is always stored as text, so no cell is a formula, `excel_safe` or not; text that would be read as missing ("NA") has an
-    apostrophe. Columns that a sheet cannot hold are written as text: those with whole numbers of more than 15 digits,
+    Text is always stored as text, so no cell is a formula, `excel_safe` or not; text that would be read as missing
+    ("NA") has an apostrophe. Columns that a sheet cannot hold are written as text: those with whole numbers of more than 15 digits,
     with days before March 1900, or with times finer than milliseconds.
     """
     openpyxl = optional_library("openpyxl", extra="excel", error=WriteError)
