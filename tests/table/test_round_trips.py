@@ -112,7 +112,7 @@ def test_workbooks_give_back_every_text_or_refuse_it(values):
     try:
         found = round_trip(table, "x.xlsx")
     except WriteError as error:
-        assert "'x' holds text that Excel refuses" in str(error)  # noqa: PT017 - both outcomes are fine
+        assert "'x' contains text that Excel refuses" in str(error)  # noqa: PT017 - both outcomes are fine
         assert any(character < " " or character in "\ufffe\uffff" for value in values for character in value or "")
     else:
         assert found.filter(pc.is_valid(found["x"])).equals(table.filter(pc.is_valid(table["x"])))

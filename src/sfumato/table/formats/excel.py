@@ -103,7 +103,8 @@ def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> Non
     """Write a canonical table into the sheet "data"; equal tables give equal bytes.
 
     Text is always stored as text, so no cell is a formula, `excel_safe` or not; text that would be read as missing
-    ("NA") has an apostrophe. Columns that a sheet cannot hold are written as text: those with whole numbers of more than 15 digits,
+    ("NA") has an apostrophe. Columns that a sheet cannot hold are written as text: those with whole numbers of more
+    than 15 digits,
     with days before March 1900, or with times finer than milliseconds.
     """
     openpyxl = optional_library("openpyxl", extra="excel", error=WriteError)
