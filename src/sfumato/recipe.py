@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeErro
 from sfumato.hierarchies import Taxonomy
 from sfumato.hierarchies.settings import builder_from_dict
 from sfumato.models.base import PrivacyModel
+from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
@@ -32,7 +33,9 @@ class Recipe:
     models : what is promised; at least one.
     algorithm : how to search.
     max_suppressed : the share of records that may be left out.
-    seed : repeats random choices; kept with the owner, never published.
+    seed : repeats random choices of a search that hide nobody.
+    secret : repeats those that hide somebody, such as who is in which bucket: 64 hexadecimal digits, drawn from the
+        operating system unless given; kept with the owner, never published.
     input_rows, input_sha256 : what the recipe was carried out on, filled in by the run.
     """
 
@@ -41,6 +44,7 @@ class Recipe:
     algorithm: Algorithm
     max_suppressed: float = 0.0
     seed: int | None = None
+    secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
 
@@ -63,11 +67,12 @@ class Recipe:
             "a whole number",
             self.seed,
         )
+        check_secret(self, self.secret)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain values, as in its TOML file."""
         return {
-            "sfumato": {"version": __version__, **_given(self, "seed")},
+            "sfumato": {"version": __version__, **_given(self, "seed"), **_given(self, "secret")},
             **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
@@ -107,7 +112,7 @@ class Recipe:
         known = ("sfumato", "input", "release", "attributes", "models", "algorithm")
         _refuse_unknown(content, known, "The recipe")
         release = _section(content, "release", ("max_suppressed", "missing"))
-        header = _section(content, "sfumato", ("version", "seed"))
+        header = _section(content, "sfumato", ("version", "seed", "secret"))
         source = _section(content, "input", ("rows", "sha256"))
         return cls(
             schema=_schema(_table(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
@@ -115,6 +120,7 @@ class Recipe:
             algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
             max_suppressed=release.get("max_suppressed", 0.0),
             seed=header.get("seed"),
+            secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
         )

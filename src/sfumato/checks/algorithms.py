@@ -30,7 +30,7 @@ from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, Unsup
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.randomness import generator
+from sfumato.randomness import Stream, generator, repeatable_secret
 from sfumato.release.anonymizing import anonymize
 from sfumato.release.applying import apply, decoded
 from sfumato.schema.missing import Missing
@@ -38,6 +38,7 @@ from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
 
 SEED = 7
+SECRET = repeatable_secret(SEED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -155,8 +156,8 @@ def check_impossible_requests_are_refused(algorithm: Algorithm) -> None:
     assert f"{rows + 1} is needed" in str(error)
 
 
-def check_same_seed_gives_same_bytes(algorithm: Algorithm) -> None:
-    """The same request with the same seed gives the same bytes again."""
+def check_same_recipe_gives_same_bytes(algorithm: Algorithm) -> None:
+    """The same request with the same seed and secret gives the same bytes again."""
     for request in requests():
         first, second = (_released(algorithm, request, request.table) for _ in range(2))
         assert first == second
@@ -244,7 +245,7 @@ ALGORITHM_CHECKS: tuple[Callable[[Algorithm], None], ...] = (
     check_missing_cells_are_not_filled,
     check_input_is_untouched,
     check_impossible_requests_are_refused,
-    check_same_seed_gives_same_bytes,
+    check_same_recipe_gives_same_bytes,
     check_row_order_is_ignored,
     check_frame_kinds_agree,
     check_odd_tables_are_published,
@@ -262,7 +263,7 @@ def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outco
         publication = _search(algorithm, request, _coded(algorithm, request))
         if publication is not None:
             served.add(any(model.attributes for model in request.models))
-            published, correspondence = apply(publication, request.table, request.schema, generator(SEED))
+            published, correspondence = apply(publication, request.table, request.schema, Stream(SECRET))
             yield Outcome(
                 request=request,
                 publication=publication,
@@ -287,6 +288,7 @@ def _search(
         most_suppressed=request.most_suppressed,
         missing=Missing(request.schema.missing),
         rng=generator(SEED),
+        stream=Stream(SECRET),
         progress=progress,
     )
     return algorithm.search(task) if algorithm.refusal(task) is None else None
@@ -296,7 +298,9 @@ def _released(algorithm: Algorithm, request: Request, frame: Frame) -> bytes | N
     """Return the cells of a release as bytes, or None where the algorithm refuses the request."""
     share = request.max_suppressed
     try:
-        release = anonymize(frame, request.schema, request.models, algorithm, max_suppressed=share, seed=SEED)
+        release = anonymize(
+            frame, request.schema, request.models, algorithm, max_suppressed=share, seed=SEED, secret=SECRET
+        )
     except UnsupportedModelError:
         return None
     table, _ = to_arrow(release.frame)

@@ -40,7 +40,10 @@ def anonymize(
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be left out.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Repeats the search; who is in which bucket, only the secret of a recipe repeats."
+        ),
     ] = None,
     table_format: Annotated[
         Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
