@@ -1,14 +1,22 @@
-"""Randomness that protects people comes from the operating system; a seed only makes a run repeatable."""
+"""Randomness that protects people comes from a secret of 256 bits; a seed only repeats what protects nobody."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import secrets
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 
 SEED_BITS = 62  # fits a signed 64-bit integer, the largest whole number that TOML guarantees
+SECRET_BYTES = 32
+WORD_BYTES = 8
 
 
 def draw_seed() -> int:
@@ -17,7 +25,70 @@ def draw_seed() -> int:
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Make the generator of a recorded seed."""
+    """Make the generator of a recorded seed; it must protect nobody, because seeds can be tried."""
     import numpy as np
 
     return np.random.Generator(np.random.PCG64(seed))
+
+
+def draw_secret() -> str:
+    """Draw a fresh secret from the operating system: 64 hexadecimal digits."""
+    return secrets.token_hex(SECRET_BYTES)
+
+
+def repeatable_secret(seed: int) -> str:
+    """Make a secret of a seed, to repeat runs on persons who do not exist; whoever tries seeds finds it."""
+    return hashlib.sha256(f"sfumato repeats {seed}".encode()).hexdigest()
+
+
+def check_secret(owner: object, secret: object) -> None:
+    """Refuse what is no secret; the refusal does not show it."""
+    digits = secret.lower() if isinstance(secret, str) else ""
+    if secret is not None and not (len(digits) == 2 * SECRET_BYTES and set(digits) <= set("0123456789abcdef")):
+        name = owner if isinstance(owner, str) else type(owner).__name__
+        raise InvalidParameterError(
+            f"{name}: secret must be {2 * SECRET_BYTES} hexadecimal digits, for a short one can be found by trying; "
+            "leave it out, or draw one by secrets.token_hex(32)."
+        )
+
+
+class Stream:
+    """Bits that nobody repeats who lacks the secret: SHAKE-256 of it, or the operating system's where there is none.
+
+    Parameters
+    ----------
+    secret : 64 hexadecimal digits; without it, every draw is fresh.
+    purpose : what is drawn; streams of different purposes are independent.
+    about : tells what the draws are made for. The same secret draws anew for anything else, so that two releases by
+        one secret do not betray each other. It is asked when bits are first drawn.
+
+    >>> Stream("5f" * 32).permutation(4).tolist() == Stream("5f" * 32).permutation(4).tolist()
+    True
+    """
+
+    def __init__(self, secret: str | None = None, purpose: str = "", *, about: Callable[[], str] = str) -> None:
+        check_secret("Stream", secret)
+        self._secret, self._purpose, self._about = secret, purpose, about
+        self._key, self._draws = b"", 0
+
+    def draw(self, count: int) -> bytes:
+        """Draw bytes."""
+        if self._secret is None:
+            return os.urandom(count)
+        if not self._key:
+            about = hashlib.sha256(self._about().encode()).digest()
+            self._key = bytes.fromhex(self._secret) + about + hashlib.sha256(self._purpose.encode()).digest()
+        self._draws += 1
+        return hashlib.shake_256(self._key + self._draws.to_bytes(WORD_BYTES, "big")).digest(count)
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Draw numbers of 64 bits."""
+        import numpy as np
+
+        return np.frombuffer(self.draw(WORD_BYTES * count), dtype="<u8").astype(np.uint64, copy=False)
+
+    def permutation(self, count: int) -> npt.NDArray[np.int64]:
+        """Draw an order of so many things, all orders being as likely but for one part in 2**64."""
+        import numpy as np
+
+        return np.argsort(self.words(count), kind="stable").astype(np.int64, copy=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeErro
 from sfumato.hierarchies.builder import Builder
 from sfumato.hierarchies.settings import read_builder
 from sfumato.models.base import PrivacyModel
+from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
@@ -32,7 +33,9 @@ class Recipe:
     models : what is promised; at least one.
     algorithm : how to search for a release.
     max_suppressed : the share of records that may be suppressed.
-    seed : makes random choices repeatable; kept by the owner, never published.
+    seed : makes random choices of a search that hide nobody repeatable.
+    secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
+        default drawn from the operating system; kept by the owner, never published.
     input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
     """
 
@@ -41,6 +44,7 @@ class Recipe:
     algorithm: Algorithm
     max_suppressed: float = 0.0
     seed: int | None = None
+    secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
 
@@ -63,11 +67,12 @@ class Recipe:
             "a whole number",
             self.seed,
         )
+        check_secret(self, self.secret)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain values, as in its TOML file."""
         return {
-            "sfumato": {"version": __version__, **_given(self, "seed")},
+            "sfumato": {"version": __version__, **_given(self, "seed"), **_given(self, "secret")},
             **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
@@ -98,7 +103,7 @@ class Recipe:
         known = ("sfumato", "input", "release", "attributes", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
-        header = section_of(content, "sfumato", ("version", "seed"))
+        header = section_of(content, "sfumato", ("version", "seed", "secret"))
         source = section_of(content, "input", ("rows", "sha256"))
         return cls(
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
@@ -106,6 +111,7 @@ class Recipe:
             algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
             max_suppressed=release.get("max_suppressed", 0.0),
             seed=header.get("seed"),
+            secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
         )

@@ -143,3 +143,20 @@ def test_values_that_no_flagged_cell_has_cannot_be_protected_by_name():
     model = sf.ConfidenceBounding(bounds={"23": 0.5}, sensitive="age")
     with pytest.raises(sf.SchemaError, match="names 1 values that are not in column 'age'"):
         flagged_task([TWO, model], [True, True, True, False])
+
+
+def test_an_original_with_flags_is_refused_without_a_correspondence():
+    original = pa.table({"age": [20, 21], "sex": ["F", "M"], "age__sensitive": [True, True]})
+    shown = pa.table({"age": ["20", "21"], "_bucket_age": pa.nulls(2, pa.int64()), "sex": ["F", "M"]})
+    with pytest.raises(sf.SchemaError, match="cannot be told without the correspondence"):
+        sf.audit(shown, SCHEMA, [TWO], original=original)
+    assert not sf.audit(shown, SCHEMA, [TWO], original=original, correspondence=range(2)).holds
+
+
+def test_flagged_cells_in_no_bucket_are_not_called_unexposed():
+    original = pa.table({"age": [20, 21, 30], "sex": ["F", "M", "M"], "age__sensitive": [True, True, False]})
+    shown = {"age": ["20", "21", "30"], "_bucket_age": pa.nulls(3, pa.int64()), "sex": ["F", "M", "M"]}
+    with pytest.raises(sf.SchemaError, match="At least 2 flagged cells of 'age' are published openly"):
+        sf.exposure(pa.table(shown), SCHEMA, original=original)
+    starred = pa.table({**shown, "age": ["*", "*", "30"]})
+    assert sf.exposure(starred, SCHEMA, original=original).adversary == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
+from sfumato.randomness import Stream
 from sfumato.schema.missing import Missing
 
 
@@ -27,7 +28,8 @@ class Task:
     models : the promises that every published group must keep.
     most_suppressed : the largest number of records that may be suppressed.
     missing : how missing values are read.
-    rng : the only source of randomness.
+    rng : where random choices of the search come from that hide nobody.
+    stream : where random choices come from that hide somebody, such as who is in which bucket.
     progress : is called with the share of the work done, in [0, 1], and a note on its state.
     """
 
@@ -36,6 +38,7 @@ class Task:
     most_suppressed: int
     missing: Missing
     rng: np.random.Generator
+    stream: Stream = field(default_factory=Stream)
     progress: Progress = silent
 
     @property

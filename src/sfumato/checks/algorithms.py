@@ -120,8 +120,8 @@ def check_impossible_requests_are_refused(trial: Trial) -> None:
     assert f"{rows + 1} is needed" in str(error)
 
 
-def check_same_seed_gives_same_bytes(trial: Trial) -> None:
-    """The same request with the same seed gives the same bytes again."""
+def check_same_recipe_gives_same_bytes(trial: Trial) -> None:
+    """The same request with the same seed and secret gives the same bytes again."""
     for request, cells in zip(trial.requests, trial.releases, strict=True):
         assert trial.release(request, request.table) == cells
 
@@ -201,7 +201,7 @@ ALGORITHM_CHECKS: tuple[Callable[[Trial], None], ...] = (
     check_missing_cells_are_not_filled,
     check_input_is_untouched,
     check_impossible_requests_are_refused,
-    check_same_seed_gives_same_bytes,
+    check_same_recipe_gives_same_bytes,
     check_row_order_is_ignored,
     check_frame_kinds_agree,
     check_odd_tables_are_published,

@@ -19,13 +19,14 @@ from sfumato.core.publication import Publication
 from sfumato.exceptions import UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
-from sfumato.randomness import generator
+from sfumato.randomness import Stream, generator, repeatable_secret
 from sfumato.release.anonymizing import anonymize
 from sfumato.release.applying import apply, decoded
 from sfumato.schema.missing import Missing
 from sfumato.table.frames import Frame, to_arrow
 
 SEED = 7
+SECRET = repeatable_secret(SEED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,7 +96,9 @@ class Trial:
         """Return the cells of a new release as bytes, or None where the algorithm refuses the request."""
         share = request.max_suppressed
         try:
-            release = anonymize(frame, request.schema, request.models, self.algorithm, max_suppressed=share, seed=SEED)
+            release = anonymize(
+                frame, request.schema, request.models, self.algorithm, max_suppressed=share, seed=SEED, secret=SECRET
+            )
         except UnsupportedModelError:
             return None
         table, _ = to_arrow(release.frame)
@@ -125,12 +128,13 @@ class Trial:
             most_suppressed=request.most_suppressed,
             missing=Missing(request.schema.missing),
             rng=generator(SEED),
+            stream=Stream(SECRET),
             progress=lambda done, note="": told.append((done, note)),
         )
         if self.algorithm.refusal(task) is not None:
             return None
         publication = _locked(self.algorithm.search(task))
-        published, correspondence = apply(publication, request.table, request.schema, generator(SEED))
+        published, correspondence = apply(publication, request.table, request.schema, Stream(SECRET))
         correspondence.flags.writeable = False
         return Outcome(
             request=request,

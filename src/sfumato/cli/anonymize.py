@@ -40,7 +40,10 @@ def anonymize(
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of random choices; kept private, never published.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Seed of the search; only the secret of a recipe repeats who is in which bucket."
+        ),
     ] = None,
     writing: WritingOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,

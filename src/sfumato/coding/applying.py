@@ -11,6 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.randomness import Stream
+
 Ranks = npt.NDArray[np.int64]
 LARGEST_KEY = np.iinfo(np.int64).max
 
@@ -85,25 +87,23 @@ class Shuffle:
     number: pa.Array
 
     @classmethod
-    def draw(
-        cls, bucket: npt.NDArray[np.integer], rng: np.random.Generator, *, numbers: pa.Array | None = None
-    ) -> Shuffle:
+    def draw(cls, bucket: npt.NDArray[np.integer], stream: Stream, *, numbers: pa.Array | None = None) -> Shuffle:
         """Draw a permutation uniformly at random, and new numbers of the buckets unless they are given.
 
         Parameters
         ----------
         bucket : the bucket of every cell, below 0 for one that is in none.
-        rng : the source of randomness.
+        stream : where bits come from that nobody can repeat.
         numbers : the number of every cell's bucket, where another attribute has the same buckets.
         """
         places = np.flatnonzero(bucket >= 0)
-        shuffled = rng.permutation(places)
+        shuffled = places[stream.permutation(len(places))]
         source = np.arange(len(bucket))
         source[places[np.argsort(bucket[places], kind="stable")]] = shuffled[
             np.argsort(bucket[shuffled], kind="stable")
         ]
         if numbers is None:
-            anew = rng.permutation(int(bucket.max(initial=-1)) + 1)
+            anew = stream.permutation(int(bucket.max(initial=-1)) + 1)
             lost = bucket < 0
             numbers = pa.array(np.where(lost, 0, np.append(anew, 0)[bucket]), pa.int64(), mask=lost)
         return cls(source, numbers)

@@ -23,7 +23,7 @@ from sfumato.core.published.table import PublishedTable, bucket_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
 from sfumato.judging.evidence import Evidence
-from sfumato.judging.flagged_cells import FlaggedCells
+from sfumato.judging.flagged_cells import FlaggedCells, refuse_open_cells
 from sfumato.judging.sliced import sliced_chances
 from sfumato.table.frames import Frame, to_arrow
 
@@ -161,6 +161,7 @@ def exposure_of(evidence: Evidence) -> Exposure:
     hidden = {}
     for column in (*coded.quasi, *coded.sensitive):
         if column.name in cells:
+            refuse_open_cells(shown, cells[column.name][0], column.name, coded.flags[column.name])
             counts = _bucket_counts(table, cells[column.name], column.domain)
             own = np.where(coded.flags[column.name], column.codes, column.domain.missing)
             hidden[column.name] = Hidden(CodedColumn(column.domain, own), coded.flags[column.name], counts)

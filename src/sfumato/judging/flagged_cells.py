@@ -71,8 +71,7 @@ class FlaggedCells:
         """Return which cells are flagged and not suppressed, as far as flags are known."""
         if name not in self.flags:
             return np.zeros(len(column), dtype=np.bool_)
-        stars = pc.fill_null(pc.match_substring_regex(texts(column), STARS), fill_value=False)
-        return np.asarray(self.flags[name] & ~np.asarray(stars))
+        return np.asarray(self.flags[name] & ~starred(column))
 
     def column(self, cells: pa.ChunkedArray, name: str, schema: Schema) -> CodedColumn:
         """Code the cells in buckets; numbers and dates among generalized cells are text."""
@@ -88,3 +87,21 @@ class FlaggedCells:
             return Scale(schema.scales[name]) in {Scale.NOMINAL, Scale.CATEGORICAL}
         hierarchy = schema.hierarchies.get(name)
         return name in schema.orders or (hierarchy is not None and hierarchy.scale is not Scale.NUMERIC)
+
+
+def refuse_open_cells(shown: pa.Table, buckets: Ints, name: str, flagged: Mask) -> None:
+    """Refuse a table that hides fewer cells than the original flags, so that some stand open for certain."""
+    hidden = np.count_nonzero(starred(shown[name]) | (buckets != NOT_PUBLISHED))
+    left_out = len(flagged) - shown.num_rows
+    lacking = np.count_nonzero(flagged) - hidden - left_out
+    if lacking > 0:
+        raise SchemaError(
+            f"At least {lacking:,} flagged cells of {name!r} are published openly, in no bucket, and expose their "
+            "persons entirely; hide them, or leave the original out to measure the buckets alone."
+        )
+
+
+def starred(column: pa.ChunkedArray) -> Mask:
+    """Return which cells of a published column are suppressed."""
+    stars = pc.fill_null(pc.match_substring_regex(texts(column), STARS), fill_value=False)
+    return np.asarray(stars)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +23,7 @@ from sfumato.judging.audit.audit import audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.models.base import PrivacyModel
-from sfumato.randomness import draw_seed, generator
+from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
 from sfumato.release.recoding_rules import Recoding
@@ -41,6 +43,7 @@ def anonymize(
     *,
     max_suppressed: float = 0.0,
     seed: int | None = None,
+    secret: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Find, check and record a release of a table that keeps every model.
@@ -52,7 +55,9 @@ def anonymize(
     models : what is promised.
     algorithm : how to search; by default `Mondrian()`.
     max_suppressed : the share of records that may be suppressed, in [0, 1].
-    seed : makes a run of a randomized algorithm repeatable; by default drawn from the operating system.
+    seed : makes the random choices of a search that hide nobody repeatable; by default drawn from the operating system.
+    secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
+        default drawn from the operating system.
     progress : is called with the share of the search that is done.
 
     Raises
@@ -66,6 +71,7 @@ def anonymize(
         algorithm=Mondrian() if algorithm is None else algorithm,
         max_suppressed=max_suppressed,
         seed=seed,
+        secret=secret,
     )
     return carry_out(recipe, data, progress=progress)
 
@@ -83,9 +89,13 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
         input_rows=table.num_rows,
         input_sha256=fingerprint(table),
     )
-    task = task_of(recipe, searched, progress)
+    secret = draw_secret() if recipe.secret is None else recipe.secret
+    about = cache(partial(_about, recipe, searched))
+    task = task_of(recipe, searched, progress, Stream(secret, "search", about=about))
     publication = _search(recipe.algorithm, task)
-    published, found = apply(publication, searched, schema, generator(recipe.seed or 0).spawn(1)[0])
+    published, found = apply(publication, searched, schema, Stream(secret, "shuffle", about=about))
+    if publication.buckets:
+        recipe = replace(recipe, secret=secret)
     correspondence = found if order is None else order[found]
     evidence = Evidence(
         published, schema, original=table, correspondence=correspondence, centers=recipe.algorithm.centers
@@ -106,6 +116,14 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
         proof=publication.proof,
         recoding=_recoding(publication, task, table, recipe),
     )
+
+
+def _about(recipe: Recipe, table: pa.Table) -> str:
+    """Say what is released and how, whatever the order of the rows: the secret hides people anew in anything else."""
+    content = {key: value for key, value in recipe.to_dict().items() if key not in {"sfumato", "input"}}
+    schema = recipe.schema
+    names = [*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()]
+    return fingerprint(table.select(names)) + json.dumps(content, sort_keys=True, default=str)
 
 
 def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:

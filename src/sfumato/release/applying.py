@@ -9,6 +9,7 @@ import pyarrow as pa
 from sfumato.coding.applying import CellTexts, Shuffle, column_ranks, order_rows
 from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, Publication, Recoded
 from sfumato.core.published.table import name_buckets
+from sfumato.randomness import Stream
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import canonical
 from sfumato.table.values import texts
@@ -21,12 +22,12 @@ def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
 
 
 def apply(
-    publication: Publication, table: pa.Table, schema: Schema, rng: np.random.Generator
+    publication: Publication, table: pa.Table, schema: Schema, stream: Stream
 ) -> tuple[pa.Table, npt.NDArray[np.int64]]:
     """Build the published table, and for each of its rows the number of the original row.
 
-    Values in buckets are permuted within each bucket, and buckets are renumbered, both uniformly at random. Attributes
-    permuted together share one column of bucket numbers, after the last of them.
+    Values in buckets are permuted within each bucket, and buckets are renumbered, both uniformly at random
+    by the stream. Attributes permuted together share one column of bucket numbers, after the last of them.
     """
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
@@ -34,7 +35,7 @@ def apply(
     arrays, ranked = {}, []
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     names = [name for name in table.column_names if name in published]
-    shuffles = _Shuffles(publication, kept, rng)
+    shuffles = _Shuffles(publication, kept, stream)
     for at, name in enumerate(names):
         recoded, bucketed = publication.recoded.get(name), name in publication.buckets
         if recoded is None:
@@ -58,8 +59,8 @@ def apply(
 class _Shuffles:
     """The shuffles of bucketized attributes, drawn on demand."""
 
-    def __init__(self, publication: Publication, kept: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
-        self._publication, self._kept, self._rng = publication, kept, rng
+    def __init__(self, publication: Publication, kept: npt.NDArray[np.int64], stream: Stream) -> None:
+        self._publication, self._kept, self._stream = publication, kept, stream
         self._joint = {name: joint for joint in publication.together for name in joint}
         self._drawn: dict[tuple[str, ...], Shuffle] = {}
 
@@ -69,7 +70,7 @@ class _Shuffles:
         if joint not in self._drawn:
             bucket = self._publication.buckets[name]
             numbers = self._numbers(bucket) if joint in self._publication.together else None
-            self._drawn[joint] = Shuffle.draw(bucket[self._kept], self._rng, numbers=numbers)
+            self._drawn[joint] = Shuffle.draw(bucket[self._kept], self._stream, numbers=numbers)
         return joint, self._drawn[joint]
 
     def _numbers(self, bucket: npt.NDArray[np.int32]) -> pa.Array | None:

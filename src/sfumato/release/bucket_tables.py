@@ -13,7 +13,7 @@ from sfumato.coding.applying import column_ranks, order_rows
 from sfumato.core.publication import JOINING
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column, refuse_strange_buckets
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import draw_seed, generator
+from sfumato.randomness import Stream
 from sfumato.release.applying import decoded
 from sfumato.release.release import Release
 from sfumato.schema.schema import Schema
@@ -87,9 +87,9 @@ def join_tables(records: Frame, values: Mapping[str, Frame]) -> SameKind:
     values : for every attribute in buckets, the table of bucket, value and count.
     """
     table, kind = to_arrow(records)
-    rng = generator(draw_seed())
+    stream = Stream()
     for name, given in values.items():
-        table = _linked(table, name, to_arrow(given)[0], rng)
+        table = _linked(table, name, to_arrow(given)[0], stream)
     return kind.restore(_sorted(table))
 
 
@@ -109,7 +109,7 @@ def _unlinked(table: pa.Table, name: str, bucket: pa.ChunkedArray) -> pa.Table:
     return table.set_column(table.column_names.index(name), name, shown)
 
 
-def _linked(table: pa.Table, name: str, given: pa.Table, rng: np.random.Generator) -> pa.Table:
+def _linked(table: pa.Table, name: str, given: pa.Table, stream: Stream) -> pa.Table:
     """Deal the values of every bucket, or their combinations, to its records."""
     bucket, count = BUCKET_PREFIX + name, COUNT_PREFIX + name
     names = [name] if name in given.column_names else name.split(JOINING)
@@ -120,7 +120,7 @@ def _linked(table: pa.Table, name: str, given: pa.Table, rng: np.random.Generato
     for each in (table, given):
         refuse_strange_buckets(bucket, each[bucket])
     places, lots = _numbered(table[bucket], given[bucket])
-    source = _dealt(name, places, lots, given[count], rng)
+    source = _dealt(name, places, lots, given[count], stream)
     for each in names:
         table = _filled(table, each, given[each], source, bucket)
     return table
@@ -144,7 +144,7 @@ def _numbered(records: pa.ChunkedArray, lots: pa.ChunkedArray) -> tuple[Ints, In
     return numbers[: len(records)], numbers[len(records) :]
 
 
-def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, rng: np.random.Generator) -> Ints:
+def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, stream: Stream) -> Ints:
     """Draw a row of the table of values for every record; -1 for a record in no bucket."""
     if not pa.types.is_int64(counts.type) or counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
         raise SchemaError(f"Column {COUNT_PREFIX + name!r} must contain whole numbers of at least 1.")
@@ -156,7 +156,8 @@ def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, rng: np
     wrong = int(np.count_nonzero(held != np.bincount(places[places >= 0], minlength=buckets)))
     if wrong:
         raise SchemaError(f"{wrong:,} buckets of {name!r} have more or fewer values than records; correct the tables.")
-    drawn = rng.permutation(np.flatnonzero(places >= 0))
+    drawn = np.flatnonzero(places >= 0)
+    drawn = drawn[stream.permutation(len(drawn))]
     drawn = drawn[np.argsort(places[drawn], kind="stable")]
     order = np.argsort(lots, kind="stable")
     source = np.full(len(places), -1, dtype=np.int64)

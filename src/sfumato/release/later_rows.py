@@ -20,7 +20,7 @@ from sfumato.hierarchies import Builder, Intervals, OrderedGroups, Taxonomy
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
-from sfumato.randomness import generator
+from sfumato.randomness import Stream
 from sfumato.release.applying import apply
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
 from sfumato.release.release import Release
@@ -149,7 +149,7 @@ def _publish(
     publication = publish_groups(np.arange(known.num_rows, dtype=np.int32), labels)
     group = publication.group.copy()
     while (group != NOT_PUBLISHED).any():
-        published, rows = apply(Publication(group, publication.recoded), known, schema, generator(0))
+        published, rows = apply(Publication(group, publication.recoded), known, schema, Stream())
         evidence = Evidence(published, schema, original=known, correspondence=rows)
         audit = audit_evidence(evidence, recoding.recipe.models)
         broken = [audit.violating_rows(verdict.model) for verdict in audit.verdicts if not verdict.holds]

@@ -17,13 +17,13 @@ from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelErr
 from sfumato.judging.audit.audit import check_models
 from sfumato.models.base import PrivacyModel
 from sfumato.models.requirements import without_implied
-from sfumato.randomness import generator
+from sfumato.randomness import Stream, generator
 from sfumato.recipe import Recipe
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 
 
-def task_of(recipe: Recipe, table: pa.Table, progress: Progress) -> Task:
+def task_of(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream | None = None) -> Task:
     """Code a table and build the task of a recipe; refuse what the algorithm does not support or nothing can keep."""
     schema = recipe.schema
     if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
@@ -36,6 +36,7 @@ def task_of(recipe: Recipe, table: pa.Table, progress: Progress) -> Task:
         most_suppressed=int(Fraction(str(recipe.max_suppressed)) * coded.rows),
         missing=Missing(schema.missing),
         rng=generator(recipe.seed or 0),
+        stream=Stream() if stream is None else stream,
         progress=progress,
     )
     refusal = recipe.algorithm.refusal(task)

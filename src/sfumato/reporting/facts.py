@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from sfumato.schema.schema import Schema
 FORMAT = "sfumato-report-6"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
+SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
 
 Sizes = npt.NDArray[np.int64]
 
@@ -65,7 +67,7 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "attributes": _attributes(evidence, max(smallest, FEWEST_TO_NAME)),
         "measures": {name: plain(value) for name, value in handover.measures.items()},
         "search": handover.search,
-        "recipe": handover.recipe,
+        "recipe": SECRET_LINE.sub("", handover.recipe),
     }
 
 

@@ -18,6 +18,7 @@ from sfumato.queries.estimates.estimation import Answers
 from sfumato.queries.estimates.pieces import Floats
 from sfumato.queries.estimates.workload import Workload, actual_answers
 from sfumato.queries.query import Query
+from sfumato.randomness import repeatable_secret
 from sfumato.release.anonymizing import anonymize
 from sfumato.release.release import Release
 from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
@@ -77,7 +78,7 @@ def measure(
     """Make a release and measure it."""
     subject = questions.subject
     try:
-        release = anonymize(subject.table, subject.schema, models, algorithm, seed=seed)
+        release = anonymize(subject.table, subject.schema, models, algorithm, seed=seed, secret=repeatable_secret(seed))
     except InfeasibleError:
         return ThesisPoint()
     errors = questions.errors(release)

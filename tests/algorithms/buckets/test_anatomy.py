@@ -21,6 +21,7 @@ from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.checks import algorithms as laws
 from sfumato.checks.requests import odd_requests, requests
 from sfumato.checks.trials import Trial
+from sfumato.randomness import repeatable_secret
 from sfumato.table.frames import to_arrow
 
 D = "disease"
@@ -35,7 +36,7 @@ def people(*counts: int) -> pa.Table:
 
 
 def release_of(table, *models, schema=SCHEMA, **options):
-    return sf.anonymize(table, schema, models, Anatomy(), **{"seed": 3, **options})
+    return sf.anonymize(table, schema, models, Anatomy(), **{"secret": repeatable_secret(3), **options})
 
 
 def buckets_of(release, name=D):
@@ -160,7 +161,7 @@ def test_who_shares_a_bucket_is_uniformly_random():
     draws = 600
     partner = Counter()
     for seed in range(draws):
-        rows = release_of(table, model, seed=seed).published.to_pylist()
+        rows = release_of(table, model, secret=repeatable_secret(seed)).published.to_pylist()
         mine = next(row for row in rows if row["age"] == 0)
         ages = [row["age"] for row in rows if row["_bucket_disease"] == mine["_bucket_disease"] and row["age"]]
         partner[ages[0]] += 1
@@ -172,7 +173,10 @@ def test_who_shares_a_bucket_is_uniformly_random():
 def test_values_are_permuted_uniformly_inside_a_bucket():
     table, model = people(1, 1, 1), sf.FrequencyLDiversity(l=3, sensitive=D)
     draws = 600
-    shown = Counter(tuple(release_of(table, model, seed=seed).published[D].to_pylist()) for seed in range(draws))
+    shown = Counter(
+        tuple(release_of(table, model, secret=repeatable_secret(seed)).published[D].to_pylist())
+        for seed in range(draws)
+    )
     assert len(shown) == 6
     statistic = sum((count - draws / 6) ** 2 / (draws / 6) for count in shown.values())
     assert statistic < chi2.isf(FALSE_ALARM, 5)

@@ -27,6 +27,7 @@ from sfumato.catalogue import MEASURES
 from sfumato.coding.codes import code
 from sfumato.coding.cutting import partition
 from sfumato.judging.measures import Measured
+from sfumato.randomness import repeatable_secret
 from sfumato.schema.missing import Missing
 from sfumato.table.frames import to_arrow
 
@@ -43,7 +44,13 @@ def people(*counts: int, seed: int = 0) -> pa.Table:
 
 
 def release_of(table, k, l, *, schema=SCHEMA, **options):
-    return sf.anonymize(table, schema, [sf.KLAnonymity(k=k, l=l, sensitive=D)], CrossBucket(), **{"seed": 3, **options})
+    return sf.anonymize(
+        table,
+        schema,
+        [sf.KLAnonymity(k=k, l=l, sensitive=D)],
+        CrossBucket(),
+        **{"secret": repeatable_secret(3), **options},
+    )
 
 
 def exposures(release, table, schema=SCHEMA):

@@ -14,6 +14,7 @@ import sfumato as sf
 from drawn_examples import examples
 from flagged_tables import buckets_of, check_flagged_cells, flagged_tables, flagged_values, golden, linked_rows
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
+from sfumato.randomness import repeatable_secret
 
 THESIS = sf.Schema(
     identifier=["name"],
@@ -167,7 +168,7 @@ def test_permutations_inside_a_bucket_are_uniform():
     models = [sf.FrequencyLDiversity(l=3, sensitive="age")]
     seen = Counter()
     for seed in range(300):
-        release = sf.anonymize(table, AGE, models, LocalAnatomy(), seed=seed)
+        release = sf.anonymize(table, AGE, models, LocalAnatomy(), secret=repeatable_secret(seed))
         own = dict(zip(release.correspondence.tolist(), release.frame["age"].to_pylist(), strict=True))
         seen[tuple(own[row] for row in range(3))] += 1
     assert len(seen) == 6
@@ -203,9 +204,11 @@ def test_missing_cells_that_may_be_anything_are_refused_and_others_are_values():
         sf.anonymize(table, loose, [sf.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
 
 
-def test_the_same_seed_publishes_the_same_and_row_order_says_nothing():
+def test_the_same_secret_publishes_the_same_and_row_order_says_nothing():
     table = golden("thesis_4_1")
-    first = sf.anonymize(table, THESIS, FOUR, LocalAnatomy(), seed=5).frame
-    again = sf.anonymize(table.take([3, 1, 7, 0, 2, 6, 5, 4]), THESIS, FOUR, LocalAnatomy(), seed=5).frame
+    first = sf.anonymize(table, THESIS, FOUR, LocalAnatomy(), secret=repeatable_secret(5)).frame
+    again = sf.anonymize(
+        table.take([3, 1, 7, 0, 2, 6, 5, 4]), THESIS, FOUR, LocalAnatomy(), secret=repeatable_secret(5)
+    ).frame
     assert first.equals(again)
     assert flagged_values(table, "age") == [24, 31, 29, 34]

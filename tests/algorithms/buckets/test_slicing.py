@@ -20,7 +20,7 @@ from sfumato.checks import algorithms as laws
 from sfumato.checks.requests import FewerThan
 from sfumato.coding.codes import code
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.randomness import generator
+from sfumato.randomness import Stream, generator, repeatable_secret
 from sfumato.release.applying import apply
 from sfumato.schema.missing import Missing
 
@@ -211,7 +211,7 @@ def test_slices_are_permuted_uniformly_and_independently():
     publication = publication_of(table, [sf.FrequencyLDiversity(l=3, sensitive=D)], schema=schema, slices=3)
     seen, runs = Counter(), 3600
     for seed in range(runs):
-        shown, _ = apply(publication, table, schema, generator(seed))
+        shown, _ = apply(publication, table, schema, Stream(repeatable_secret(seed)))
         rows = sorted(shown.to_pylist(), key=lambda row: row[D])
         seen[tuple((row["a"], row["b"]) for row in rows)] += 1
     expected = runs / 36
@@ -224,10 +224,12 @@ def test_the_order_of_published_rows_follows_from_what_they_show():
     table = pa.table({"a": rng.integers(0, 5, 50), "b": rng.integers(0, 5, 50), D: rng.integers(0, 6, 50)})
     schema = sf.Schema(quasi=["a", "b"], sensitive=[D])
     models = [sf.DistinctLDiversity(l=2, sensitive=D)]
-    release = sf.anonymize(table, schema, models, Slicing(slices=3), seed=2)
+    release = sf.anonymize(table, schema, models, Slicing(slices=3), secret=repeatable_secret(2))
     rows = [tuple(row[name] for name in ("_bucket_a", "a", "_bucket_b", "b", D)) for row in release.frame.to_pylist()]
     assert rows == sorted(rows)
-    turned = sf.anonymize(table.take(pa.array(range(49, -1, -1))), schema, models, Slicing(slices=3), seed=2)
+    turned = sf.anonymize(
+        table.take(pa.array(range(49, -1, -1))), schema, models, Slicing(slices=3), secret=repeatable_secret(2)
+    )
     assert turned.frame.equals(release.frame)
 
 

@@ -66,7 +66,7 @@ class Anatomy(Algorithm):
         protected = protected_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
         task.progress(0.2)
-        buckets = {each.name: each.buckets(kept, task.rng, halve=False) for each in protected}
+        buckets = {each.name: each.buckets(kept, task.stream, halve=False) for each in protected}
         task.progress(0.8)
         publication = _exact(task.table.quasi, kept, task.table.rows, buckets)
         task.progress(1.0)

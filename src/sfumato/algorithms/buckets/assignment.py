@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError
+from sfumato.randomness import Stream
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Pieces: TypeAlias = list[tuple[tuple[int, ...], int]]
@@ -57,11 +58,11 @@ def without_surplus(
     rows: npt.NDArray[np.intp],
     codes: npt.NDArray[np.unsignedinteger],
     extra: Counts,
-    rng: np.random.Generator,
+    stream: Stream,
     unwanted: npt.NDArray[np.integer] | None = None,
 ) -> npt.NDArray[np.intp]:
     """Leave out this many rows of every value, drawn at random, but the most unwanted first."""
-    shuffled = rng.permutation(rows)
+    shuffled = rows[stream.permutation(len(rows))]
     if unwanted is not None:
         shuffled = shuffled[np.argsort(-unwanted[shuffled], kind="stable")]
     shuffled = shuffled[np.argsort(codes[shuffled], kind="stable")]

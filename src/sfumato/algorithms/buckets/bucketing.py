@@ -19,6 +19,7 @@ from sfumato.exceptions import InfeasibleError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
+from sfumato.randomness import Stream
 from sfumato.schema.scales import Scale
 
 Counts = npt.NDArray[np.int64]
@@ -75,13 +76,13 @@ class Protected:
             low, high = (cap, high) if self._keep_all(np.minimum(counts, cap)) else (low, cap)
         return counts - np.minimum(counts, low)
 
-    def buckets(self, kept: Rows, rng: np.random.Generator, *, halve: bool) -> Buckets:
+    def buckets(self, kept: Rows, stream: Stream, *, halve: bool) -> Buckets:
         """Put the sensitive cells of some records into small buckets; which records of a value go where is random.
 
         Parameters
         ----------
         kept : the records; one bucket of all their sensitive cells must keep the models.
-        rng : the source of randomness.
+        stream : where bits come from that nobody can repeat.
         halve : first split the values at their median, as long as both halves keep the models.
         """
         counts, rows = self.counts(kept), self.rows(kept)
@@ -89,7 +90,7 @@ class Protected:
         if len(rows):
             spans = self._spans(counts) if halve else [np.flatnonzero(counts)]
             pieces = [piece for span in spans for piece in self._pieces(span, counts)]
-            found[rows] = drawn(pieces, self.column.codes[rows], rng)
+            found[rows] = drawn(pieces, self.column.codes[rows], stream)
         return found
 
     @property
@@ -231,7 +232,7 @@ def eligible_rows(protected: Sequence[Protected], kept: Rows, task: Task) -> Row
             over += each.cells & (lost[each.column.codes] > 0)
         for each in protected:
             mine, lost = each.rows(kept), each.surplus(each.counts(kept))
-            left = without_surplus(mine, each.column.codes, lost, task.rng, over)
+            left = without_surplus(mine, each.column.codes, lost, task.stream, over)
             kept = np.setdiff1d(kept, np.setdiff1d(mine, left, assume_unique=True), assume_unique=True)
             if task.table.rows - len(kept) > task.most_suppressed or not len(kept):
                 raise _impossible(each, task.table.rows - len(kept), task)
@@ -264,7 +265,7 @@ def smallest(first: int, last: int, attempt: Callable[[int], Pieces | None]) -> 
     return best
 
 
-def drawn(pieces: Pieces, codes: npt.NDArray[np.unsignedinteger], rng: np.random.Generator) -> Buckets:
+def drawn(pieces: Pieces, codes: npt.NDArray[np.unsignedinteger], stream: Stream) -> Buckets:
     """Draw for every cell, given by its code, a bucket among those that have room for its value."""
     value = np.concatenate([np.asarray(values, dtype=np.int64) for values, _ in pieces])
     lengths = [len(values) for values, _ in pieces]
@@ -274,7 +275,7 @@ def drawn(pieces: Pieces, codes: npt.NDArray[np.unsignedinteger], rng: np.random
     order = np.argsort(value, kind="stable")
     often, first = often[order], first[order]
     place = np.arange(len(codes)) - np.repeat(np.cumsum(often) - often, often)
-    shuffled = rng.permutation(len(codes))
+    shuffled = stream.permutation(len(codes))
     buckets = np.empty(len(codes), dtype=np.int32)
     buckets[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.repeat(first, often) + place
     return buckets

@@ -119,7 +119,7 @@ def _eligible_rows(column: CodedColumn, l: Fraction, task: Task) -> Rows:
     if extra.sum() > task.most_suppressed or extra.sum() == task.table.rows:
         raise ineligible(column.name, counts, l)
     rows = np.arange(task.table.rows)
-    return without_surplus(rows, column.codes, extra, task.rng) if extra.any() else rows
+    return without_surplus(rows, column.codes, extra, task.stream) if extra.any() else rows
 
 
 def _crossed(

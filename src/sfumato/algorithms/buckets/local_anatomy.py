@@ -78,7 +78,7 @@ class LocalAnatomy(Algorithm):
         protected = protected_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
         task.progress(0.2)
-        buckets = {each.name: each.buckets(kept, task.rng, halve=self.halve) for each in protected}
+        buckets = {each.name: each.buckets(kept, task.stream, halve=self.halve) for each in protected}
         task.progress(0.8)
         publication = _exact(task.table, kept, buckets)
         task.progress(1.0)

@@ -75,7 +75,7 @@ class LocalAnatomyGeneralization(Algorithm):
         k = max((model.k for model in simple_models(task.models) if isinstance(model, KAnonymity)), default=1)
         kept, pools = _kept_pools(task, protected, k)
         task.progress(0.1)
-        buckets = {each.name: each.buckets(kept, task.rng, halve=self.halve) for each in protected}
+        buckets = {each.name: each.buckets(kept, task.stream, halve=self.halve) for each in protected}
         task.progress(0.4)
 
         def cut(rows: Rows, unflagged: npt.NDArray[np.bool_]) -> Labels:

@@ -62,6 +62,9 @@ def expected_counts(
     Counts are whole multiples of the expected values if these fit. Otherwise they are rounded down, and the
     remainder goes to the group's most frequent value, the worst case.
     """
+    if not len(bucket):
+        nothing = np.zeros(0, dtype=np.int64)
+        return Histogram.of_entries(nothing, nothing, nothing, groups=groups, width=len(column.domain) + 1)
     alone = bucket == NOT_PUBLISHED
     bucket = np.where(alone, bucket.max(initial=-1) + 1 + np.cumsum(alone), bucket)
     buckets = int(bucket.max()) + 1

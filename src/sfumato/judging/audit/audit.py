@@ -166,7 +166,7 @@ def audit(
     models : the promises to judge.
     original : the original table; then every published cell must cover the value it stands for.
     correspondence : for every published row the number of its original row, counted from 0. Without it the
-        audit checks that one exists.
+        audit checks that one exists; an original with flagged cells needs it.
     population : the persons that the records are drawn from, with the same quasi-identifiers, for the models
         that compare with them.
     ignore_suppressed : count rows whose quasi-identifiers are all `*` apart, as suppressed records. Otherwise
@@ -202,6 +202,7 @@ def audit_evidence(
     truth = None
     if compare and original is not None and coded is not None:
         refuse_unlike(rows, original.num_rows, evidence.correspondence)
+        _refuse_unlinked_flags(evidence)
         counts = replace(counts, cells=judged.cells)
         compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers)
         truth = compared.check(judged.correspondence)
@@ -241,6 +242,15 @@ def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
         _refuse_other(model, model.attributes, (*schema.sensitive, *schema.flags), Role.SENSITIVE)
         _refuse_of_cells(model, schema)
         _refuse_other(model, model.scope, schema.quasi, Role.QUASI)
+
+
+def _refuse_unlinked_flags(evidence: Evidence) -> None:
+    """Refuse to look for flagged cells where nobody knows whose rows are published."""
+    if evidence.schema.flags and evidence.correspondence is None:
+        raise SchemaError(
+            "Which flagged cells are published openly cannot be told without the correspondence; give the one that was "
+            "kept when the table was made, or leave the original out to judge the buckets alone."
+        )
 
 
 def _are_models(given: object) -> bool:
