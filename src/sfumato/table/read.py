@@ -11,6 +11,7 @@ from sfumato.table.formats.csv import read_csv
 from sfumato.table.formats.database import is_url, read_database
 from sfumato.table.formats.excel import read_excel
 from sfumato.table.formats.inference import MISSING
+from sfumato.table.formats.lines import layout, read_lines
 from sfumato.table.formats.parquet import read_parquet
 from sfumato.validation import did_you_mean, require
 
@@ -31,6 +32,7 @@ def read(
     separator: str | None = None,
     encoding: str | None = None,
     missing: tuple[str, ...] = MISSING,
+    as_text: bool = False,
 ) -> pa.Table:
     """Read a table as Arrow, with canonical types.
 
@@ -42,24 +44,31 @@ def read(
     sheet : in a workbook; the first if not given.
     separator, encoding : of a text file; detected if not given.
     missing : spellings of a missing value in text files and workbooks.
+    as_text : read every cell as its own text, and a text file line by line, so that no row changes how another is
+        read. A line that has more or fewer cells than the header is then a row without any value. A cell of several
+        lines is refused unless separator and encoding are both given, as they are by who looked at the file before.
     """
     if isinstance(source, str) and is_url(source):
         _refuse("a file", sheet=sheet, separator=separator, encoding=encoding)
-        return read_database(source, table=table, query=query)
+        return read_database(source, table=table, query=query, as_text=as_text)
     _refuse("a database", table=table, query=query)
     path = Path(source)
     name = path.name.lower()
     _refuse_unreadable(path)
     if name.endswith(TEXT):
         _refuse("a workbook", sheet=sheet)
-        tabs = ".tsv" in name and separator is None
-        return read_csv(path, separator="\t" if tabs else separator, encoding=encoding, missing=missing)
+        separator = "\t" if ".tsv" in name and separator is None else separator
+        if as_text:
+            if separator is None or encoding is None:
+                separator, encoding = layout(path, separator=separator, encoding=encoding)
+            return read_lines(path, separator=separator, encoding=encoding, missing=missing)
+        return read_csv(path, separator=separator, encoding=encoding, missing=missing)
     _refuse("a text file", separator=separator, encoding=encoding)
     if name.endswith(EXCEL):
-        return read_excel(path, sheet=sheet, missing=missing)
+        return read_excel(path, sheet=sheet, missing=missing, as_text=as_text)
     _refuse("a workbook", sheet=sheet)
     if name.endswith(PARQUET):
-        return read_parquet(path)
+        return read_parquet(path, as_text=as_text)
     raise ReadError(f"{path} has no known suffix; known are {', '.join((*TEXT[:3], *PARQUET, *EXCEL))}.")
 
 
