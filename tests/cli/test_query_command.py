@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+import tomllib
+from contextlib import closing
 
 import pandas as pd
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.sentences import Question
 
 STATED = ("--bounds", "age=0,100", "--bounds", "cost=0,1000", "--categories", "sex=F,M")
@@ -125,6 +129,73 @@ def test_columns_may_be_named_like_words_of_a_question():
     assert read.where == {"ward of stay": ("=", "A"), "sex": ["F", "M"]}
     with pytest.raises(InvalidParameterError, match="not understood"):
         Question.read("")
+
+
+def begun(run, tmp_path, text, *stated):
+    source, path = tmp_path / "rows.csv", tmp_path / "rows.toml"
+    source.write_text(text)
+    done = run("query", "init", source, "--store", path, *stated, "--total", "1000000")
+    assert done.exit_code == 0, done.output
+    return path, done
+
+
+GROUPS = ["group,day", *(f"{1 + each % 3}.0,2020-01-0{1 + each % 9}" for each in range(300))]
+
+
+@pytest.mark.parametrize("hostile", ["x,unknown", "true,", "1e999,x", ",,,,", '"', "7;8;9", "\u00e9,\u20ac"])
+def test_one_row_changes_how_no_other_row_is_counted(run, tmp_path, hostile):
+    stated = ("--categories", "group=1,2,3", "--bounds", "day=2019-01-01,2021-01-01")
+    path, _ = begun(run, tmp_path, "\n".join([*GROUPS, "1,2020-01-01"]), *stated)
+    (tmp_path / "rows.csv").write_text("\n".join([*GROUPS, hostile]), encoding="utf-8")
+    (tmp_path / "rows.sqlite").unlink()
+    Accountant(tmp_path / "rows.sqlite", total=10**6)  # the budget of the neighboring table
+    found = json.loads(ask(run, path, "histogram of group", "--json").output)
+    assert found["counts"] == [100, 100, 100]
+    later = json.loads(ask(run, path, "count where day >= 2020-01-09", "--json").output)
+    assert later["value"] == 33
+
+
+def test_the_owner_hears_what_is_not_as_stated(run, tmp_path):
+    _, done = begun(run, tmp_path, "age,sex\n30,F\nold,M\n40\n", "--bounds", "age=0,100", "--categories", "sex=F,M")
+    assert "2 of 3 cells of age are missing or not as stated" in done.output
+    assert "1 of 3 cells of sex" in done.output
+
+
+def test_how_a_table_is_read_is_settled_at_the_beginning(run, tmp_path):
+    path, _ = begun(run, tmp_path, "age;sex\n30;F\n40;M\n", "--bounds", "age=0,100")
+    assert tomllib.loads(path.read_text())["reading"] == {"separator": ";", "encoding": "utf-8"}
+    assert ask(run, path, "count where age >= 40").output.startswith("1\n")
+    assert ask(run, path, "count", "--separator", ",").exit_code == 2
+    (tmp_path / "lines.csv").write_text('age,note\n30,"a\nb"\n')
+    several = run("query", "init", tmp_path / "lines.csv", "--store", tmp_path / "lines.toml", "--total", "1")
+    assert several.exit_code == 2
+    assert "not closed on its line" in several.output
+
+
+@pytest.mark.parametrize("kind", ["sheet.xlsx", "people.parquet"])
+def test_other_files_are_read_cell_by_cell_too(run, tmp_path, kind):
+    source, path = tmp_path / kind, tmp_path / "store.toml"
+    frame = pd.DataFrame({"group": [1.0, 2.0, float("inf")], "name": ["a", "b", "c"]})
+    if kind.endswith("xlsx"):
+        frame["group"] = [1, "x", 2.0]
+        frame.to_excel(source, index=False)
+    else:
+        frame.to_parquet(source)
+    stated = ("--categories", "group=1,2", "--total", "100000")
+    assert run("query", "init", source, "--store", path, *stated).exit_code == 0
+    assert json.loads(ask(run, path, "histogram of group", "--json").output)["counts"] == [1, 1]
+
+
+def test_a_database_is_read_cell_by_cell_too(run, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "people.db")) as file:
+        file.execute("CREATE TABLE people (age, day DATE)")
+        file.executemany("INSERT INTO people VALUES (?, ?)", [(1, "2020-01-01"), ("x", b"y"), (2.5, "soon")])
+        file.commit()
+    stated = ("--bounds", "age=0,9", "--bounds", "day=2019-01-01,2021-01-01", "--table", "people", "--total", "100000")
+    path = tmp_path / "store.toml"
+    assert run("query", "init", f"sqlite:///{tmp_path}/people.db", "--store", path, *stated).exit_code == 0
+    assert ask(run, path, "count where age >= 1").output.startswith("2\n")
+    assert ask(run, path, "count where day >= 2020-01-01").output.startswith("1\n")
 
 
 def exact(run, people, question, *more):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,8 +19,11 @@ from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sfumato.queries.private.accountant import Spending
     from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
+    from sfumato.queries.private.store import Store
 
 EXAMPLES = examples(
     "sfumato query init patients.csv --store study.toml --bounds age=0,120 --categories sex=F,M --total 2",
@@ -27,6 +31,7 @@ EXAMPLES = examples(
     "sfumato query budget study.toml",
 )
 PAIR = 2
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 EXACT = re.compile(r"\s*(?P<kind>count|sum|avg|max|min)\s+of\s+(?P<column>.+?)(?:\s+where\s+(?P<where>.+?))?\s*")
 
 StoreFile = Annotated[
@@ -41,7 +46,8 @@ class StatedOptions:
     """What is stated about the table without looking at it."""
 
     bounds: Annotated[
-        list[str], typer.Option(metavar="COLUMN=LOW,HIGH", help="The range of a column of numbers. Repeatable.")
+        list[str],
+        typer.Option(metavar="COLUMN=LOW,HIGH", help="The range of a column of numbers or dates. Repeatable."),
     ] = field(default_factory=list)
     categories: Annotated[
         list[str], typer.Option(metavar="COLUMN=A,B,...", help="The values a column of text can have. Repeatable.")
@@ -70,7 +76,8 @@ def init(
 ) -> None:
     """Set up private queries on a table: state what is known without looking at it, and grant a budget.
 
-    Writes the settings and, next to them, the budget file (.sqlite). Keep both and the table away from analysts.
+    Writes the settings and, next to them, the budget file (.sqlite). Keep both and the table away from analysts. How
+    the table is read is settled here: separator, encoding, and what every column holds.
     """
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.private_table import PrivateTable
@@ -84,17 +91,21 @@ def init(
     made = Store(
         source=from_folder(file, store.parent),
         accountant=budget.name,
-        bounds={name: (texts[0], texts[1]) for name, texts in _numbers("--bounds", stated.bounds).items()},
+        reading=_settled(file, reading),
+        bounds={name: (ends[0], ends[1]) for name, ends in _places("--bounds", stated.bounds).items()},
         categories=_named("--categories", stated.categories),
         person=stated.person,
         max_rows=stated.max_rows,
     )
-    table = reading.read(file)
+    table = _read(file, made)
     with _forgotten_on_failure(budget):
         accountant = Accountant(budget, total=total, per_analyst=per_analyst)
-        PrivateTable(table, accountant=accountant, analyst="init", **made.stated)
+        private = PrivateTable(table, accountant=accountant, analyst="init", **made.stated)
         write_text(store, made.text())
     typer.echo(store)
+    for name, cells in private.unread.items():
+        if cells:
+            typer.echo(f"sfumato: {cells} of {table.num_rows} cells of {name} are missing or not as stated.", err=True)
 
 
 @app.command(
@@ -103,7 +114,6 @@ def init(
         'sfumato query ask study.toml "histogram of age" --edges age=0,20,40,60,120 --epsilon 0.1 --analyst ann',
     )
 )
-@spread
 def ask(
     *,
     store: StoreFile,
@@ -123,7 +133,6 @@ def ask(
     ] = None,
     confidence: Annotated[float, typer.Option(metavar="SHARE", help="The confidence of the interval.")] = 0.95,
     json: Json = False,
-    reading: Reading,
 ) -> None:
     """Ask one question; its cost is spent before it is answered.
 
@@ -135,12 +144,11 @@ def ask(
     from sfumato.queries.private.store import Store, in_folder
 
     asked = Question.read(question)
-    bins = _numbers("--edges", edges or [])
+    bins = _places("--edges", edges or [])
     known = Store.read(store)
     accountant = Accountant(store.parent / known.accountant)
-    table = PrivateTable(
-        reading.read(in_folder(known.source, store.parent)), accountant=accountant, analyst=analyst, **known.stated
-    )
+    rows = _read(in_folder(known.source, store.parent), known)
+    table = PrivateTable(rows, accountant=accountant, analyst=analyst, **known.stated)
     try:
         answer = asked.ask(table, epsilon=epsilon, confidence=confidence, edges=bins)
     except InfeasibleError as error:
@@ -226,6 +234,28 @@ def budget(*, store: StoreFile, json: Json = False) -> None:
     typer.echo(aligned(rows + [_row(name, each) for name, each in balance.analysts.items()]))
 
 
+def _settled(file: str, reading: Reading) -> dict[str, str]:
+    """Settle how a table is read, once and for all questions."""
+    from sfumato.table.formats.known import FORMATS, is_url
+    from sfumato.table.formats.lines import layout
+
+    texts = FORMATS.built_in["csv"].suffixes
+    if file.lower().endswith(texts) and not is_url(file) and Path(file).is_file():
+        tabs = ".tsv" in Path(file).name.lower() and reading.separator is None
+        separator = "\t" if tabs else reading.separator
+        separator, encoding = layout(Path(file), separator=separator, encoding=reading.encoding)
+        reading = replace(reading, separator=separator, encoding=encoding)
+    return {name: value for name, value in asdict(reading).items() if value is not None}
+
+
+def _read(source: str, store: Store) -> pa.Table:
+    from sfumato.cli.printing import progress
+    from sfumato.table.read import read
+
+    with progress("Reading"):
+        return read(source, as_text=True, **store.reading)  # type: ignore[arg-type]  # texts, as Store.read saw
+
+
 def _row(name: str, spending: Spending) -> list[str]:
     return [name, spending.spent, spending.budget, spending.left]
 
@@ -265,15 +295,25 @@ def _named(option: str, given: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _numbers(option: str, given: Sequence[str]) -> dict[str, list[float]]:
-    found = {}
+def _places(option: str, given: Sequence[str]) -> dict[str, list[float | date]]:
+    """Read numbers, or dates."""
+    found: dict[str, list[float | date]] = {}
     for name, texts in _named(option, given).items():
         try:
-            found[name] = [float(text) for text in texts]
+            found[name] = [date.fromisoformat(text) if DAY.fullmatch(text) else float(text) for text in texts]
         except ValueError:
-            raise InvalidParameterError(f"{option} {name} takes numbers, as in age=0,120.") from None
+            raise InvalidParameterError(f"{option} {name} takes numbers, as in age=0,120, or dates.") from None
+        if len({type(each) for each in found[name]}) > 1:
+            raise InvalidParameterError(f"{option} {name} takes numbers or dates, not both.")
         if option == "--bounds" and len(texts) != PAIR:
             raise InvalidParameterError(f"{option} {name} takes two numbers, as in age=0,120.")
+    return found
+
+
+def _numbers(option: str, given: Sequence[str]) -> dict[str, list[float]]:
+    found = {name: [each for each in ends if isinstance(each, float)] for name, ends in _places(option, given).items()}
+    if not all(found.values()):
+        raise InvalidParameterError(f"{option} takes numbers, as in 0,120.")
     return found
 
 

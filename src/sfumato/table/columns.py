@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import coded, distinct_texts, exact_floats
+from sfumato.table.values import coded, distinct_texts, exact_floats, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +53,29 @@ def canonical_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return canonical_column(name, stored)
     _refuse_unsupported(name, kind)
     return _converted(name, column)
+
+
+def text_cells(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Bring every cell of a column to its canonical text, cell by cell."""
+    kind = column.type
+    _refuse_unsupported(name, kind)
+    if pa.types.is_dictionary(kind):
+        return text_cells(name, column.cast(kind.value_type))
+    if is_text(kind):
+        return _short_text(column)
+    return pa.chunked_array([distinct_texts(chunk) for chunk in column.chunks], pa.string())
+
+
+def texts_of(values: Iterable[object]) -> pa.Array:
+    """Write Python values as canonical texts, cell by cell; what has none is missing."""
+    return pa.array([_text_or_none(value) for value in values], pa.string())
+
+
+def _text_or_none(value: object) -> str | None:
+    try:
+        return None if value is None else text(value)
+    except TypeError:  # bytes, spans of time
+        return None
 
 
 def _refuse_unsupported(name: str, kind: pa.DataType) -> None:

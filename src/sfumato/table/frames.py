@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.columns import canonical_column, column_of, refuse_duplicates
+from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells
 from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
 
 ACCEPTED = "a pandas, Polars or Arrow table"
@@ -51,6 +51,16 @@ def canonical(table: pa.Table) -> pa.Table:
     if not columns:
         return table.replace_schema_metadata(None)
     return pa.table(columns, names=table.column_names)
+
+
+def all_texts(table: pa.Table) -> pa.Table:
+    """Bring every cell to its canonical text; none changes how another is written.
+
+    >>> all_texts(pa.table({"age": [39.0, 39.5]}))["age"].to_pylist()
+    ['39', '39.5']
+    """
+    refuse_duplicates(table.column_names)
+    return pa.table({name: text_cells(name, table.column(name)) for name in table.column_names})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ def read(
     separator: str | None = None,
     encoding: str | None = None,
     missing: tuple[str, ...] | None = None,
+    as_text: bool = False,
 ) -> pa.Table:
     """Read a table as Arrow, with canonical types.
 
@@ -37,9 +38,12 @@ def read(
     sheet : for a workbook; by default the first.
     separator, encoding : for a text file; by default detected.
     missing : spellings of a missing value in text files and workbooks; the usual ones if not given.
+    as_text : read every cell as its own text, and a text file line by line, so that no row changes how another is
+        read. A line that has more or fewer cells than the header is then a row without any value. A cell of several
+        lines is refused unless separator and encoding are both given, as they are by who looked at the file before.
     """
     given: dict[str, object] = {"table": table, "query": query, "sheet": sheet}
-    given |= {"separator": separator, "encoding": encoding, "missing": missing}
+    given |= {"separator": separator, "encoding": encoding, "missing": missing, "as_text": as_text}
     if not is_url(source):
         _refuse_unreadable(Path(source))
     form = format_of(source, ReadError)

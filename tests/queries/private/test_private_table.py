@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from fractions import Fraction
 from math import exp
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.queries.estimates.rows import satisfying
 from sfumato.queries.private import noise, quantiles
 from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.columns import whole_steps
+from sfumato.queries.private.columns import stated, whole_steps
 from sfumato.queries.private.post_processing import consistent, consistent_leaves, non_negative, tree_of
 from sfumato.queries.private.private_table import PrivateTable, _first_rows
 from sfumato.queries.private.wavelet import backward, forward
+from sfumato.queries.query import Query
 
 # Noise cannot be seeded, so tests of it may fail by chance: each less often than once in a hundred million runs.
 FALSE_ALARM = 1e-8
@@ -143,8 +147,6 @@ def test_a_person_takes_part_with_a_stated_number_of_rows(frame, accountant):
 
 @given(persons=st.lists(st.sampled_from(["a", "b", "c", None]), max_size=20), most=st.integers(1, 3))
 def test_which_rows_of_a_person_take_part_depends_on_that_person_alone(persons, most):
-    import pyarrow as pa
-
     column = pa.chunked_array([pa.array(persons, pa.string())])
     kept = _first_rows(column, most)
     for person in ("a", "b", "c"):
@@ -344,7 +346,11 @@ def test_a_bad_question_is_refused_in_a_sentence_and_costs_nothing(table, case):
 @pytest.mark.parametrize(
     ("given", "error", "sentence"),
     [
-        ({"bounds": {"age": (0, float("inf"))}}, InvalidParameterError, "two finite numbers, the lower first"),
+        (
+            {"bounds": {"age": (0, float("inf"))}},
+            InvalidParameterError,
+            "two finite numbers or two dates, the lower first",
+        ),
         ({"bounds": {"age": (5, 5)}}, InvalidParameterError, "two finite numbers"),
         ({"bounds": {"age": 5}}, InvalidParameterError, "two finite numbers"),
         ({"bounds": {"agee": (0, 1)}}, SchemaError, "no column 'agee'; did you mean 'age'"),
@@ -359,3 +365,76 @@ def test_a_bad_question_is_refused_in_a_sentence_and_costs_nothing(table, case):
 def test_what_is_stated_badly_is_refused(frame, accountant, given, error, sentence):
     with pytest.raises(error, match=sentence):
         PrivateTable(frame, accountant=accountant, analyst="ann", **given)
+
+
+COLUMNS = ("age", "sex", "day")
+NUMBERS = {"bounds": {"age": (0, 100)}, "categories": {"sex": ["1", "2", "3"], "day": ["2020-01-01", "2020-01-02"]}}
+CELLS = st.one_of(
+    st.none(),
+    st.sampled_from(["1", "1.0", "2", "3.5", "x", "unknown", "true", "2020-01-01", "2020-01-01T00:00:00", "1e999"]),
+    st.text(max_size=4),
+)
+rows_of_texts = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=6)
+
+
+@given(rows=rows_of_texts, other=st.tuples(CELLS, CELLS, CELLS), place=st.integers(0, 5))
+def test_one_row_changes_how_no_other_row_is_read(rows, other, place):
+    place %= len(rows)
+
+    def read(lines):
+        table = pa.table(
+            {name: pa.array(cells, pa.string()) for name, cells in zip(COLUMNS, zip(*lines, strict=True), strict=True)}
+        )
+        found = stated(table, NUMBERS["bounds"], NUMBERS["categories"])
+        met = satisfying(
+            Query(where={"day": (">=", "2020-01-02"), "age": (0, 50)}).conditions, found.columns, len(rows)
+        )
+        ages = found.cells("age", [0, 2, 100])[0]
+        return list(
+            zip(
+                ages.tolist(),
+                *(found.cells(each, None)[0].tolist() for each in ("sex", "day")),
+                met.tolist(),
+                strict=True,
+            )
+        )
+
+    before, after = read(rows), read([*rows[:place], other, *rows[place + 1 :]])
+    assert before[:place] + before[place + 1 :] == after[:place] + after[place + 1 :]
+
+
+@pytest.mark.parametrize("kind", ["float", "int", "text"])
+def test_categories_are_found_however_the_column_is_typed(accountant, kind):
+    cells = {"float": [1.0, 2.0, 1.5], "int": [1, 2, 5], "text": ["1.0", "2", "x"]}[kind]
+    table = PrivateTable(pd.DataFrame({"sex": cells}), accountant=accountant, analyst="ann", categories={"sex": [1, 2]})
+    assert table.histogram("sex", epsilon=SURE).counts.tolist() == [1, 1]
+
+
+def test_dates_are_asked_by_bounds_that_are_dates(accountant):
+    frame = pd.DataFrame({"day": ["2020-01-01", "2020-01-05T12:00", "unknown", None, "2020-02-30"]})
+    bounds = {"day": (date(2019, 1, 1), date(2021, 1, 1))}
+    table = PrivateTable(frame, accountant=accountant, analyst="ann", bounds=bounds)
+    assert table.count({"day": (">", "2020-01-05")}, epsilon=SURE).value == 1
+    assert table.count({"day": (date(2020, 1, 1), "2020-12-31")}, epsilon=SURE).value == 2
+    edges = [date(2020, 1, 1), date(2020, 1, 3), date(2021, 1, 1)]
+    assert table.histogram("day", edges=edges, epsilon=SURE).as_dict() == {
+        ("[2020-01-01, 2020-01-03)",): 1,
+        ("[2020-01-03, 2021-01-01]",): 1,
+    }
+    assert table.unread == {"day": 3}
+    with pytest.raises(SchemaError, match="has dates; sums, means and quantiles need bounds that are numbers"):
+        table.mean("day", epsilon=1)
+    with pytest.raises(InvalidParameterError, match="must name dates"):
+        table.count({"day": "soon"}, epsilon=1)
+
+
+def test_a_question_is_paid_before_any_row_is_looked_at(table, monkeypatch):
+    def spend(*_):
+        raise InfeasibleError("spent")
+
+    seen = []
+    monkeypatch.setattr("sfumato.queries.private.private_table.satisfying", lambda *given: seen.append(given[2]))
+    monkeypatch.setattr(Accountant, "spend", spend)
+    with pytest.raises(InfeasibleError):
+        table.count({"age": 5}, epsilon=1)
+    assert seen == [0]

@@ -19,19 +19,25 @@ from sfumato.validation import did_you_mean
 
 Truths = npt.NDArray[np.bool_]
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
 MIDNIGHT = "T00:00:00"  # moments that are all at midnight are kept as dates, so a single one is told as a date, too
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumberColumn:
-    """A column read as numbers; what is no number is missing, written as NaN."""
+    """A column read as numbers, or as dates in days; what is none is missing, written as NaN."""
 
     name: str
     values: npt.NDArray[np.float64]
+    dates: bool = False
+
+    def place(self, value: object) -> float:
+        """Read a value of a condition, or an edge of a bin, as the column's cells are read."""
+        return _day(self.name, value) if self.dates else _number(self.name, value)
 
     def satisfying(self, condition: Condition) -> Truths:
         """Return which rows satisfy a condition."""
-        given = tuple(_number(self.name, value) for value in condition.values)
+        given = tuple(self.place(value) for value in condition.values)
         if isinstance(condition, OneOf):
             return np.isin(self.values, given)
         if isinstance(condition, Between):
@@ -83,6 +89,27 @@ def number_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
     return NumberColumn(name, np.array([*finite, np.nan])[_codes(codes)])
 
 
+def date_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
+    """Read a column as days since 1970, cell by cell: a text that writes a date or moment is one."""
+    distinct, codes = coded(column)
+    read = [days(each) for each in distinct_texts(distinct).to_pylist()]
+    return NumberColumn(name, np.array([*read, np.nan])[_codes(codes)], dates=True)
+
+
+def days(written: str) -> float:
+    """Tell the days since 1970 of a date or moment written as ISO does; NaN for any other text.
+
+    >>> days("1970-01-02"), days("1970-01-01T12:00"), days("unknown")
+    (1.0, 0.5, nan)
+    """
+    if not DATE.fullmatch(written):
+        return np.nan
+    try:
+        return float((np.datetime64(written, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
+    except ValueError:  # the 30th of February
+        return np.nan
+
+
 def text_column(name: str, column: pa.ChunkedArray) -> TextColumn:
     """Read a column as texts, cell by cell."""
     distinct, codes = coded(column)
@@ -120,6 +147,13 @@ def _codes(codes: pa.Array) -> npt.NDArray[np.int64]:
 
 def _written(value: object) -> str:
     return text(value).removesuffix(MIDNIGHT) if isinstance(value, date | np.datetime64) else text(value)
+
+
+def _day(name: str, value: object) -> float:
+    found = days(text(value)) if isinstance(value, str | date | np.datetime64) else np.nan
+    if not isfinite(found):
+        raise InvalidParameterError(f"The condition on {name!r} must name dates, as in 1984-02-29.")
+    return found
 
 
 def _number(name: str, value: object) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
-from math import ceil, floor, frexp
+from math import ceil, floor, frexp, isfinite, isnan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +16,25 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.estimates.rows import (
+    MIDNIGHT,
     NumberColumn,
     RowColumn,
     TextColumn,
+    date_column,
+    days,
     number_column,
     refuse_unknown,
     text_column,
 )
+from sfumato.table.formats.inference import NUMBER
 from sfumato.table.values import text
 from sfumato.validation import did_you_mean, is_number
 
 PAIR = 2
 BITS = 30  # a bound is about 2**30 steps of the whole numbers that are summed
 OWNER = "PrivateTable"
+PLAIN_NUMBER = re.compile(NUMBER)
+Bound = float | date
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,11 +50,12 @@ class StatedColumns:
         """Return the numbers of a column and their bounds; refuse a column without bounds."""
         self.refuse_unstated(name)
         column = self.columns[name]
-        if not isinstance(column, NumberColumn):
-            raise SchemaError(f"Column {name!r} has categories; sums, means and quantiles need bounds.")
+        if not isinstance(column, NumberColumn) or column.dates:
+            what = "dates" if isinstance(column, NumberColumn) else "categories"
+            raise SchemaError(f"Column {name!r} has {what}; sums, means and quantiles need bounds that are numbers.")
         return column.values, *self.bounds[name]
 
-    def cells(self, name: str, edges: Sequence[float] | None) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    def cells(self, name: str, edges: Sequence[Bound] | None) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
         """Return the cell of every row, and the cells' labels; rows in no cell get -1."""
         self.refuse_unstated(name)
         column = self.columns[name]
@@ -72,7 +82,7 @@ class StatedColumns:
 
 
 def stated(
-    table: pa.Table, bounds: Mapping[str, tuple[float, float]], categories: Mapping[str, Iterable[object]]
+    table: pa.Table, bounds: Mapping[str, tuple[Bound, Bound]], categories: Mapping[str, Iterable[object]]
 ) -> StatedColumns:
     """Read the columns as is stated."""
     limits = {name: _bounds(name, given) for name, given in bounds.items()}
@@ -81,9 +91,48 @@ def stated(
         refuse_unknown(name, table)
         if name in limits and name in labels:
             raise InvalidParameterError(f"Column {name!r} has bounds and categories; state one of them.")
-    columns: dict[str, RowColumn] = {name: number_column(name, table[name]) for name in limits}
-    columns |= {name: text_column(name, table[name]) for name in labels}
+    columns: dict[str, RowColumn] = {}
+    for name, given in bounds.items():
+        reading = date_column if isinstance(given[0], date) else number_column
+        columns[name] = reading(name, table[name])
+    columns |= {name: category_column(name, table[name], labels[name]) for name in labels}
     return StatedColumns(columns=columns, bounds=limits, categories=labels, known=tuple(table.column_names))
+
+
+def category_column(name: str, column: pa.ChunkedArray, labels: tuple[str, ...]) -> TextColumn:
+    """Read a column as texts, cell by cell, in the one writing that labels have, too.
+
+    Where all labels are dates the column is one of dates, which have an order; what writes no date is missing.
+    """
+    read = text_column(name, column)
+    written = [one_writing(each) for each in read.texts]
+    ordered = not any(isnan(days(each)) for each in labels)
+    places = {each: place for place, each in enumerate(dict.fromkeys(written))}
+    kept = [-1 if ordered and isnan(days(each)) else places[each] for each in written]
+    return TextColumn(name, tuple(places), np.array([*kept, -1], dtype=np.int64)[read.codes], ordered)
+
+
+def one_writing(cell: str) -> str:
+    """Write a number, a truth or a date as every kind of file would give it; leave any other text as it is.
+
+    >>> [one_writing(each) for each in ("1.0", "1e3", "007", "TRUE", "1984-02-29T00:00:00", "a b")]
+    ['1', '1000', '007', 'true', '1984-02-29', 'a b']
+    """
+    if PLAIN_NUMBER.fullmatch(cell) and isfinite(float(cell)):
+        return text(float(cell))
+    if cell.lower() in {"true", "false"}:
+        return cell.lower()
+    if not isnan(days(cell)):
+        return text(np.datetime64(cell.replace(" ", "T"), "us")).removesuffix(MIDNIGHT)
+    return cell
+
+
+def unread(stated: StatedColumns) -> dict[str, int]:
+    """Count per column the cells that cannot be read as was stated, or are missing; for the owner's eyes only."""
+    return {
+        name: int(np.isnan(column.values).sum() if isinstance(column, NumberColumn) else (column.codes < 0).sum())
+        for name, column in stated.columns.items()
+    }
 
 
 def whole_steps(values: npt.NDArray[np.float64], low: float, high: float) -> tuple[npt.NDArray[np.int64], float, int]:
@@ -102,9 +151,12 @@ def whole_steps(values: npt.NDArray[np.float64], low: float, high: float) -> tup
 
 def _bounds(name: str, given: object) -> tuple[float, float]:
     pair = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(pair) == PAIR and all(isinstance(each, date) for each in pair):
+        pair = tuple(days(text(each)) for each in pair)
     if len(pair) != PAIR or not all(map(is_number, pair)) or not pair[0] < pair[1]:
         raise InvalidParameterError(
-            f"{OWNER}.bounds[{name!r}] must be two finite numbers, the lower first; an unbounded column has no answer."
+            f"{OWNER}.bounds[{name!r}] must be two finite numbers or two dates, the lower first; an unbounded column"
+            " has no answer."
         )
     return float(pair[0]), float(pair[1])
 
@@ -112,7 +164,7 @@ def _bounds(name: str, given: object) -> tuple[float, float]:
 def _categories(name: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidParameterError(f"{OWNER}.categories[{name!r}] must be a list of values.")
-    listed = tuple(text(each) for each in given)
+    listed = tuple(one_writing(text(each)) for each in given)
     if not listed or len(set(listed)) < len(listed):
         raise InvalidParameterError(f"{OWNER}.categories[{name!r}] must be a list of distinct values, at least one.")
     return listed
@@ -123,13 +175,14 @@ def _by_category(column: TextColumn, categories: tuple[str, ...]) -> npt.NDArray
     return np.array([*(places.get(each, -1) for each in column.texts), -1], dtype=np.int64)[column.codes]
 
 
-def _by_edges(column: NumberColumn, edges: Sequence[float]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def _by_edges(column: NumberColumn, edges: Sequence[Bound]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """Find bins that include their lower edge, and the last one its upper edge, too."""
     listed = list(edges)
-    rising = all(map(is_number, listed)) and all(a < b for a, b in pairwise(listed))
-    if len(listed) < PAIR or not rising:
-        raise InvalidParameterError(f"The edges of column {column.name!r} must be at least two rising numbers.")
-    cuts = np.array(listed, dtype=np.float64)
+    at: list[Any] = [column.place(each) for each in listed] if column.dates else listed
+    if len(at) < PAIR or not (all(map(is_number, at)) and all(a < b for a, b in pairwise(at))):
+        kind = "dates" if column.dates else "numbers"
+        raise InvalidParameterError(f"The edges of column {column.name!r} must be at least two rising {kind}.")
+    cuts = np.array(at, dtype=np.float64)
     inside = (column.values >= cuts[0]) & (column.values <= cuts[-1])
     bins = np.minimum(np.searchsorted(cuts, column.values, side="right") - 1, len(cuts) - 2)
     names = [f"[{text(a)}, {text(b)})" for a, b in pairwise(listed)]

@@ -18,10 +18,10 @@ from sfumato.queries.private import noise, post_processing, quantiles, wavelet
 from sfumato.queries.private.accountant import Accountant
 from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 from sfumato.queries.private.budget import UNIT, shown, units_of_cost
-from sfumato.queries.private.columns import stated, whole_steps
+from sfumato.queries.private.columns import Bound, one_writing, stated, unread, whole_steps
 from sfumato.queries.query import Query
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import coded
+from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import is_number, is_whole, require
 
 Where = Mapping[str, object]
@@ -55,8 +55,9 @@ class PrivateTable:
     """Ask a table for counts, sums, means, quantiles, histograms and contingency tables with noise.
 
     Every answer is epsilon-differentially private for one unit of privacy: it is at most e**epsilon times as likely
-    with the unit in the table as without it, and the other way round. Noise is OpenDP's. A missing value satisfies no
-    condition and is neither summed, averaged nor counted in a cell.
+    with the unit in the table as without it, and the other way round. Noise is OpenDP's. How a cell is read follows
+    from what is stated about its column and from the cell alone, so one row never changes how another is read. A cell
+    that cannot be read so is missing: it satisfies no condition and is neither summed, averaged nor counted in a cell.
 
     Parameters
     ----------
@@ -64,8 +65,10 @@ class PrivateTable:
     accountant : keeps the budget; what an answer costs is spent before it is computed.
     analyst : who asks.
     bounds : per column of numbers the lowest and the highest value that anyone may have; values outside are moved
-        to the nearer bound. State what is known without looking at the table.
-    categories : per column of texts the values that cells can have; others are in no cell.
+        to the nearer bound. State what is known without looking at the table. Two dates make a column of dates, of
+        which conditions and bins are asked.
+    categories : per column of texts the values that cells can have; others are in no cell. Categories that are all
+        dates have an order.
     person : the column that tells persons apart. Without it the unit of privacy is one row.
     max_rows : how many rows of a person take part, the first ones in the table; rows of nobody take no part.
     """
@@ -76,7 +79,7 @@ class PrivateTable:
         *,
         accountant: Accountant,
         analyst: str,
-        bounds: Mapping[str, tuple[float, float]] | None = None,
+        bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
         categories: Mapping[str, Iterable[object]] | None = None,
         person: str | None = None,
         max_rows: int | None = None,
@@ -92,9 +95,15 @@ class PrivateTable:
         self.analyst = analyst
         self._rows = table.num_rows
         self._stated = stated(table, bounds or {}, categories or {})
+        self._form = stated(table.slice(0, 0), bounds or {}, categories or {})
 
     def __repr__(self) -> str:
         return f"PrivateTable({len(self._stated.columns)} columns, per {self.unit}, analyst {self.analyst!r})"
+
+    @property
+    def unread(self) -> dict[str, int]:
+        """Per stated column how many cells are missing or cannot be read as stated; for the owner's eyes only."""
+        return unread(self._stated)
 
     def for_analyst(self, analyst: str) -> PrivateTable:
         """Return the same table to somebody else, who has a budget of their own."""
@@ -104,8 +113,7 @@ class PrivateTable:
 
     def count(self, where: Where | None = None, *, epsilon: float | str, confidence: float = 0.95) -> PrivateAnswer:
         """Count rows."""
-        chosen, question = self._chosen(where, "count")
-        paid = self._pay(question, epsilon, confidence)
+        chosen, paid = self._pay(where, "count", epsilon, confidence)
         return self._total(np.array([chosen.sum()], dtype=np.int64), self.unit.max_rows, 1.0, paid)
 
     def sum(
@@ -113,8 +121,7 @@ class PrivateTable:
     ) -> PrivateAnswer:
         """Sum a column of numbers."""
         values, low, high = self._stated.bounded(column)
-        chosen, question = self._chosen(where, f"sum of {column}")
-        paid = self._pay(question, epsilon, confidence)
+        chosen, paid = self._pay(where, f"sum of {column}", epsilon, confidence)
         steps, step, most = whole_steps(values[chosen & ~np.isnan(values)], low, high)
         return self._total(steps.sum(keepdims=True), most * self.unit.max_rows, step, paid)
 
@@ -127,8 +134,7 @@ class PrivateTable:
         follows from both.
         """
         values, low, high = self._stated.bounded(column)
-        chosen, question = self._chosen(where, f"mean of {column}")
-        paid = self._pay(question, epsilon, confidence)
+        chosen, paid = self._pay(where, f"mean of {column}", epsilon, confidence)
         middle, half = (low + high) / 2, (high - low) / 2
         steps, step, most = whole_steps(values[chosen & ~np.isnan(values)] - middle, -half, half)
         part = paid._replace(epsilon=paid.epsilon / 2, confidence=(1 + confidence) / 2)
@@ -168,14 +174,13 @@ class PrivateTable:
         fine = 0 < exact.denominator <= MOST_SHARE_DIGITS and exact > 0
         require(fine, self, "share", "between 0 and 1, with at most 6 decimals", share)
         grid = _grid(low, high, step)
-        chosen, question = self._chosen(where, f"quantile {share} of {column}")
-        paid = self._pay(question, epsilon, confidence)
+        chosen, paid = self._pay(where, f"quantile {share} of {column}", epsilon, confidence)
         counts = quantiles.counted(np.clip(values[chosen & ~np.isnan(values)], low, high), grid)
         middle, lower, upper, scale = quantiles.select(
             counts, exact, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence
         )
         return PrivateAnswer(
-            question=question,
+            question=paid.question,
             value=float(grid[middle]),
             lower=float(grid[lower]),
             upper=float(grid[upper]),
@@ -191,7 +196,7 @@ class PrivateTable:
         where: Where | None = None,
         *,
         epsilon: float | str,
-        edges: Sequence[float] | None = None,
+        edges: Sequence[Bound] | None = None,
         shape: Shape = "cells",
         branching: int = 2,
         confidence: float = 0.95,
@@ -214,7 +219,7 @@ class PrivateTable:
         where: Where | None = None,
         *,
         epsilon: float | str,
-        edges: Mapping[str, Sequence[float]] | None = None,
+        edges: Mapping[str, Sequence[Bound]] | None = None,
         confidence: float = 0.95,
     ) -> PrivateCounts:
         """Count the rows of every combination of categories and bins."""
@@ -229,18 +234,18 @@ class PrivateTable:
         columns: list[str],
         where: Where | None,
         *,
-        edges: Mapping[str, Sequence[float]] | None,
+        edges: Mapping[str, Sequence[Bound]] | None,
         epsilon: float | str,
         confidence: float,
         shape: str,
         branching: int,
     ) -> PrivateCounts:
-        found = [self._stated.cells(name, (edges or {}).get(name)) for name in columns]
-        sizes = [len(labels) for _, labels in found]
+        bins = {name: (edges or {}).get(name) for name in columns}
+        sizes = [len(self._form.cells(name, bins[name])[1]) for name in columns]
         require(prod(sizes) <= MOST_CELLS, self, "columns", f"of at most {MOST_CELLS:,} cells", prod(sizes))
         what = "table" if len(columns) > 1 else "histogram"
-        chosen, question = self._chosen(where, f"{what} of {', '.join(columns)}")
-        paid = self._pay(question, epsilon, confidence)
+        chosen, paid = self._pay(where, f"{what} of {', '.join(columns)}", epsilon, confidence)
+        found = [self._stated.cells(name, bins[name]) for name in columns]
         inside = np.logical_and.reduce([chosen, *(codes >= 0 for codes, _ in found)])
         flat = np.ravel_multi_index([codes[inside] for codes, _ in found], sizes)
         counts = np.bincount(flat, minlength=prod(sizes)).astype(np.int64)
@@ -248,7 +253,7 @@ class PrivateTable:
         places = np.unravel_index(np.arange(prod(sizes)), sizes)
         names = [[labels[place] for place in at.tolist()] for at, (_, labels) in zip(places, found, strict=True)]
         return PrivateCounts(
-            question=question,
+            question=paid.question,
             columns=tuple(columns),
             cells=tuple(zip(*names, strict=True)),
             counts=values,
@@ -297,21 +302,24 @@ class PrivateTable:
             epsilon=paid.cost,
         )
 
-    def _chosen(self, where: Where | None, what: str) -> tuple[npt.NDArray[np.bool_], str]:
-        """Find the rows that are asked about, and describe the question; no cell value is in the description."""
+    def _pay(
+        self, where: Where | None, what: str, epsilon: float | str, confidence: float
+    ) -> tuple[npt.NDArray[np.bool_], Paid]:
+        """Judge a question by what is stated, spend, and only then look which rows are asked about.
+
+        From the spending on the budget is gone, whatever happens. No cell value is in the question's description.
+        """
         query = Query(where=where or {})
         for name in query.conditions:
-            self._stated.refuse_unstated(name)
-        asked = repr(query).removeprefix("Query(count").removesuffix(")")
-        return satisfying(query.conditions, self._stated.columns, self._rows), what + asked
-
-    def _pay(self, question: str, epsilon: float | str, confidence: float) -> Paid:
-        """Spend; from here on the budget is gone, whatever happens."""
+            self._form.refuse_unstated(name)
+        satisfying(query.conditions, self._form.columns, 0)
         units = units_of_cost(epsilon, "PrivateTable")
         fine = is_number(confidence) and 0 < confidence < 1
         require(fine, self, "confidence", "between 0 and 1", confidence)
+        question = what + repr(query).removeprefix("Query(count").removesuffix(")")
         self.accountant.spend(self.analyst, shown(units), question)
-        return Paid(question, Fraction(units, UNIT), shown(units), confidence)
+        paid = Paid(question, Fraction(units, UNIT), shown(units), confidence)
+        return satisfying(query.conditions, self._stated.columns, self._rows), paid
 
 
 def _unit(table: pa.Table, person: str | None, max_rows: int | None) -> Unit:
@@ -326,8 +334,11 @@ def _unit(table: pa.Table, person: str | None, max_rows: int | None) -> Unit:
 
 def _first_rows(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bool_]:
     """Return which rows are among a person's first; which they are depends on that person's rows alone."""
-    _, found = coded(persons)
-    codes = np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False))
+    distinct, found = coded(persons)
+    names = [one_writing(each) for each in distinct_texts(distinct).to_pylist()]
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    same = np.array([*(places[name] for name in names), -1], dtype=np.int64)
+    codes = same[np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)]
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.array([], dtype=np.int64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
+from sfumato.queries.private.columns import Bound
 from sfumato.queries.private.private_table import PrivateTable
 
 SENTENCE = re.compile(
@@ -54,7 +55,7 @@ class Question:
         return cls(kind=read["kind"], columns=columns, where=where)
 
     def ask(
-        self, table: PrivateTable, *, epsilon: str, confidence: float, edges: Mapping[str, Sequence[float]]
+        self, table: PrivateTable, *, epsilon: str, confidence: float, edges: Mapping[str, Sequence[Bound]]
     ) -> PrivateAnswer | PrivateCounts:
         """Ask a table."""
         if self.kind == "count":

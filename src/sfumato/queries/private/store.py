@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import RecipeError
 from sfumato.table.toml import read_toml
 
+READING = {"table", "query", "sheet", "separator", "encoding"}
 FORMAT = "sfumato query store 1"
 REMEDY = "make one by sfumato query init"
 
@@ -23,11 +25,14 @@ class Store:
     ----------
     source : the table's file, from the folder of the store, or a database URL.
     accountant : the accountant's file, from the folder of the store.
+    reading : how the table is read: separator and encoding of a text file, table or query of a database, sheet of a
+        workbook. Told once, so that no row changes how others are read, and no asker can change it.
     """
 
     source: str
     accountant: str
-    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    reading: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float | date, float | date]] = field(default_factory=dict)
     categories: Mapping[str, list[str]] = field(default_factory=dict)
     person: str | None = None
     max_rows: int | None = None
@@ -50,8 +55,10 @@ class Store:
         """Read a store."""
         content = read_toml(path, "store", remedy=REMEDY)
         known = set(cls.__dataclass_fields__) | {"format"}
-        texts = all(isinstance(content.get(name), str) for name in ("source", "accountant"))
-        tables = all(isinstance(content.get(name, {}), dict) for name in ("bounds", "categories"))
+        texts = set(content.get("reading", {})) <= READING and all(
+            isinstance(content.get(name), str) for name in ("source", "accountant")
+        )
+        tables = all(isinstance(content.get(name, {}), dict) for name in ("reading", "bounds", "categories"))
         if content.get("format") != FORMAT or not set(content) <= known or not texts or not tables:
             raise RecipeError(f"{path} is no store; {REMEDY}.")
         return cls(**{name: value for name, value in content.items() if name != "format"})

@@ -46,6 +46,7 @@ def read_csv(
     separator: str | None = None,
     encoding: str | None = None,
     missing: tuple[str, ...] = MISSING,
+    as_text: bool = False,
 ) -> pa.Table:
     """Read a CSV file with a header line as a canonical table.
 
@@ -59,11 +60,18 @@ def read_csv(
     separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab and bar.
     encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
     missing : spellings of a missing value.
+    as_text : read line by line, every cell as its own text, so that no row changes how another is read.
     """
     known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
     require(known, "read", "separator", "one ASCII character other than a quote, space or line break", separator)
     if separator is None and _has_tabs(path):
         separator = "\t"
+    if as_text:
+        from sfumato.table.formats.lines import layout, read_lines
+
+        if separator is None or encoding is None:
+            separator, encoding = layout(path, separator=separator, encoding=encoding)
+        return read_lines(path, separator=separator, encoding=encoding, missing=missing)
     data = utf8_bytes(path, encoding)
     if not re.search(rb"\S", data):
         raise ReadError(f"{path} is empty; it needs a header line.")

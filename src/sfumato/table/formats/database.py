@@ -11,7 +11,7 @@ from sfumato.table.atomic import atomic_path
 from sfumato.table.formats.duckdb import read_duckdb, write_duckdb
 from sfumato.table.formats.postgresql import read_postgresql, write_postgresql
 from sfumato.table.formats.sqlite import read_sqlite, write_sqlite
-from sfumato.table.frames import canonical
+from sfumato.table.frames import all_texts, canonical
 from sfumato.validation import did_you_mean, require
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def masked(url: str) -> str:
     return re.split(r"[?#]", without, maxsplit=1)[0]
 
 
-def read_database(url: str, *, table: str | None = None, query: str | None = None) -> pa.Table:
-    """Read one table or the result of one query as a canonical table; the database is not changed.
+def read_database(url: str, *, table: str | None = None, query: str | None = None, as_text: bool = False) -> pa.Table:
+    """Read one table or the result of one query as a canonical table, or as texts; the database is not changed.
 
     Parameters
     ----------
@@ -49,9 +49,11 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
         path = _path(url, scheme, ReadError)
         if not path.is_file():
             raise ReadError(f"There is no database file {path}{did_you_mean(path.name, _names(path)) or '.'}")
-        reader = read_sqlite if scheme == "sqlite" else read_duckdb
-        found = reader(path, table=table, query=query)
-    return canonical(found)
+        if scheme == "sqlite":
+            found = read_sqlite(path, table=table, query=query, as_text=as_text)
+        else:
+            found = read_duckdb(path, table=table, query=query)
+    return all_texts(found) if as_text else canonical(found)
 
 
 def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfExists = "fail") -> None:

@@ -39,25 +39,35 @@ def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
     charset-normalizer on the lines that are not plain ASCII. A short file in a legacy encoding can be mistaken
     for another one; give the encoding if you know it.
     """
-    data = _unpacked(path)
-    if encoding is not None:
-        return _decoded(path, data, encoding)
-    found = next((name for mark, name in MARKS if data.startswith(mark)), None) or _unmarked_utf16(data)
-    if found == "utf-8-sig" and is_utf8(data):
-        return data[len(codecs.BOM_UTF8) :]
-    if found:
-        return _decoded(path, data, found)
+    data = unpacked(path)
+    found = encoding or _detected(path, data)
+    if encoding is None and (found == "utf-8" or (found == "utf-8-sig" and is_utf8(data))):
+        return data.removeprefix(codecs.BOM_UTF8)
+    return _decoded(path, data, found)
+
+
+def detect_encoding(path: Path) -> str:
+    """Tell the encoding of a text file, packed by gzip or not."""
+    return _detected(path, unpacked(path))
+
+
+def _detected(path: Path, data: bytes) -> str:
+    marked = next((name for mark, name in MARKS if data.startswith(mark)), None) or _unmarked_utf16(data)
+    if marked:
+        return marked
     if is_utf8(data):
-        return data
+        return "utf-8"
     for candidate in _candidates(data):
         try:
-            return data.decode(candidate).encode()
+            data.decode(candidate)
         except UnicodeDecodeError:
             continue
+        return candidate
     raise ReadError(f"The encoding of {path} cannot be detected; pass encoding, for example 'cp1252' or 'gb18030'.")
 
 
-def _unpacked(path: Path) -> bytes:
+def unpacked(path: Path) -> bytes:
+    """Read the bytes of a file, unpacked if its name ends in .gz."""
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix.lower() == ".gz" else data

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.columns import column_of, refuse_duplicates
+from sfumato.table.columns import column_of, refuse_duplicates, texts_of
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.inference import MISSING
 from sfumato.table.frames import canonical
@@ -35,12 +35,14 @@ NOT_AVAILABLE = "#N/A"
 UNSURE = {*MISSING, NOT_AVAILABLE}
 
 
-def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...] = MISSING) -> pa.Table:
+def read_excel(
+    path: Path, *, sheet: str | None = None, missing: tuple[str, ...] = MISSING, as_text: bool = False
+) -> pa.Table:
     """Read one sheet, by default the first; its first row that is not empty is the header.
 
-    Cells have the types of the sheet; text cells in `missing` and blank ones are missing values, unless they were
-    entered with an apostrophe, which makes them text. Rows without any value are skipped. For formulas, the last
-    computed values are read.
+    Cells have the types of the sheet, or are all texts; text cells in `missing` and blank ones are missing values,
+    unless they were entered with an apostrophe, which makes them text. Rows without any value are skipped. For
+    formulas, the last computed values are read.
     """
     rows = _rows(path, sheet)
     if not rows:
@@ -54,10 +56,10 @@ def read_excel(path: Path, *, sheet: str | None = None, missing: tuple[str, ...]
     for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
         values = [None if type(cell) is str and cell.strip() in absent else cell for cell in cells]
         if name:
-            named[name] = column_of(name, values)
-        elif any(value is not None for value in values):
+            named[name] = texts_of(values) if as_text else column_of(name, values)
+        elif not as_text and any(value is not None for value in values):
             raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet.")
-    return canonical(pa.table(named))
+    return pa.table(named) if as_text else canonical(pa.table(named))
 
 
 def _rows(path: Path, sheet: str | None) -> list[tuple[Any, ...]]:

@@ -33,7 +33,7 @@ def _database(name: str, *schemes: str, extra: str = "") -> Format:
         schemes=schemes,
         read=_later("database", "read_database"),
         write=_later("database", "write_database"),
-        read_options=("table", "query"),
+        read_options=("table", "query", "as_text"),
         write_options=("table_name", "if_exists"),
         extra=extra,
     )
@@ -46,7 +46,7 @@ _OUR_FORMATS = (
         suffixes=(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
         read=_later("csv", "read_csv"),
         write=_later("csv", "write_csv"),
-        read_options=("separator", "encoding", "missing"),
+        read_options=("separator", "encoding", "missing", "as_text"),
         write_options=("excel_safe",),
     ),
     Format(
@@ -55,6 +55,7 @@ _OUR_FORMATS = (
         suffixes=(".parquet", ".pq"),
         read=_later("parquet", "read_parquet"),
         write=_later("parquet", "write_parquet"),
+        read_options=("as_text",),
     ),
     Format(
         name="xlsx",
@@ -62,7 +63,7 @@ _OUR_FORMATS = (
         suffixes=(".xlsx",),
         read=_later("excel", "read_excel"),
         write=_later("excel", "write_excel"),
-        read_options=("sheet", "missing"),
+        read_options=("sheet", "missing", "as_text"),
         write_options=("excel_safe",),
         extra="excel",
     ),

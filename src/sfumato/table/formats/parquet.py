@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
-from sfumato.table.frames import canonical
+from sfumato.table.frames import all_texts, canonical
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """Read a Parquet file as a canonical table; an unnamed pandas index is dropped."""
+def read_parquet(path: Path, *, as_text: bool = False) -> pa.Table:
+    """Read a Parquet file as a canonical table, or as texts; an unnamed pandas index is dropped."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read()
@@ -24,7 +24,8 @@ def read_parquet(path: Path) -> pa.Table:
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ReadError(f"{path} is not a complete Parquet file; create or download it again.") from None
     index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
-    return canonical(table.drop_columns(index) if index else table)
+    found = table.drop_columns(index) if index else table
+    return all_texts(found) if as_text else canonical(found)
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

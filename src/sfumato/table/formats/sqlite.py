@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.columns import column_of, refuse_duplicates, refuse_mixture, unlike
+from sfumato.table.columns import column_of, refuse_duplicates, refuse_mixture, texts_of, unlike
 from sfumato.table.formats.identifiers import one_statement, quoted
 from sfumato.table.formats.inference import DAY, MOMENT, all_match, cast_or_none
 from sfumato.table.values import texts
@@ -32,8 +32,11 @@ TYPES = {
 }
 
 
-def read_sqlite(path: Path, *, table: str | None, query: str | None) -> pa.Table:
-    """Read one table or query; columns declared BOOLEAN, DATE or TIMESTAMP get that type if all values fit."""
+def read_sqlite(path: Path, *, table: str | None, query: str | None, as_text: bool = False) -> pa.Table:
+    """Read one table or query; columns declared BOOLEAN, DATE or TIMESTAMP get that type if all values fit.
+
+    With `as_text` every value is its own text, whatever its column was declared as.
+    """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             if table is not None:
@@ -41,12 +44,12 @@ def read_sqlite(path: Path, *, table: str | None, query: str | None) -> pa.Table
                 if table.casefold() not in map(str.casefold, known):
                     raise ReadError(f"{path} has no table {table!r}{did_you_mean(table, known) or '.'}")
                 query = f"SELECT * FROM {quoted(table)}"  # noqa: S608 - the name is quoted
-            return _result(connection, one_statement(query or ""))
+            return _result(connection, one_statement(query or ""), as_text=as_text)
     except sqlite3.Error:
         raise ReadError(f"{path} cannot be read as an SQLite database (damaged, locked or another format).") from None
 
 
-def _result(connection: sqlite3.Connection, query: str) -> pa.Table:
+def _result(connection: sqlite3.Connection, query: str, *, as_text: bool) -> pa.Table:
     """Run a query; only the errors of compiling it are quoted, because they cannot contain values."""
     try:
         connection.execute(f"CREATE TEMP VIEW sfumato_result AS {query}")
@@ -56,6 +59,9 @@ def _result(connection: sqlite3.Connection, query: str) -> pa.Table:
     cursor = connection.execute(query)
     names = [name for name, *_ in cursor.description]
     refuse_duplicates(names)
+    if as_text:
+        found = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+        return pa.table([texts_of(values) for values in found], names=names)
     columns = _columns(cursor, names)
     typed = [_declared(column, kind) for column, kind in zip(columns, declared, strict=True)]
     return pa.table(typed, names=names)

@@ -1,0 +1,78 @@
+"""Text files read line by line: no line changes how any other is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+
+from sfumato.exceptions import ReadError
+from sfumato.table.columns import refuse_duplicates
+from sfumato.table.formats.cells import detect_separator
+from sfumato.table.formats.encoding import detect_encoding, unpacked, utf8_bytes
+from sfumato.table.formats.inference import MISSING
+
+MARK = "\ufeff"
+PROBE = '\n\r,;"'
+
+
+def layout(path: Path, *, separator: str | None = None, encoding: str | None = None) -> tuple[str, str]:
+    """Tell the separator and the encoding of a text file once, so that they can be kept.
+
+    A quotation mark that is not closed on its line is refused: a cell of several lines would make one row many.
+    """
+    encoding = (encoding or detect_encoding(path)).removesuffix("-sig")
+    text = utf8_bytes(path, encoding)
+    if PROBE.encode(encoding) != PROBE.encode():
+        raise ReadError(f"{path} is written in {encoding}, whose bytes are not lines; save it as UTF-8.")
+    separator = separator or detect_separator(text)
+    for number, line in enumerate(_lines(path, encoding), start=1):
+        if any(not quoted and cell.startswith('"') for cell, quoted in _cells(line, separator)):
+            raise ReadError(
+                f"Line {number} of {path} has a quotation mark that is not closed on its line; write every row on one"
+                " line, or save the table as Parquet."
+            )
+    return separator, encoding
+
+
+def read_lines(path: Path, *, separator: str, encoding: str, missing: Sequence[str] = MISSING) -> pa.Table:
+    """Read a text file as a table of texts.
+
+    A line that has more or fewer cells than the header is a row without any value, and bytes that are not of the
+    encoding become replacement characters. No line but the header is ever refused.
+    """
+    header, *lines = [line for line in _lines(path, encoding) if line.strip()] or [""]
+    names = [cell for cell, _ in _cells(header.removeprefix(MARK), separator)]
+    refuse_duplicates(name for name in names if name)
+    absent = {*missing, ""}
+    rows = [
+        [None if cell == "" or (cell in absent and not quoted) else cell for cell, quoted in _cells(line, separator)]
+        for line in lines
+    ]
+    nothing = [None] * len(names)
+    columns = zip(*(row if len(row) == len(names) else nothing for row in rows), strict=True)
+    found = list(columns) or [()] * len(names)
+    return pa.table({name: pa.array(cells, pa.string()) for name, cells in zip(names, found, strict=True) if name})
+
+
+def _lines(path: Path, encoding: str) -> list[str]:
+    return [line.decode(encoding, errors="replace") for line in unpacked(path).splitlines()]
+
+
+def _cells(line: str, separator: str) -> list[tuple[str, bool]]:
+    """Take a line apart into cells, and whether each is quoted; spaces around cells are dropped."""
+    if '"' not in line:
+        return [(cell.strip(" "), False) for cell in line.split(separator)]
+    return [
+        (read[2].strip(" "), False) if read[1] is None else (read[1].replace('""', '"'), True)
+        for read in _cell(separator).finditer(line + separator)
+    ]
+
+
+@lru_cache(maxsize=8)
+def _cell(separator: str) -> re.Pattern[str]:
+    mark = re.escape(separator)
+    return re.compile(rf' *"((?:[^"]|"")*)" *{mark}|([^{mark}]*){mark}')
