@@ -52,7 +52,8 @@ WRITTEN = [*PAGES, *TOP_PAGES, *sorted((ROOT / "src").rglob("*.py"))]
 FLAT_NAME = re.compile(r"(?<![\w.])sf\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 MODULE_PATH = re.compile(r"(?<![\w./@-])sfumato(?:\.[A-Za-z_]\w*)+")
 FILE_PATH = re.compile(r"(?<![\w./-])(?:src/sfumato|tests|scripts|benchmarks|docs)/[\w./-]+")
-IMAGINED = {"simpson_l_diversity", "test_simpson_l_diversity"}  # the model that a page adds
+ENTRY_POINTS = {"sfumato.models", "sfumato.algorithms", "sfumato.formats"}  # groups of entry points, no modules
+IMAGINED = {"simpson_l_diversity", "test_simpson_l_diversity", "test_laws"}  # the model that a page adds
 INSTALLED = Path("packages-of-the-page")
 
 
@@ -173,7 +174,7 @@ def leading_nowhere(text: str) -> set[str]:
 
 
 def test_every_name_that_is_written_leads_somewhere():
-    found = {named(page): leading_nowhere(page.read_text("utf-8")) for page in WRITTEN}
+    found = {named(page): leading_nowhere(page.read_text("utf-8")) - ENTRY_POINTS for page in WRITTEN}
     assert {page: names for page, names in found.items() if names} == {}
 
 
