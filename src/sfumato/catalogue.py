@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import FACTS, Algorithm
 from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
@@ -37,6 +37,7 @@ from sfumato.judging.measures import (
     SuppressedShare,
 )
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.models.base import FACTS as MODEL_FACTS
 from sfumato.models.base import PrivacyModel
 from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.confidence_bounding import ConfidenceBounding
@@ -123,7 +124,7 @@ MEASURES: dict[str, Measure] = {
 
 
 def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
-    """Describe a model or an algorithm: name, first sentence, parameters with defaults, reference."""
+    """Describe a model or an algorithm: name, first sentence, parameters with defaults, facts, reference."""
     parameters: dict[str, Any] = {}
     for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass
         parameters[field.name] = {"type": str(field.type)}
@@ -134,5 +135,15 @@ def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]
         "class": choice.__name__,
         "summary": " ".join((choice.__doc__ or "").strip().split("\n\n")[0].split()),
         "parameters": parameters,
+        "facts": _facts(choice),
         "reference": choice.reference,
     }
+
+
+def _facts(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
+    """List the declared facts; those that depend on parameters as they are by default, if there is a default."""
+    names = FACTS if issubclass(choice, Algorithm) else MODEL_FACTS
+    if issubclass(choice, Algorithm) and all(field.default is not MISSING for field in fields(choice)):  # type: ignore[arg-type]  # every choice is a dataclass
+        return {name: getattr(choice(), name) for name in names}
+    declared = {name: getattr(choice, name) for name in names}
+    return {name: value for name, value in declared.items() if not isinstance(value, property)}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
+from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
@@ -94,6 +96,11 @@ LAWS_OF_WHAT_IS_FOUND = [
 ]
 CHECKED_APART = {"anatomy", "local-anatomy"}  # they hide no identities: their own tests ask them for the rest
 ODD = laws.check_odd_tables_are_published  # some of which lack the column to be predicted
+
+
+@pytest.mark.parametrize("algorithm", [*SLOW_OR_ALIKE, Anatomy(), LocalAnatomy()], ids=repr)
+def test_declared_facts_are_true(algorithm):
+    laws.check_declared_facts_are_true(algorithm)
 
 
 @pytest.mark.parametrize("check", ALGORITHM_CHECKS, ids=lambda check: check.__name__)

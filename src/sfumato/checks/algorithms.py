@@ -12,7 +12,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,10 +21,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
-from sfumato.checks.requests import Request, odd_requests, requests, unservable
+from sfumato.checks.requests import Request, fact_requests, odd_requests, requests, unservable
 from sfumato.coding.codes import CodedTable, code
 from sfumato.core.progress import Progress, silent
-from sfumato.core.publication import SUPPRESSED_TEXT, Publication
+from sfumato.core.publication import SUPPRESSED_TEXT, Center, Publication
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence
@@ -42,18 +42,27 @@ SEED = 7
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What an algorithm made of a request: the publication, the published table and whose row each row is."""
+    """What an algorithm made of a request: the publication, and the published table as evidence."""
 
     request: Request
     publication: Publication
-    published: pa.Table
-    correspondence: npt.NDArray[np.int64]
-    centers: bool
+    evidence: Evidence
 
-    def audit(self, **original: Any) -> Audit:
-        """Judge the published table."""
-        schema, models = self.request.schema, self.request.models
-        return audit_evidence(Evidence(self.published, schema, centers=self.centers, **original), models)
+    @property
+    def published(self) -> pa.Table:
+        """The published table."""
+        return self.evidence.published
+
+    @property
+    def correspondence(self) -> npt.NDArray[np.int64]:
+        """The original row of every published row."""
+        return self.evidence.source_rows
+
+    def audit(self, **known: Any) -> Audit:
+        """Judge the published table by itself, or with what else is known."""
+        return audit_evidence(
+            replace(self.evidence, **{"original": None, "correspondence": None, **known}), self.request.models
+        )
 
 
 def check_algorithm(algorithm: Algorithm) -> None:
@@ -224,6 +233,26 @@ def check_what_cannot_be_served_is_refused(algorithm: Algorithm) -> None:
         assert str(refusal).endswith(".")
 
 
+def check_cells_are_what_is_declared(algorithm: Algorithm) -> None:
+    """Cells cover their groups, or centers or buckets are published, as the algorithm declares."""
+    shown = set()
+    for outcome in _outcomes(algorithm, requests()):
+        labels = [label for recoded in outcome.publication.recoded.values() for label in recoded.labels]
+        shown |= {"centers"} if any(isinstance(label, Center) for label in labels) else set()
+        shown |= {"buckets"} if outcome.publication.buckets else set()
+    assert (shown or {"covers"}) == {algorithm.publishes}
+
+
+def check_declared_facts_are_true(algorithm: Algorithm) -> None:
+    """What an algorithm says that it serves is served, and what it says that it does not serve is refused."""
+    for fact, served, request in fact_requests(algorithm):
+        task = _task(request, _coded(algorithm, request))
+        refusal = algorithm.refusal(task)
+        assert (refusal is None) is served, f"{fact} says otherwise: {refusal or 'it is served'}"
+        if served:
+            algorithm.search(task)
+
+
 def check_algorithm_can_be_stored(algorithm: Algorithm) -> None:
     """An algorithm equals what its pickle and its parameters give back: texts, numbers, flags, or these by name."""
     for copy in (pickle.loads(pickle.dumps(algorithm)), type(algorithm)(**algorithm.parameters())):  # noqa: S301 - made here
@@ -251,6 +280,8 @@ ALGORITHM_CHECKS: tuple[Callable[[Algorithm], None], ...] = (
     check_empty_tables_are_refused,
     check_progress_rises_to_one,
     check_what_cannot_be_served_is_refused,
+    check_cells_are_what_is_declared,
+    check_declared_facts_are_true,
     check_algorithm_can_be_stored,
 )
 
@@ -263,13 +294,14 @@ def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outco
         if publication is not None:
             served.add(any(model.attributes for model in request.models))
             published, correspondence = apply(publication, request.table, request.schema, generator(SEED))
-            yield Outcome(
-                request=request,
-                publication=publication,
-                published=decoded(published),
+            evidence = Evidence(
+                decoded(published),
+                request.schema,
+                original=request.table,
                 correspondence=correspondence,
-                centers=algorithm.centers,
+                centers=algorithm.publishes == "centers",
             )
+            yield Outcome(request=request, publication=publication, evidence=evidence)
     assert False in served, "no request without sensitive attributes was served"
     assert True in served, "no request with sensitive attributes was served"
 
@@ -281,7 +313,12 @@ def _coded(algorithm: Algorithm, request: Request) -> CodedTable:
 def _search(
     algorithm: Algorithm, request: Request, coded: CodedTable, progress: Progress = silent
 ) -> Publication | None:
-    task = Task(
+    task = _task(request, coded, progress)
+    return algorithm.search(task) if algorithm.refusal(task) is None else None
+
+
+def _task(request: Request, coded: CodedTable, progress: Progress = silent) -> Task:
+    return Task(
         table=coded,
         models=request.models,
         most_suppressed=request.most_suppressed,
@@ -289,7 +326,6 @@ def _search(
         rng=generator(SEED),
         progress=progress,
     )
-    return algorithm.search(task) if algorithm.refusal(task) is None else None
 
 
 def _released(algorithm: Algorithm, request: Request, frame: Frame) -> bytes | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
+    from sfumato.algorithms.base import Shows
     from sfumato.cli.options import Asked
     from sfumato.hierarchies import Builder
     from sfumato.models.base import PrivacyModel
@@ -38,22 +39,22 @@ def ask_recipe(asked: Asked, *, algorithm: str | None, max_suppressed: float | N
     return Recipe.from_dict(content)
 
 
-def ask_promise(asked: Asked) -> tuple[Schema, tuple[PrivacyModel, ...]]:
-    """Say what the attributes are and which models, none perhaps, are to be judged."""
+@dataclass(frozen=True)
+class Promise:
+    """What the attributes are, which models, none perhaps, are to be judged, and what stands in published cells."""
+
+    schema: Schema
+    models: tuple[PrivacyModel, ...]
+    publishes: Shows
+
+
+def ask_promise(asked: Asked) -> Promise:
+    """Say what a published table is judged by."""
     from sfumato.recipe import Recipe
 
     content = _content(asked)
-    if content["models"]:
-        recipe = Recipe.from_dict(content)
-        return recipe.schema, recipe.models
-    return Recipe.from_dict({**content, "models": [NOTHING_PROMISED]}).schema, ()
-
-
-def asks_centers(recipe: Path | None) -> bool:
-    """Return whether a recipe's algorithm publishes centers of groups."""
-    from sfumato.recipe import Recipe
-
-    return recipe is not None and Recipe.read(recipe).algorithm.centers
+    recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
+    return Promise(recipe.schema, recipe.models if content["models"] else (), recipe.algorithm.publishes)
 
 
 def builder(how: str) -> Builder:

@@ -55,8 +55,8 @@ class Condensable:
         """Return the schema and the least size of a group that recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
-        schema, models = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
-        return schema, _least(models)
+        promise = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+        return promise.schema, _least(promise.models)
 
 
 @spread

@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.cli.asking import Promise
     from sfumato.schema.schema import Schema
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -110,10 +111,13 @@ class Described:
 
     def schema(self) -> Schema:
         """Return the schema that recipe and options say."""
+        return self.promise().schema
+
+    def promise(self) -> Promise:
+        """Return what recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
-        schema, _ = ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
-        return schema
+        return ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
 
 
 def examples(*lines: str) -> str:

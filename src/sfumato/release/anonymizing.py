@@ -87,9 +87,8 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
     publication = _search(recipe.algorithm, task)
     published, found = apply(publication, searched, schema, generator(recipe.seed or 0).spawn(1)[0])
     correspondence = found if order is None else order[found]
-    evidence = Evidence(
-        published, schema, original=table, correspondence=correspondence, centers=recipe.algorithm.centers
-    )
+    centers = recipe.algorithm.publishes == "centers"
+    evidence = Evidence(published, schema, original=table, correspondence=correspondence, centers=centers)
     audit = audit_evidence(evidence, models)
     if not audit.holds:
         raise BrokenPromiseError(

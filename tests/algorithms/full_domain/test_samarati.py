@@ -103,7 +103,7 @@ def test_models_that_generalizing_may_break_are_refused():
     assert Samarati(refine=True).refusal(age_and_zip()) is None
     never = replace(unlimited, models=[FewerThan(k=3)])
     assert Samarati().refusal(never) == (
-        "Samarati cannot serve FewerThan(k=3), because recodings above a solution may be none; use Optimal."
+        "Samarati cannot serve FewerThan(k=3), because unions of its good groups may be bad; use Optimal."
     )
 
 

@@ -16,6 +16,8 @@ MOST_CLASSES = 100  # values that a class to be predicted has at most
 class CutSearch(GlobalRecoding):
     """A search for cuts through the hierarchies."""
 
+    needs_monotone = "always"
+
     target: str | None = None
     scheme: Literal["subtree", "sibling"] = "subtree"
 
@@ -36,16 +38,12 @@ class CutSearch(GlobalRecoding):
         return () if self.target is None else (self.target,)
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse what no search over groups serves, and a class of too many values."""
-        name = type(self).__name__
-        for model in task.models:
-            if not model.monotone:
-                return f"{name} cannot serve {model!r}, because unions of its good groups may be bad; use another one."
+        """Refuse a class of too many values."""
         if self.target is not None:
             classes = len(task.table.guides[self.target].domain)
             if classes > MOST_CLASSES:
                 return (
-                    f"{name} cannot predict {self.target!r}, which has {classes:,} distinct values; "
+                    f"{type(self).__name__} cannot predict {self.target!r}, which has {classes:,} distinct values; "
                     f"choose a target of at most {MOST_CLASSES}."
                 )
         return super().refusal(task)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import Needed, Task
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
@@ -17,7 +17,6 @@ from sfumato.algorithms.losses import LOSSES, RecodingLoss, Setting
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.schema.missing import Missing
 from sfumato.validation import is_number, require
 
 
@@ -31,6 +30,8 @@ class Explored(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class FullDomainSearch(GlobalRecoding):
     """A search for the levels, one per quasi-identifier, that lose least."""
+
+    needs_monotone: ClassVar[Needed] = "matches-all"
 
     loss: str = "loss"
     weights: Mapping[str, float] | None = field(default=None, hash=False)
@@ -64,20 +65,16 @@ class FullDomainSearch(GlobalRecoding):
         """The column to be predicted, if any."""
         return () if self.target is None else (self.target,)
 
+    @property
+    def names_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers that have weights."""
+        return tuple(self.weights or ())
+
     def refusal(self, task: Task) -> str | None:
-        """Refuse what no full-domain recoding is judged for, and weights of columns that are not recoded."""
+        """Refuse weights that leave nothing to choose by."""
         names = {column.name for column in task.table.quasi}
-        for name in self.weights or {}:
-            if name not in names:
-                return f"{type(self).__name__} has a weight for {name!r}, which is no quasi-identifier; drop it."
         if names and all((self.weights or {}).get(name, 1.0) == 0 for name in names):
             return f"{type(self).__name__} has weight 0 for every quasi-identifier; give one of them more."
-        if task.missing is Missing.MATCHES_ALL:
-            for model in task.models:
-                if not model.monotone:
-                    return (
-                        f"{type(self).__name__} cannot serve {model!r} where missing values match all; use own-value."
-                    )
         return super().refusal(task)
 
     def recode(self, task: Task) -> Publication:

@@ -41,16 +41,7 @@ class LocalRecoding(Algorithm):
 
     name = "local-recoding"
     reference = "Prasser, Eicher, Spengler, Bild, Kuhn 2020, https://doi.org/10.1002/spe.2812"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good parts do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return (
-                    f"LocalRecoding cannot serve {model!r}, because unions of its good groups may be bad; "
-                    "use another one."
-                )
-        return super().refusal(task)
+    needs_monotone = "always"
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

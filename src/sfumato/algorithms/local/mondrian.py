@@ -48,6 +48,7 @@ class Mondrian(Algorithm):
 
     name = "mondrian"
     reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
+    needs_monotone = "always"
 
     strict: bool = True
     publish: Literal["nodes", "sets"] = "nodes"
@@ -60,15 +61,6 @@ class Mondrian(Algorithm):
     def ignores_row_order(self) -> bool:
         """Whether rows in another order are published alike: relaxed cuts part equal values in row order."""
         return self.strict
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good halves do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return (
-                    f"Mondrian cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-                )
-        return super().refusal(task)
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

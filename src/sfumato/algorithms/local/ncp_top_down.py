@@ -43,15 +43,7 @@ class NCPTopDown(Algorithm):
 
     name = "ncp-top-down"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, https://doi.org/10.1145/1150402.1150504"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return (
-                    f"NCPTopDown cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-                )
-        return super().refusal(task)
+    needs_monotone = "always"
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

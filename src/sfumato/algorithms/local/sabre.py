@@ -50,13 +50,7 @@ class Sabre(Algorithm):
 
     name = "sabre"
     reference = "Cao, Karras, Kalnis, Tan 2011, https://doi.org/10.1007/s00778-010-0191-9"
-
-    def refusal(self, task: Task) -> str | None:
-        """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
-        for model in task.models:
-            if not model.monotone:
-                return f"Sabre cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-        return super().refusal(task)
+    needs_monotone = "always"
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

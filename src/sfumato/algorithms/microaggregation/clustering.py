@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.microaggregation.completing import complete
 from sfumato.algorithms.microaggregation.publishing import Shown, publish
-from sfumato.algorithms.microaggregation.space import Space, refused_missing
+from sfumato.algorithms.microaggregation.space import Space
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.clustering.points import Labels
 from sfumato.coding.grouping import group_columns
 from sfumato.core.publication import Publication
-from sfumato.validation import did_you_mean, is_number, require
+from sfumato.validation import is_number, require
 
 CLUSTERED = 0.9  # of the work is done when records are clustered
 
@@ -30,6 +30,9 @@ class Clustering(Algorithm):
     weights : what a distance counts by attribute; 1 where none is given.
     publish : `"centers"` publishes a value in the middle of each group, `"ranges"` what covers its values.
     """
+
+    needs_monotone = "always"
+    needs_complete = True
 
     weights: Mapping[str, float] | None = field(default=None, hash=False)
     publish: Shown = "centers"
@@ -46,22 +49,14 @@ class Clustering(Algorithm):
         """Part the records into clusters of at least so many, two or more, where there are that many."""
 
     @property
-    def centers(self) -> bool:
-        """Whether published cells are centers, which need not cover the cells that they stand for."""
-        return self.publish == "centers"
+    def publishes(self) -> Shows:
+        """Centers, which need not cover the cells that they stand for, or what covers them."""
+        return "centers" if self.publish == "centers" else "covers"
 
-    def refusal(self, task: Task) -> str | None:
-        """Refuse missing cells, unknown weights, and models for which good clusters do not make a good whole."""
-        name = type(self).__name__
-        known = [column.name for column in task.table.quasi]
-        for weighted in self.weights or {}:
-            if weighted not in known:
-                hint = did_you_mean(weighted, known) or "; drop it."
-                return f"{name} has a weight for {weighted!r}, which is no quasi-identifier{hint}"
-        for model in task.models:
-            if not model.monotone:
-                return f"{name} cannot serve {model!r}, because unions of its good groups may be bad; use another one."
-        return refused_missing(name, task) or super().refusal(task)
+    @property
+    def names_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers that have weights."""
+        return tuple(self.weights or ())
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
