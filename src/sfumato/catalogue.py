@@ -12,7 +12,7 @@ from functools import partial
 from inspect import isabstract
 from typing import Any
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import FACTS, Algorithm
 from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
@@ -44,6 +44,7 @@ from sfumato.judging.measures import (
     SuppressedShare,
 )
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.models.base import FACTS as MODEL_FACTS
 from sfumato.models.base import PrivacyModel
 from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.confidence_bounding import ConfidenceBounding
@@ -66,7 +67,7 @@ from sfumato.models.t_closeness import TCloseness
 from sfumato.models.xy_anonymity import XYAnonymity
 from sfumato.plugins import Choices
 
-FACTS = {"name": str, "reference": str, "bound": str, "stricter": Mapping}
+NEEDED = {"name": str, "reference": str, "bound": str, "stricter": Mapping}
 PLAIN = (str, int, float, tuple, type(None))
 
 
@@ -78,7 +79,7 @@ def _flaw(kind: type, loaded: object) -> str | None:
         return f"does not define {' and '.join(sorted(getattr(loaded, '__abstractmethods__', ())))}"
     if not is_dataclass(loaded):
         return "is no dataclass"
-    needed = {fact: form for fact, form in FACTS.items() if fact in kind.__annotations__}
+    needed = {fact: form for fact, form in NEEDED.items() if fact in kind.__annotations__}
     lacking = [fact for fact, form in needed.items() if not isinstance(getattr(loaded, fact, None), form)]
     return f"has no {' and no '.join(lacking)}" if lacking else None
 
@@ -154,7 +155,7 @@ MEASURES: dict[str, Measure] = {
 
 
 def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
-    """Describe a model or an algorithm: its name, first sentence, parameters with defaults, and reference."""
+    """Describe a model or an algorithm: name, first sentence, parameters with defaults, facts, reference."""
     parameters: dict[str, Any] = {}
     for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass
         parameters[field.name] = {"type": declared_type(field)}
@@ -167,6 +168,7 @@ def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]
         "class": choice.__name__,
         "summary": " ".join((choice.__doc__ or "").strip().split("\n\n")[0].split()),
         "parameters": parameters,
+        "facts": _facts(choice),
         "reference": choice.reference,
     }
 
@@ -181,3 +183,12 @@ def declared_type(field: Field[Any]) -> str:
     """
     written = field.type.__name__ if type(field.type) is type else str(field.type)
     return re.sub(r"\b(?:\w+\.)+(?=\w)", "", written)
+
+
+def _facts(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
+    """List the declared facts; those that depend on parameters as they are by default, if there is a default."""
+    names = FACTS if issubclass(choice, Algorithm) else MODEL_FACTS
+    if issubclass(choice, Algorithm) and all(field.default is not MISSING for field in fields(choice)):  # type: ignore[arg-type]  # every choice is a dataclass
+        return {name: getattr(choice(), name) for name in names}
+    declared = {name: getattr(choice, name) for name in names}
+    return {name: value for name, value in declared.items() if not isinstance(value, property)}

@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import Shows, Task
+from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.local.mondrian import Mondrian
+from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.checks import algorithms as suite
 from sfumato.checks.trials import Trial
 from sfumato.core.publication import NOT_PUBLISHED, Exact, MissingCell, Publication, Recoded
@@ -167,6 +169,41 @@ class OfAList(Mondrian):
     widths: tuple[int, ...] = field(default=(1, 2))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SaysCenters(Mondrian):
+    @property
+    def publishes(self) -> Shows:
+        return "centers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaysNoCenters(Mdav):
+    @property
+    def publishes(self) -> Shows:
+        return "covers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaysNoBuckets(CrossBucket):
+    @property
+    def publishes(self) -> Shows:
+        return "covers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unfounded(Mondrian):
+    def refusal(self, task: Task) -> str | None:
+        return "No." if any(model.attributes for model in task.models) else super().refusal(task)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServesEverythingAndNothing(Mondrian):
+    needs_monotone = "never"
+
+    def refusal(self, task: Task) -> str | None:
+        return next((f"No {model!r}." for model in task.models if not model.monotone), super().refusal(task))
+
+
 BROKEN = [
     (suite.check_facts_are_stated, WithoutSource()),
     (suite.check_published_table_keeps_every_model, WithoutPromise()),
@@ -186,6 +223,12 @@ BROKEN = [
     (suite.check_progress_rises_to_one, Backwards()),
     (suite.check_what_cannot_be_served_is_refused, Overconfident()),
     (suite.check_what_cannot_be_served_is_refused, BlindToFlags()),
+    (suite.check_cells_are_what_is_declared, SaysCenters()),
+    (suite.check_cells_are_what_is_declared, SaysNoCenters()),
+    (suite.check_cells_are_what_is_declared, SaysNoBuckets()),
+    (suite.check_declared_facts_are_true, Unfounded()),
+    (suite.check_declared_facts_are_true, ServesEverythingAndNothing()),
+    (suite.check_declared_facts_are_true, BlindToFlags()),
     (suite.check_algorithm_can_be_stored, Contrary()),
     (suite.check_algorithm_can_be_stored, OfAList()),
 ]

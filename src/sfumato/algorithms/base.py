@@ -1,11 +1,11 @@
-"""What every algorithm provides."""
+"""What every algorithm provides, and what it refuses by the facts that it declares."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from sfumato.core.publication import Publication
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream
 from sfumato.schema.missing import Missing
+from sfumato.validation import did_you_mean
+
+Shows: TypeAlias = Literal["covers", "centers", "buckets"]
+Needed: TypeAlias = Literal["always", "matches-all", "never"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,16 +64,39 @@ class Task:
 class Algorithm(ABC):
     """A search for a publication that keeps all models. It has no privacy parameters of its own.
 
-    `needs_monotone` tells that it relies on unions of good groups being good.
+    Facts, each proven by the conformance suite; one that depends on parameters is a property:
+
+    - `publishes`: `"covers"` if published cells cover the values of their groups, `"centers"` if quasi-identifiers are
+      values that stand for a whole group, `"buckets"` if values are published apart from their records;
+    - `needs_monotone`: whether models must keep their promise for unions of good groups: `"always"`, `"never"`, or
+      `"matches-all"`, only where missing cells match every value;
+    - `needs_complete`: whether no quasi-identifier may be missing;
+    - `serves_flags`: whether single cells can be sensitive;
+    - `serves_attributes`: which sensitive attributes models may be about: `"together"`, several in one model;
+      `"apart"`, one in each; `"one"`, the same in all;
+    - `hides_identities`: whether records are hidden in groups, and not only their sensitive values;
+    - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
+      order first;
+    - `guides`: columns besides quasi-identifiers that the search looks at, such as a class to be predicted;
+    - `names_quasi`: quasi-identifiers that parameters name, such as those with weights.
     """
 
     name: ClassVar[str]
     reference: ClassVar[str]
-    needs_monotone: ClassVar[bool] = False
+    needs_monotone: ClassVar[Needed] = "never"
+    needs_complete: ClassVar[bool] = False
+    serves_flags: ClassVar[bool] = False
+    serves_attributes: ClassVar[Literal["together", "apart", "one"]] = "together"
+    hides_identities: ClassVar[bool] = True
 
     @abstractmethod
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+
+    @property
+    def publishes(self) -> Shows:
+        """What stands in published cells."""
+        return "covers"
 
     @property
     def ignores_row_order(self) -> bool:
@@ -82,28 +109,118 @@ class Algorithm(ABC):
         return ()
 
     @property
-    def centers(self) -> bool:
-        """Whether quasi-identifiers are published as values that represent a whole group instead of covering it."""
-        return False
+    def names_quasi(self) -> tuple[str, ...]:
+        """Quasi-identifiers that the parameters name."""
+        return ()
 
     def refusal(self, task: Task) -> str | None:
-        """Return in one sentence why the algorithm does not support this task, or nothing."""
-        name = type(self).__name__
-        for model in task.models:
-            if self.needs_monotone and not model.monotone:
-                return (
-                    f"{name} does not support {model!r}, because merging valid groups can break it; "
-                    "use another algorithm."
-                )
-        if task.table.flags:
-            columns = ", ".join(repr(column) for column in task.table.flags)
-            return f"{name} cannot protect single sensitive cells (of {columns}); drop Schema.flags."
-        for model in task.models:
-            if model.needs_population:
-                return f"{name} cannot search for {model!r}, which needs a population table; give one to the audit."
-        return None
+        """Return in one sentence why the algorithm does not support this task, or nothing.
+
+        What follows from the declared facts is derived here. An algorithm adds only what is its own.
+        """
+        return next((sentence for reason in REASONS for sentence in reason(self, task)), None)
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters of the algorithm, without those that were not given."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every algorithm is a dataclass
         return {name: value for name, value in named.items() if value is not None}
+
+
+def _flags(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    if task.table.flags and not algorithm.serves_flags:
+        columns = ", ".join(repr(column) for column in task.table.flags)
+        yield f"{_name(algorithm)} cannot protect single sensitive cells (of {columns}); drop Schema.flags."
+
+
+def _population(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    for model in task.models:
+        if model.needs_population:
+            yield (
+                f"{_name(algorithm)} cannot search for {model!r}, which needs a population table; "
+                "give one to the audit."
+            )
+
+
+def _named_columns(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    known = [column.name for column in task.table.quasi]
+    for column in algorithm.names_quasi:
+        if column not in known:
+            hint = did_you_mean(column, known) or "; drop it."
+            yield f"{_name(algorithm)} names {column!r}, which is not a quasi-identifier{hint}"
+
+
+def _unions(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    for model in task.models:
+        if model.monotone:
+            continue
+        if algorithm.needs_monotone == "always":
+            yield (
+                f"{_name(algorithm)} does not support {model!r}, because merging valid groups can break it; "
+                "use Optimal."
+            )
+        if algorithm.needs_monotone == "matches-all" and task.missing is Missing.MATCHES_ALL:
+            yield f"{_name(algorithm)} does not support {model!r} if missing values match all; use own-value."
+
+
+def _attributes(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    for model in task.models:
+        if len(model.attributes) > 1 and algorithm.serves_attributes != "together":
+            yield (
+                f"{_name(algorithm)} does not support {model!r}, which is about several attributes at once; "
+                "use Mondrian."
+            )
+    named = list(dict.fromkeys(name for model in task.models for name in model.attributes))
+    if len(named) > 1 and algorithm.serves_attributes == "one":
+        listed = ", ".join(repr(name) for name in named)
+        yield f"{_name(algorithm)} supports one sensitive attribute, but models name {listed}; keep one or use Anatomy."
+
+
+def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    """Refuse models that a group of everybody keeps, and one record with everybody's values does not."""
+    if algorithm.hides_identities:
+        return
+    columns = (*task.table.quasi, *task.table.sensitive)
+    for model in task.models:
+        seen = [column for column in columns if column.name in model.attributes]
+        whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, seen, task.missing)
+        alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
+        if model.kept_by(whole)[0] and not model.kept_by(alone)[0]:
+            instead = "LocalAnatomyGeneralization" if task.table.flags else "CrossBucket or Mondrian"
+            yield (
+                f"{_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
+                f"other cells stay exact; use {instead}."
+            )
+
+
+def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    for column in task.table.quasi if algorithm.needs_complete else ():
+        missing = int(np.count_nonzero(column.codes == column.domain.missing))
+        if missing:
+            yield (
+                f"{_name(algorithm)} needs every quasi-identifier, but column {column.name!r} has {missing:,} missing "
+                "cells; fill them or drop these rows."
+            )
+
+
+def _name(algorithm: Algorithm) -> str:
+    return type(algorithm).__name__
+
+
+REASONS: tuple[Callable[[Algorithm, Task], Iterator[str]], ...] = (
+    _named_columns,
+    _flags,
+    _population,
+    _unions,
+    _attributes,
+    _identities,
+    _missing_cells,
+)
+FACTS = (
+    "publishes",
+    "needs_monotone",
+    "needs_complete",
+    "serves_flags",
+    "serves_attributes",
+    "hides_identities",
+    "ignores_row_order",
+)  # that are told of every algorithm; other facts are about its parameters

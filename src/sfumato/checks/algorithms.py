@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm
-from sfumato.checks.requests import unservable
+from sfumato.checks.requests import fact_requests, unservable
 from sfumato.checks.trials import SEED, Trial
-from sfumato.core.publication import SUPPRESSED_TEXT
+from sfumato.core.publication import SUPPRESSED_TEXT, Center
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
 from sfumato.models.k_anonymity import KAnonymity
@@ -180,6 +180,26 @@ def check_what_cannot_be_served_is_refused(trial: Trial) -> None:
         assert str(refusal).endswith(".")
 
 
+def check_cells_are_what_is_declared(trial: Trial) -> None:
+    """Cells cover their groups, or centers or buckets are published, as the algorithm declares."""
+    shown = set()
+    for outcome in trial.outcomes:
+        labels = [label for recoded in outcome.publication.recoded.values() for label in recoded.labels]
+        shown |= {"centers"} if any(isinstance(label, Center) for label in labels) else set()
+        shown |= {"buckets"} if outcome.publication.buckets else set()
+    assert (shown or {"covers"}) == {trial.algorithm.publishes}
+
+
+def check_declared_facts_are_true(trial: Trial) -> None:
+    """What an algorithm says that it serves is served, and what it says that it does not serve is refused."""
+    for fact, served, request in fact_requests(trial.algorithm):
+        task = trial.task(request)
+        refusal = trial.algorithm.refusal(task)
+        assert (refusal is None) is served, f"{fact} says otherwise: {refusal or 'it is served'}"
+        if served:
+            trial.algorithm.search(task)
+
+
 def check_algorithm_can_be_stored(trial: Trial) -> None:
     """An algorithm equals what its pickle and its parameters give back: texts, numbers, flags, or these by name."""
     algorithm = trial.algorithm
@@ -208,6 +228,8 @@ ALGORITHM_CHECKS: tuple[Callable[[Trial], None], ...] = (
     check_empty_tables_are_refused,
     check_progress_rises_to_one,
     check_what_cannot_be_served_is_refused,
+    check_cells_are_what_is_declared,
+    check_declared_facts_are_true,
     check_algorithm_can_be_stored,
 )
 

@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.algorithms.base import Algorithm
 from sfumato.core.groups import Groups
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
@@ -88,6 +90,24 @@ class FewerThan(PrivacyModel):
         return groups.sizes.astype(np.float64)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Both(Conjunction):
+    """Require two values of each of two attributes: one model about several attributes."""
+
+    name = "both"
+    reference = "a law about two attributes"
+    extendable = True
+    stricter: ClassVar = {}
+
+    first: str
+    second: str
+
+    @property
+    def parts(self) -> tuple[PrivacyModel, ...]:
+        """Two values of either attribute."""
+        return tuple(DistinctLDiversity(l=2, sensitive=name) for name in (self.first, self.second))
+
+
 def requests() -> Iterator[Request]:
     """Ask for every promise on tables of all scales, with and without missing values, under both policies."""
     for number, models in enumerate(PROMISES):
@@ -127,6 +147,38 @@ def unservable() -> Iterator[Request]:
     flagged = replace(full_schema(Missing.OWN_VALUE), flags={"age": "age__sensitive"})
     yield Request(table=table.append_column("age__sensitive", flags), schema=flagged, models=[KAnonymity(k=2)])
     yield Request(table=table, schema=full_schema(Missing.OWN_VALUE), models=[FewerThan(k=ROWS // 2)])
+
+
+def fact_requests(algorithm: Algorithm) -> Iterator[tuple[str, bool, Request]]:
+    """Ask for what each declared fact is about, and say whether it should be served."""
+    table, schema = draw_table(1, lost=0.0), full_schema(Missing.OWN_VALUE)
+    diverse = DistinctLDiversity(l=2, sensitive=S)
+    flags = pa.array(np.arange(ROWS) % 2 == 0)
+    flagged = replace(schema, sensitive=(), insensitive=[*schema.insensitive, S], flags={"age": "flag"})
+    yield (
+        "serves_flags",
+        algorithm.serves_flags,
+        Request(
+            table=table.append_column("flag", flags),
+            schema=flagged,
+            models=[DistinctLDiversity(l=2, sensitive="age")],
+        ),
+    )
+    for missing, served in (
+        (Missing.OWN_VALUE, algorithm.needs_monotone != "always"),
+        (Missing.MATCHES_ALL, algorithm.needs_monotone == "never"),
+    ):
+        request = Request(table=table, schema=replace(schema, missing=missing), models=[FewerThan(k=ROWS + 1)])
+        yield "needs_monotone", served, request
+    lost = Request(table=draw_table(1, lost=LOST), schema=schema, models=[diverse])
+    yield "needs_complete", not algorithm.needs_complete, lost
+    yield "hides_identities", algorithm.hides_identities, Request(table=table, schema=schema, models=[KAnonymity(k=2)])
+    pair = [diverse, DistinctLDiversity(l=2, sensitive="grade")]
+    two = _protecting(schema, pair)
+    apart = Request(table=table, schema=two, models=pair)
+    yield "serves_attributes", algorithm.serves_attributes != "one", apart
+    together = Request(table=table, schema=two, models=[Both(first=S, second="grade")])
+    yield "serves_attributes", algorithm.serves_attributes == "together", together
 
 
 def full_schema(missing: Missing) -> Schema:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.checks.requests import Request, odd_requests, requests
 from sfumato.coding.codes import CodedTable, code
+from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
 from sfumato.exceptions import UnsupportedModelError
 from sfumato.judging.audit.audit import Audit, audit_evidence
@@ -117,20 +118,23 @@ class Trial:
         assert True in served, "no request with sensitive attributes was served"
         return outcomes
 
-    def _outcome(self, request: Request) -> Outcome | None:
-        """Search once; the release's own guard is left out, so that a wrong algorithm is seen."""
-        coded = code(request.table, request.schema, self.algorithm.guides)
-        before = _copied(coded)
-        told: list[tuple[float, str]] = []
-        task = Task(
-            table=coded,
+    def task(self, request: Request, progress: Progress = silent) -> Task:
+        """Return a request as the task of a search."""
+        return Task(
+            table=code(request.table, request.schema, self.algorithm.guides),
             models=request.models,
             most_suppressed=request.most_suppressed,
             missing=Missing(request.schema.missing),
             rng=generator(SEED),
             stream=Stream(SECRET),
-            progress=lambda done, note="": told.append((done, note)),
+            progress=progress,
         )
+
+    def _outcome(self, request: Request) -> Outcome | None:
+        """Search once; the release's own guard is left out, so that a wrong algorithm is seen."""
+        told: list[tuple[float, str]] = []
+        task = self.task(request, lambda done, note="": told.append((done, note)))
+        before = _copied(task.table)
         if self.algorithm.refusal(task) is not None:
             return None
         publication = _locked(self.algorithm.search(task))
@@ -141,9 +145,9 @@ class Trial:
             publication=publication,
             published=decoded(published),
             correspondence=correspondence,
-            centers=self.algorithm.centers,
+            centers=self.algorithm.publishes == "centers",
             told=tuple(told),
-            untouched=all(map(np.array_equal, before, _copied(coded))),
+            untouched=all(map(np.array_equal, before, _copied(task.table))),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from sfumato.hierarchies.settings import read_builder
 from sfumato.table.values import number_or_text
 
 if TYPE_CHECKING:
+    from sfumato.algorithms.base import Shows
     from sfumato.cli.options import RecipeOptions
     from sfumato.models.base import PrivacyModel
     from sfumato.recipe import Recipe
@@ -41,22 +42,22 @@ def ask_recipe(
     return Recipe.from_dict(content)
 
 
-def ask_promise(asked: RecipeOptions) -> tuple[Schema, tuple[PrivacyModel, ...]]:
-    """Return the schema and the models to audit, of which there may be none."""
+@dataclass(frozen=True)
+class Promise:
+    """The roles of the columns, the models to judge (perhaps none), and what published cells show."""
+
+    schema: Schema
+    models: tuple[PrivacyModel, ...]
+    publishes: Shows
+
+
+def ask_promise(asked: RecipeOptions) -> Promise:
+    """Return what a published table is audited against."""
     from sfumato.recipe import Recipe
 
     content = _content(asked)
-    if content["models"]:
-        recipe = Recipe.from_dict(content)
-        return recipe.schema, recipe.models
-    return Recipe.from_dict({**content, "models": [NOTHING_PROMISED]}).schema, ()
-
-
-def asks_centers(recipe: Path | None) -> bool:
-    """Return whether a recipe's algorithm publishes centers of groups."""
-    from sfumato.recipe import Recipe
-
-    return recipe is not None and Recipe.read(recipe).algorithm.centers
+    recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
+    return Promise(recipe.schema, recipe.models if content["models"] else (), recipe.algorithm.publishes)
 
 
 def listed(text: str) -> list[str]:

@@ -92,16 +92,15 @@ def attack(
     people the table says nothing about. Without --threshold nothing is judged. Exit codes: 0 nothing fails, 1 the
     threshold fails, 2 bad request.
     """
-    from sfumato.cli.asking import asks_centers
-
     if threshold is not None and not 0 <= threshold <= 1:
         raise InvalidParameterError("--threshold must be between 0 and 1.")
-    if asks_centers(described.recipe):
+    promise = described.promise()
+    if promise.publishes == "centers":
         raise InvalidParameterError(
             "The recipe publishes centers of groups, which contain nobody's values, so attacks would find nobody; "
             "measure them by sfumato audit --exposure, or publish ranges."
         )
-    found = _attacked(reading.read(file), described.schema(), knowing, attacking)
+    found = _attacked(reading.read(file), promise.schema, knowing, attacking)
     worse = [each for each in found if threshold is not None and each.interval[0] > threshold]
     if json:
         print_json({"holds": not worse, **found.to_dict()})

@@ -133,13 +133,14 @@ def audit(
     command reports the levels that the table reaches, such as the largest k. Exit codes: 0 every promise
     holds, 1 a promise does not hold or a cell is not true, 2 bad request.
     """
-    from sfumato.cli.asking import ask_promise, asks_centers
+    from sfumato.cli.asking import ask_promise
     from sfumato.judging.audit.audit import audit_evidence
     from sfumato.judging.evidence import Evidence
 
-    schema, models = ask_promise(asked)
+    promise = ask_promise(asked)
+    schema, models = promise.schema, promise.models
     original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
-    shown, centers = reading.read(file), taken.centers or asks_centers(asked.recipe)
+    shown, centers = reading.read(file), taken.centers or promise.publishes == "centers"
     with progress("Judging"):
         evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers)
         found = audit_evidence(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)

@@ -59,8 +59,8 @@ class Condensable:
         """Return the schema and the smallest group size given by the recipe and the options."""
         from sfumato.cli.asking import ask_promise
 
-        schema, models = ask_promise(RecipeOptions.of(self))
-        return schema, _least(models)
+        promise = ask_promise(RecipeOptions.of(self))
+        return promise.schema, _least(promise.models)
 
 
 @spread

@@ -16,6 +16,7 @@ from sfumato.table.formats.known import FORMATS
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.cli.asking import Promise
     from sfumato.schema.schema import Schema
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -145,10 +146,13 @@ class RoleOptions:
 
     def schema(self) -> Schema:
         """Return the schema given by the recipe and the options."""
+        return self.promise().schema
+
+    def promise(self) -> Promise:
+        """Return what recipe and options say."""
         from sfumato.cli.asking import ask_promise
 
-        schema, _ = ask_promise(RecipeOptions.of(self))
-        return schema
+        return ask_promise(RecipeOptions.of(self))
 
 
 def examples(*lines: str) -> str:

@@ -101,3 +101,6 @@ class PrivacyModel(ABC):
         """Return the parameters of the model, without those that were not given."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
         return {name: value for name, value in named.items() if value is not None}
+
+
+FACTS = ("bound", "strict", "monotone", "extendable", "compares_with_table", "numeric", "stricter")

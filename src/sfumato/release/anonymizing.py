@@ -97,9 +97,8 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
     if publication.buckets:
         recipe = replace(recipe, secret=secret)
     correspondence = found if order is None else order[found]
-    evidence = Evidence(
-        published, schema, original=table, correspondence=correspondence, centers=recipe.algorithm.centers
-    )
+    centers = recipe.algorithm.publishes == "centers"
+    evidence = Evidence(published, schema, original=table, correspondence=correspondence, centers=centers)
     audit = audit_evidence(evidence, models)
     if not audit.holds:
         raise BrokenPromiseError(

@@ -86,7 +86,7 @@ def test_fewer_records_are_lost_by_recoding_them_again():
 def test_models_that_generalizing_may_break_are_refused():
     task = make_task(age_and_zip().table, [FewerThan(k=3)], 1)
     assert Datafly().refusal(task) == (
-        "Datafly does not support FewerThan(k=3), because generalizing may break it; use Optimal."
+        "Datafly does not support FewerThan(k=3), because merging valid groups can break it; use Optimal."
     )
 
 

@@ -104,7 +104,7 @@ def test_models_that_generalizing_may_break_are_refused():
     assert Samarati(refine=True).refusal(age_and_zip()) is None
     never = replace(unlimited, models=[FewerThan(k=3)])
     assert Samarati().refusal(never) == (
-        "Samarati does not support FewerThan(k=3), because recodings above a solution may break it; use Optimal."
+        "Samarati does not support FewerThan(k=3), because merging valid groups can break it; use Optimal."
     )
 
 

@@ -194,17 +194,17 @@ def test_what_cannot_be_served_is_refused_in_a_sentence():
     complete = code(pa.table({"age": [1, 2, 3], "sex": ["f", "m", "f"]}), Schema(quasi=["age", "sex"]))
     assert "'age' has 1 missing cells" in Mdav().refusal(task_for(coded))
     assert Mdav(weights={"agee": 2}).refusal(task_for(complete)) == (
-        "Mdav has a weight for 'agee', which is not a quasi-identifier; did you mean 'age'?"
+        "Mdav names 'agee', which is not a quasi-identifier; did you mean 'age'?"
     )
     assert Mdav().refusal(task_for(complete, [FewerThan(k=3)])) == (
-        "Mdav does not support FewerThan(k=3), because merging valid groups can break it; use another algorithm."
+        "Mdav does not support FewerThan(k=3), because merging valid groups can break it; use Optimal."
     )
     assert Mdav(weights={"age": 2}).refusal(task_for(complete, [KAnonymity(k=2)])) is None
 
 
 def test_published_cells_are_centers_only_if_asked():
-    assert Mdav().centers
-    assert not Mdav(publish="ranges").centers
+    assert Mdav().publishes == "centers"
+    assert Mdav(publish="ranges").publishes == "covers"
 
 
 def test_groups_of_the_smallest_size_that_any_model_allows():

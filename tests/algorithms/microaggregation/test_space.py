@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +13,11 @@ from hypothesis import strategies as st
 
 import microaggregation_oracle as oracle
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.space import MOST_LEAVES, Space, SpaceAxis, refused_missing
+from sfumato.algorithms.microaggregation.space import MOST_LEAVES, Space, SpaceAxis
 from sfumato.coding.codes import CodedTable, code
 from sfumato.exceptions import SchemaError
 from sfumato.schema.schema import Schema
 from strategies import JOBS
-
-if TYPE_CHECKING:
-    from sfumato.algorithms.base import Task
 
 ORDER = ["none", "school", "degree", "doctor"]
 ROW = st.tuples(
@@ -115,13 +110,3 @@ def test_distances_of_very_many_values_are_refused() -> None:
     values = [f"v{number}" for number in range(MOST_LEAVES + 1)]
     with pytest.raises(SchemaError, match="generalize it first"):
         axis_of(list(values), Schema(quasi=["a"])).distances()
-
-
-def test_missing_quasi_identifiers_are_refused_by_name_and_number() -> None:
-    table = code(pa.table({"a": [1, 2, 3], "b": ["x", None, None]}), Schema(quasi=["a", "b"]))
-    task = cast("Task", SimpleNamespace(table=table))
-    assert refused_missing("Mdav", task) == (
-        "Mdav needs every quasi-identifier, but column 'b' has 2 missing cells; fill them or drop these rows."
-    )
-    complete = cast("Task", SimpleNamespace(table=code(pa.table({"a": [1]}), Schema(quasi=["a"]))))
-    assert refused_missing("Mdav", complete) is None

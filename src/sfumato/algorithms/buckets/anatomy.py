@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.bucketing import Buckets, Rows, eligible_rows, protected_cells
 from sfumato.algorithms.publishing import recode_ranges
 from sfumato.coding.codes import CodedColumn
@@ -38,27 +38,23 @@ class Anatomy(Algorithm):
 
     name = "anatomy"
     reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
+    needs_monotone = "always"
+    serves_attributes = "apart"
+    hides_identities = False
+
+    @property
+    def publishes(self) -> Shows:
+        """Values in buckets, apart from their records."""
+        return "buckets"
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse models of identities, and sensitive attributes that would be next to exact quasi-identifiers."""
+        """Refuse sensitive attributes that would be next to exact quasi-identifiers."""
         refusal = super().refusal(task)
         if refusal is not None:
             return refusal
         whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, task.table.sensitive, task.missing)
-        alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
-        for model in task.models:
-            if not model.monotone or len(model.attributes) > 1:
-                return (
-                    f"Anatomy does not support {model!r}, because mixing valid buckets can break it; "
-                    "use another algorithm."
-                )
-            if model.kept_by(whole)[0] and not model.kept_by(alone)[0]:
-                return (
-                    f"Anatomy does not support {model!r}, because it hides values, not identities: "
-                    "quasi-identifiers stay exact; use CrossBucket or Mondrian."
-                )
-            if not (model.kept_by(whole)[0] or task.most_suppressed):
-                return None  # nothing can keep it, which is refused with the level that is possible
+        if not (task.most_suppressed or all(model.kept_by(whole)[0] for model in task.models)):
+            return None  # nothing can keep it, which is refused with the level that is possible
         return self._refused_column(task)
 
     def search(self, task: Task) -> Publication:

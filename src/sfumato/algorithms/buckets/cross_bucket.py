@@ -10,7 +10,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.assignment import exact, ineligible, surplus, without_surplus
 from sfumato.algorithms.buckets.cross_blocks import BlockTree, grow
 from sfumato.algorithms.buckets.cross_groups import Crossing, cross, in_near_order, tight_ranges
@@ -67,26 +67,33 @@ class CrossBucket(Algorithm):
 
     name = "cross-bucket"
     reference = "Li, Liu, Han et al. 2018, IEEE TKDE 30(3), pages 449-459"
+    needs_monotone = "always"
+    serves_attributes = "one"
+
+    @property
+    def publishes(self) -> Shows:
+        """Values in buckets, apart from their records."""
+        return "buckets"
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse other models, more than one attribute in buckets, and flags of sensitive cells."""
+        """Refuse other models, and cells in buckets that match all."""
         for model in task.models:
             if not isinstance(model, KAnonymity | Diversity):
                 return (
                     f"CrossBucket does not support {model!r}, only k-anonymity, (k,l)-anonymity and distinct, "
                     "frequency or entropy l-diversity; use another algorithm."
                 )
-        names = list(dict.fromkeys(model.sensitive for model in _diversities(task.models)))
-        if len(names) > 1:
-            listed = ", ".join(repr(name) for name in names)
-            return f"CrossBucket puts one attribute in buckets, but models name {listed}; keep one or use Anatomy."
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
+        names = [model.sensitive for model in _diversities(task.models)]
         lost = {column.name: int((column.codes == column.domain.missing).sum()) for column in task.table.sensitive}
         if names and lost[names[0]] and task.missing is Missing.MATCHES_ALL:
             return (
                 f"CrossBucket cannot hide the {lost[names[0]]:,} missing cells of column {names[0]!r} "
                 "that may be any value; use the policy own-value or fill them."
             )
-        return super().refusal(task)
+        return None
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

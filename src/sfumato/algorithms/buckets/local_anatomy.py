@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.bucketing import Buckets, Protected, Rows, eligible_rows, protected_cells, simple_models
 from sfumato.algorithms.publishing import recode_ranges
 from sfumato.coding.codes import CodedTable
@@ -48,22 +48,28 @@ class LocalAnatomy(Algorithm):
 
     name = "local-anatomy"
     reference = "Doctoral thesis, Jilin University 2018, chapter 4"
+    needs_monotone = "always"
+    serves_flags = True
+    serves_attributes = "apart"
+    hides_identities = False
 
     halve: bool = True
 
     def __post_init__(self) -> None:
         require(isinstance(self.halve, bool), self, "halve", "true or false", self.halve)
 
+    @property
+    def publishes(self) -> Shows:
+        """Values in buckets, apart from their records."""
+        return "buckets"
+
     def refusal(self, task: Task) -> str | None:
-        """Refuse models of identities, and sensitive cells that no model protects."""
+        """Refuse sensitive cells that no model protects."""
         if impossible(task):
             return None
-        for model in simple_models(task.models):
-            if isinstance(model, KAnonymity) and model.k > 1:
-                return (
-                    f"LocalAnatomy does not support {model!r}, because it hides values, not identities: "
-                    "other cells stay exact; use LocalAnatomyGeneralization."
-                )
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
         open_columns = {column.name for column in task.table.sensitive} - {each.name for each in protected_cells(task)}
         unprotected = sorted(open_columns - set(task.table.flags))
         if unprotected:
@@ -96,13 +102,6 @@ def refused_cells(algorithm: Algorithm, task: Task) -> str | None:
     name = type(algorithm).__name__
     for whole in task.models:
         for model in simple_models([whole]):
-            if model.needs_population:
-                return f"{name} cannot search for {whole!r}, which needs a population table; give one to the audit."
-            if not (model.monotone and whole.monotone) or len(whole.attributes) > 1:
-                return (
-                    f"{name} does not support {whole!r}, because mixing valid buckets can break it; "
-                    "use another algorithm."
-                )
             if not (model.attributes or isinstance(model, KAnonymity)):
                 return f"{name} does not support {whole!r}, which is about groups, not values; use another algorithm."
     sentences = (_refused(each, name, task) for each in protected_cells(task))

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.bucketing import Protected, Rows, eligible_rows, protected_cells, simple_models
 from sfumato.algorithms.buckets.flag_patterns import Pool, group_pools, merged, pools_of
 from sfumato.algorithms.buckets.local_anatomy import flags_of, impossible, published_groups, refused_cells
@@ -57,6 +57,9 @@ class LocalAnatomyGeneralization(Algorithm):
 
     name = "local-anatomy-generalization"
     reference = "Doctoral thesis, Jilin University 2018, chapter 5"
+    needs_monotone = "always"
+    serves_flags = True
+    serves_attributes = "apart"
 
     mechanism: Literal["cuts", "ncp"] = "cuts"
     halve: bool = True
@@ -65,9 +68,14 @@ class LocalAnatomyGeneralization(Algorithm):
         require(self.mechanism in {"cuts", "ncp"}, self, "mechanism", "'cuts' or 'ncp'", self.mechanism)
         require(isinstance(self.halve, bool), self, "halve", "true or false", self.halve)
 
+    @property
+    def publishes(self) -> Shows:
+        """Values in buckets, apart from their records."""
+        return "buckets"
+
     def refusal(self, task: Task) -> str | None:
         """Refuse flagged cells that no model protects, and models of other things than group sizes and values."""
-        return None if impossible(task) else refused_cells(self, task)
+        return None if impossible(task) else super().refusal(task) or refused_cells(self, task)
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.correlation import Floats, correlations, k_medoids
 from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.local.median_cutting import MedianCutting
@@ -49,15 +49,23 @@ class Slicing(Algorithm):
 
     name = "slicing"
     reference = "Li, Li, Zhang, Molloy 2012, https://doi.org/10.1109/TKDE.2010.236"
-    needs_monotone = True
+    needs_monotone = "always"
 
     slices: int = 2
 
     def __post_init__(self) -> None:
         require(is_whole(self.slices) and self.slices > 1, self, "slices", "a whole number, at least 2", self.slices)
 
+    @property
+    def publishes(self) -> Shows:
+        """Values in buckets, apart from their records."""
+        return "buckets"
+
     def refusal(self, task: Task) -> str | None:
-        """Refuse flags, models that unions may break, names that buckets cannot carry, and cells that match all."""
+        """Refuse names that buckets cannot carry, cells that match all, and a slice that would show identities."""
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
         for column in (*task.table.quasi, *task.table.sensitive):
             if JOINING in column.name:
                 return (
@@ -77,7 +85,7 @@ class Slicing(Algorithm):
                 f"Slicing does not support {broken!r} with one quasi-identifier, which its slice shows unchanged; "
                 "use Mondrian."
             )
-        return super().refusal(task)
+        return None
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

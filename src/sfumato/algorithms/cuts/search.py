@@ -23,7 +23,7 @@ MOST_CLASSES = 100  # the most values of a class to predict
 class CutSearch(GlobalRecoding):
     """A search for cuts through the hierarchies."""
 
-    needs_monotone = True
+    needs_monotone = "always"
 
     target: str | None = None
     scheme: Literal["subtree", "sibling"] = "subtree"
@@ -40,7 +40,7 @@ class CutSearch(GlobalRecoding):
         return () if self.target is None else (self.target,)
 
     def refusal(self, task: Task) -> str | None:
-        """Refuse what no search over groups serves, and a class of too many values."""
+        """Refuse a class of too many values."""
         if self.target is not None:
             classes = len(task.table.guides[self.target].domain)
             if classes > MOST_CLASSES:

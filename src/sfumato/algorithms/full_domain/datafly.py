@@ -32,13 +32,12 @@ class Datafly(GlobalRecoding):
 
     name = "datafly"
     reference = "Sweeney 1998, https://doi.org/10.1007/978-0-387-35285-5_22"
+    needs_monotone = "always"
 
-    def refusal(self, task: Task) -> str | None:
-        """Refuse models that more general groups may break although less general ones keep them."""
-        for model in task.models:
-            if not model.monotone:
-                return f"Datafly does not support {model!r}, because generalizing may break it; use Optimal."
-        return super().refusal(task)
+    @property
+    def ignores_row_order(self) -> bool:
+        """Rows in another order are published alike: all is decided on counts."""
+        return True
 
     def recode(self, task: Task) -> Publication:
         """Walk up, and publish where the walk ends."""

@@ -10,8 +10,7 @@ from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
-from sfumato.schema.missing import Missing
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.validation import is_whole, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +32,7 @@ class FixedLevels(Algorithm):
 
     name = "fixed-levels"
     reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
+    needs_monotone = "matches-all"
 
     levels: Mapping[str, int] | None = field(default=None, hash=False)
 
@@ -47,20 +47,21 @@ class FixedLevels(Algorithm):
         """The order of the rows has no effect: everything is decided by counts."""
         return True
 
+    @property
+    def names_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers that have levels."""
+        return tuple(self.levels or ())
+
     def refusal(self, task: Task) -> str | None:
-        """Refuse levels of columns that are not generalized, and levels that do not exist."""
+        """Refuse levels that there are not."""
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
         heights = {column.name: Ladder.of(column.domain).height for column in task.table.quasi}
         for name, level in (self.levels or {}).items():
-            if name not in heights:
-                hint = did_you_mean(name, heights) or "; drop it."
-                return f"FixedLevels names {name!r}, which is not a quasi-identifier{hint}"
             if level > heights[name]:
-                return f"FixedLevels names level {level} of {name!r}, which has levels from 0 to {heights[name]}."
-        if task.missing is Missing.MATCHES_ALL:
-            for model in task.models:
-                if not model.monotone:
-                    return f"FixedLevels does not support {model!r} if missing values match all; use own-value."
-        return super().refusal(task)
+                return f"FixedLevels wants level {level} of {name!r}, which has levels from 0 to {heights[name]}."
+        return None
 
     def search(self, task: Task) -> Publication:
         """Apply the levels."""

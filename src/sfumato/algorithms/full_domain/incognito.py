@@ -46,6 +46,7 @@ class Incognito(NodeSearch):
 
     name = "incognito"
     reference = "LeFevre, DeWitt, Ramakrishnan 2005, https://doi.org/10.1145/1066157.1066164"
+    needs_monotone = "always"
     most_nodes = 1_000_000
 
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:  # noqa: ARG002 - it always is

@@ -42,6 +42,7 @@ class Samarati(NodeSearch):
 
     name = "samarati"
     reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
+    needs_monotone = "always"
     most_nodes = 1_000_000
 
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:

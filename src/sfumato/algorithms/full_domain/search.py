@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import Needed, Task
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
@@ -15,7 +15,6 @@ from sfumato.algorithms.losses import LOSSES, LossSetting, RecodingLoss
 from sfumato.algorithms.publishing import publish_one_group
 from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.schema.missing import Missing
 from sfumato.validation import are_weights, is_number, require
 
 
@@ -29,6 +28,8 @@ class Explored(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class FullDomainSearch(GlobalRecoding):
     """A search for the levels, one per quasi-identifier, with the smallest loss."""
+
+    needs_monotone: ClassVar[Needed] = "matches-all"
 
     loss: str = "loss"
     weights: Mapping[str, float] | None = field(default=None, hash=False)
@@ -57,20 +58,16 @@ class FullDomainSearch(GlobalRecoding):
         """The column to predict, if any."""
         return () if self.target is None else (self.target,)
 
+    @property
+    def names_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers that have weights."""
+        return tuple(self.weights or ())
+
     def refusal(self, task: Task) -> str | None:
-        """Refuse models that no full-domain recoding supports, and weights of columns that are not recoded."""
+        """Refuse weights that leave nothing to choose by."""
         names = {column.name for column in task.table.quasi}
-        for name in self.weights or {}:
-            if name not in names:
-                return f"{type(self).__name__} has a weight for {name!r}, which is not a quasi-identifier; drop it."
         if names and all((self.weights or {}).get(name, 1.0) == 0 for name in names):
-            return f"{type(self).__name__} has weight 0 for every quasi-identifier; give one a positive weight."
-        if task.missing is Missing.MATCHES_ALL:
-            for model in task.models:
-                if not model.monotone:
-                    return (
-                        f"{type(self).__name__} does not support {model!r} if missing values match all; use own-value."
-                    )
+            return f"{type(self).__name__} has weight 0 for every quasi-identifier; give one of them more."
         return super().refusal(task)
 
     def recode(self, task: Task) -> Publication:

@@ -40,7 +40,7 @@ class Mondrian(Algorithm):
 
     name = "mondrian"
     reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
-    needs_monotone = True
+    needs_monotone = "always"
 
     strict: bool = True
     publish: Literal["nodes", "sets"] = "nodes"

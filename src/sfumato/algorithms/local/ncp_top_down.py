@@ -44,7 +44,7 @@ class NCPTopDown(Algorithm):
 
     name = "ncp-top-down"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, https://doi.org/10.1145/1150402.1150504"
-    needs_monotone = True
+    needs_monotone = "always"
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

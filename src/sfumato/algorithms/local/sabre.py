@@ -52,7 +52,7 @@ class Sabre(Algorithm):
 
     name = "sabre"
     reference = "Cao, Karras, Kalnis, Tan 2011, https://doi.org/10.1007/s00778-010-0191-9"
-    needs_monotone = True
+    needs_monotone = "always"
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

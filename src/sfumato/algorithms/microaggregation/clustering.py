@@ -6,15 +6,15 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.microaggregation.completing import complete
 from sfumato.algorithms.microaggregation.publishing import Shown, publish
-from sfumato.algorithms.microaggregation.space import Space, refused_missing
+from sfumato.algorithms.microaggregation.space import Space
 from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.clustering.points import Labels
 from sfumato.coding.grouping import group_columns
 from sfumato.core.publication import Publication
-from sfumato.validation import are_weights, did_you_mean, require
+from sfumato.validation import are_weights, require
 
 CLUSTERED = 0.9  # of the work is done when records are clustered
 
@@ -29,7 +29,8 @@ class Clustering(Algorithm):
     publish : `"centers"` publishes a value in the middle of each group, `"ranges"` a cover of its values.
     """
 
-    needs_monotone = True
+    needs_monotone = "always"
+    needs_complete = True
 
     weights: Mapping[str, float] | None = field(default=None, hash=False)
     publish: Shown = "centers"
@@ -46,19 +47,14 @@ class Clustering(Algorithm):
         """Split the records into clusters of at least this many, two or more, if there are that many."""
 
     @property
-    def centers(self) -> bool:
-        """Whether published cells are centers, which need not cover the cells they represent."""
-        return self.publish == "centers"
+    def publishes(self) -> Shows:
+        """Centers, which need not cover the cells that they stand for, or what covers them."""
+        return "centers" if self.publish == "centers" else "covers"
 
-    def refusal(self, task: Task) -> str | None:
-        """Refuse missing cells, unknown weights, and models that merging valid groups may break."""
-        name = type(self).__name__
-        known = [column.name for column in task.table.quasi]
-        for weighted in self.weights or {}:
-            if weighted not in known:
-                hint = did_you_mean(weighted, known) or "; drop it."
-                return f"{name} has a weight for {weighted!r}, which is not a quasi-identifier{hint}"
-        return refused_missing(name, task) or super().refusal(task)
+    @property
+    def names_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers that have weights."""
+        return tuple(self.weights or ())
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.cutting.axes import axes_of
 from sfumato.core.groups import Groups, Histogram
@@ -147,18 +146,6 @@ class Space:
 
     def _histograms(self, labels: npt.NDArray[np.integer], groups: int) -> Mapping[str, Histogram]:
         return Groups.from_rows(labels, groups, [axis.column for axis in self.axes]).histograms
-
-
-def refused_missing(name: str, task: Task) -> str | None:
-    """Return in one sentence that an algorithm needs all quasi-identifiers, or nothing if none is missing."""
-    for column in task.table.quasi:
-        missing = int(np.count_nonzero(column.codes == column.domain.missing))
-        if missing:
-            return (
-                f"{name} needs every quasi-identifier, but column {column.name!r} has {missing:,} missing cells; "
-                "fill them or drop these rows."
-            )
-    return None
 
 
 def _positions(column: CodedColumn) -> Floats:

@@ -1,0 +1,143 @@
+# ruff: noqa: D101, D102 - a subject of tests
+"""What an algorithm refuses follows from the facts that it declares, in one sentence each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.algorithms.base import FACTS, Algorithm, Task
+from sfumato.catalogue import ALGORITHMS, MODELS, describe_choice
+from sfumato.checks.requests import Both, FewerThan
+from sfumato.coding.codes import code
+from sfumato.core.publication import Publication
+from sfumato.models import DistinctLDiversity, KAnonymity, KMap
+from sfumato.schema.missing import Missing
+from sfumato.schema.schema import Schema
+
+TABLE = pa.table(
+    {
+        "age": [31, 38, None, None],
+        "sex": ["f", "m", "f", "m"],
+        "job": ["a", "b", "a", "b"],
+        "disease": ["flu", "cold", "flu", "cold"],
+        "flag": [True, False, True, False],
+    }
+)
+BOTH = Both(first="job", second="disease")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject(Algorithm):
+    name = "subject"
+    reference = "none"
+
+    weights: tuple[str, ...] = ()
+
+    @property
+    def names_quasi(self) -> tuple[str, ...]:
+        return self.weights
+
+    def search(self, task: Task) -> Publication:
+        raise NotImplementedError
+
+
+def refusal(models, *, missing=Missing.OWN_VALUE, flags=None, weights=(), **facts):
+    kind = type("Subject", (Subject,), facts)
+    schema = Schema(quasi=["age", "sex"], sensitive=["job", "disease"], flags=flags or {}, missing=missing)
+    task = Task(
+        table=code(TABLE, schema), models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0)
+    )
+    return kind(weights=weights).refusal(task)
+
+
+DIVERSE = [DistinctLDiversity(l=2, sensitive=name) for name in ("job", "disease")]
+REFUSED = {
+    "Subject names 'ages', which is not a quasi-identifier; did you mean 'age'?": ([], {"weights": ("ages",)}),
+    "Subject names 'height', which is not a quasi-identifier; drop it.": ([], {"weights": ("height",)}),
+    "Subject cannot protect single sensitive cells (of 'sex'); drop Schema.flags.": ([], {"flags": {"sex": "flag"}}),
+    "Subject cannot search for KMap(k=2), which needs a population table; give one to the audit.": ([KMap(k=2)], {}),
+    "Subject does not support FewerThan(k=3), because merging valid groups can break it; use Optimal.": (
+        [FewerThan(k=3)],
+        {"needs_monotone": "always"},
+    ),
+    "Subject does not support FewerThan(k=3) if missing values match all; use own-value.": (
+        [FewerThan(k=3)],
+        {"needs_monotone": "matches-all", "missing": Missing.MATCHES_ALL},
+    ),
+    f"Subject does not support {BOTH!r}, which is about several attributes at once; use Mondrian.": (
+        [BOTH],
+        {"serves_attributes": "apart"},
+    ),
+    "Subject supports one sensitive attribute, but models name 'job', 'disease'; keep one or use Anatomy.": (
+        DIVERSE,
+        {"serves_attributes": "one"},
+    ),
+    "Subject does not support KAnonymity(k=2), because it hides values, not identities: other cells stay exact; "
+    "use CrossBucket or Mondrian.": ([KAnonymity(k=2)], {"hides_identities": False}),
+    "Subject does not support KAnonymity(k=2), because it hides values, not identities: other cells stay exact; "
+    "use LocalAnatomyGeneralization.": (
+        [KAnonymity(k=2)],
+        {"hides_identities": False, "serves_flags": True, "flags": {"sex": "flag"}},
+    ),
+    "Subject needs every quasi-identifier, but column 'age' has 2 missing cells; fill them or drop these rows.": (
+        [],
+        {"needs_complete": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", REFUSED, ids=lambda sentence: sentence[:60])
+def test_refusal_follows_from_a_fact(sentence):
+    models, setting = REFUSED[sentence]
+    assert refusal(models, **setting) == sentence
+
+
+SERVED = [
+    ([], {"weights": ("age",)}),
+    ([], {"flags": {"sex": "flag"}, "serves_flags": True}),
+    ([FewerThan(k=3)], {"missing": Missing.MATCHES_ALL}),
+    ([FewerThan(k=3)], {"needs_monotone": "matches-all"}),
+    ([BOTH], {}),
+    (DIVERSE, {"serves_attributes": "apart"}),
+    (DIVERSE[:1], {"serves_attributes": "one"}),
+    (DIVERSE, {"hides_identities": False}),
+    ([KAnonymity(k=5)], {"hides_identities": False}),  # nothing can keep it, which others say better
+    ([KAnonymity(k=2)], {}),
+]
+
+
+@pytest.mark.parametrize(("models", "setting"), SERVED, ids=str)
+def test_nothing_else_is_refused(models, setting):
+    assert refusal(models, **setting) is None
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_facts_of_every_algorithm_are_told(name):
+    told = describe_choice(ALGORITHMS[name])["facts"]
+    assert set(told) == set(FACTS)
+    assert told["serves_flags"] == name.startswith("local-anatomy")
+    assert told["hides_identities"] == (name not in {"anatomy", "local-anatomy"})
+
+
+def test_facts_that_depend_on_parameters_are_those_of_the_defaults():
+    assert describe_choice(ALGORITHMS["mdav"])["facts"]["publishes"] == "centers"
+    assert ALGORITHMS["mdav"](publish="ranges").publishes == "covers"
+
+
+def test_facts_of_an_algorithm_without_defaults_are_those_of_its_class():
+    @dataclass(frozen=True, kw_only=True)
+    class Needy(Subject):
+        size: int
+
+    assert set(describe_choice(Needy)["facts"]) == set(FACTS) - {"publishes", "ignores_row_order"}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_facts_of_every_model_are_told(name):
+    told = describe_choice(MODELS[name])["facts"]
+    assert told["bound"] == MODELS[name].bound
+    assert ("monotone" in told) is isinstance(MODELS[name].monotone, bool)
