@@ -8,7 +8,7 @@ from math import sqrt
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEstimate:
-    """The mean of what clients have, as estimated from their reports; it may lie outside the public bounds."""
+    """The mean of the clients' values, estimated from their reports; it may lie outside the public bounds."""
 
     mean: float
     variance: float
