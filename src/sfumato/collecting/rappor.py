@@ -38,8 +38,8 @@ class Rappor(LocalMechanism):
 
     Every bit of the filter is replaced by a fair coin with probability `f`; this is done once per value and kept, so
     that even endless reports of it reveal no more than $\varepsilon_\infty = 2h \ln \frac{1 - f/2}{f/2}$. A report has
-    a 1 with probability `q` if the kept bit is 1, and with probability `p` if it is 0. It is not hidden *that* a client's
-    value changed: every value has a filter of its own, and costs again.
+    a 1 with probability `q` if the kept bit is 1, and with probability `p` if it is 0. It is not hidden *that* a
+    client's value changed: every value has a filter of its own, and costs again.
 
     Parameters
     ----------

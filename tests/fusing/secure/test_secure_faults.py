@@ -41,7 +41,7 @@ FAULTS = {
     "cut off": lambda message: message[:-1],
     "empty": lambda _: b"",
     "longer": lambda message: message + b"\0",
-    "another kind": lambda message: message[:5] + bytes([message[5] ^ 1]) + message[6:],
+    "": lambda message: message[:5] + bytes([message[5] ^ 1]) + message[6:],
     "another protocol": lambda _: pack("weather", text="fine"),
     "another version": lambda message: message[:3] + b"\2" + message[4:],
     "no message at all": lambda message: bytes(len(message)),

@@ -1,1 +1,1 @@
-"""Stage QUERY: exact answers, denied where they and earlier ones would tell a person's value."""
+"""Stage QUERY: exact answers, denied if they and earlier ones would reveal a person's value."""

@@ -1,1 +1,1 @@
-"""Stage ANSWER: what a published table says about sums and counts, with what is expected and what is certain."""
+"""Stage ANSWER: what a published table says about sums and counts: what to expect and what is certain."""

@@ -24,13 +24,13 @@ from sfumato.table.values import text
 from sfumato.validation import did_you_mean, is_number
 
 PAIR = 2
-BITS = 30  # a bound is about 2**30 steps of the whole numbers that are summed
+BITS = 30  # a bound is about 2**30 steps of the integers that are summed
 OWNER = "PrivateTable"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stated:
-    """A table's columns, read as was stated."""
+    """The columns of a table, read as stated."""
 
     columns: Mapping[str, RowColumn]
     bounds: Mapping[str, tuple[float, float]]
@@ -46,16 +46,16 @@ class Stated:
         return column.values, *self.bounds[name]
 
     def cells(self, name: str, edges: Sequence[float] | None) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-        """Return the cell of every row, and the cells' labels; rows in no cell get -1."""
+        """Return the cell of every row, and the labels of the cells; rows in no cell get -1."""
         self.refuse_unstated(name)
         column = self.columns[name]
         if isinstance(column, TextColumn):
             if edges is not None:
-                raise InvalidParameterError(f"Column {name!r} has categories; leave its edges out.")
+                raise InvalidParameterError(f"Column {name!r} has categories; drop its edges.")
             return _by_category(column, self.categories[name]), self.categories[name]
         if edges is None:
             raise InvalidParameterError(
-                f"Column {name!r} holds numbers; state the edges of its bins, as in edges={{{name!r}: [0, 10, 20]}}."
+                f"Column {name!r} contains numbers; state the edges of its bins, as in edges={{{name!r}: [0, 10, 20]}}."
             )
         return _by_edges(column, edges)
 
@@ -74,7 +74,7 @@ class Stated:
 def stated(
     table: pa.Table, bounds: Mapping[str, tuple[float, float]], categories: Mapping[str, Iterable[object]]
 ) -> Stated:
-    """Read the columns as is stated."""
+    """Read the columns as stated."""
     limits = {name: _bounds(name, given) for name, given in bounds.items()}
     labels = {name: _categories(name, given) for name, given in categories.items()}
     for name in [*limits, *labels]:
@@ -87,9 +87,9 @@ def stated(
 
 
 def whole_steps(values: npt.NDArray[np.float64], low: float, high: float) -> tuple[npt.NDArray[np.int64], float, int]:
-    """Write numbers as whole numbers of a small step, moved between the bounds; give the step and the largest size.
+    """Convert numbers to whole multiples of a small step, clipped to the bounds; return the step and the largest size.
 
-    The step follows from the bounds alone. Sums of whole numbers are exact, so that no rounding hides in them.
+    The step follows only from the bounds. Sums of whole numbers are exact, so that no rounding hides in them.
 
     >>> whole_steps(np.array([3.0, 9.0]), 0, 4)[0].tolist() == [3 * 2**28, 4 * 2**28]
     True
@@ -124,11 +124,11 @@ def _by_category(column: TextColumn, categories: tuple[str, ...]) -> npt.NDArray
 
 
 def _by_edges(column: NumberColumn, edges: Sequence[float]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """Find bins that include their lower edge, and the last one its upper edge, too."""
+    """Find bins that include their lower edge, and the last one also its upper edge."""
     listed = list(edges)
     rising = all(map(is_number, listed)) and all(a < b for a, b in pairwise(listed))
     if len(listed) < PAIR or not rising:
-        raise InvalidParameterError(f"The edges of column {column.name!r} must be at least two rising numbers.")
+        raise InvalidParameterError(f"The edges of column {column.name!r} must be at least two increasing numbers.")
     cuts = np.array(listed, dtype=np.float64)
     inside = (column.values >= cuts[0]) & (column.values <= cuts[-1])
     bins = np.minimum(np.searchsorted(cuts, column.values, side="right") - 1, len(cuts) - 2)

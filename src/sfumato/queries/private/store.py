@@ -1,4 +1,4 @@
-"""A store: what is stated about a table and where its budget is kept, in a TOML file."""
+"""A store: what is stated about a table, and where its budget is kept, in a TOML file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FORMAT = "sfumato query store 1"
 
 @dataclass(frozen=True, kw_only=True)
 class Store:
-    """What `sfumato query init` keeps.
+    """The settings that `sfumato query init` writes.
 
     Parameters
     ----------
-    source : the table's file, from the folder of the store, or a database URL.
-    accountant : the accountant's file, from the folder of the store.
+    source : the file of the table, relative to the folder of the store, or a database URL.
+    accountant : the file of the accountant, relative to the folder of the store.
     """
 
     source: str
@@ -40,7 +40,7 @@ class Store:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What a `PrivateTable` is told."""
+        """The arguments of a `PrivateTable`."""
         bounds = {name: tuple(each) for name, each in self.bounds.items()}
         return {"bounds": bounds, "categories": self.categories, "person": self.person, "max_rows": self.max_rows}
 
@@ -51,7 +51,7 @@ class Store:
             content = tomllib.loads(path.read_text("utf-8"))
         except OSError:
             raise ReadError(
-                f"There is no store {path}, or it cannot be read; make one by sfumato query init."
+                f"There is no store {path}, or it cannot be read; create one with sfumato query init."
             ) from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):
             content = {}
@@ -59,12 +59,12 @@ class Store:
         texts = all(isinstance(content.get(name), str) for name in ("source", "accountant"))
         tables = all(isinstance(content.get(name, {}), dict) for name in ("bounds", "categories"))
         if content.get("format") != FORMAT or not set(content) <= known or not texts or not tables:
-            raise ReadError(f"{path} is no store; make one by sfumato query init.")
+            raise ReadError(f"{path} is not a store; create one with sfumato query init.")
         return cls(**{name: value for name, value in content.items() if name != "format"})
 
 
 def from_folder(source: str, folder: Path) -> str:
-    """Write a file's path as seen from a folder; a database URL stays as it is.
+    """Return the path of a file relative to a folder; a database URL is unchanged.
 
     >>> from_folder("sqlite:///people.db", Path())
     'sqlite:///people.db'
@@ -78,7 +78,7 @@ def from_folder(source: str, folder: Path) -> str:
 
 
 def in_folder(source: str, folder: Path) -> str:
-    """Find a file that is named as seen from a folder.
+    """Return the path of a file given relative to a folder.
 
     >>> in_folder("people.csv", Path("data")) == str(Path("data") / "people.csv")
     True
