@@ -65,7 +65,7 @@ def test_questions_are_answered_and_paid_for(run, store):
 def test_an_exhausted_budget_is_told_by_the_exit_code(run, store):
     refused = ask(run, store, "count", epsilon="70000")
     assert refused.exit_code == 1
-    assert "sfumato: The budget of analyst 'ann' has 60000 left, and the question costs 70000;" in refused.output
+    assert "sfumato: The budget of analyst 'ann' has 60000 left, but the question costs 70000;" in refused.output
 
 
 def test_persons_with_several_rows_take_part_as_stated(run, people, tmp_path):
@@ -104,7 +104,7 @@ def test_another_table_has_no_budget(run, store, people):
         ("how many?", "The question is not understood; write count, sum of A"),
         ("count where age", "Condition 1 is not understood"),
         ("count where sex = F and age >= 6 and age < 9", "Two conditions name 'age'"),
-        ("sum of cost, age", "A sum is of one column"),
+        ("sum of cost, age", "A sum takes one column"),
         ("quantile 1.1.1 of age", "share of a quantile must be a number"),
         ("sum of name", "has no column 'name'"),
     ],
@@ -120,7 +120,7 @@ def test_what_is_no_store_is_refused(run, tmp_path):
     path = tmp_path / "study.toml"
     assert "make one by sfumato query init" in run("query", "budget", path).output
     path.write_text("format = 'something else'\n")
-    assert "is no store" in run("query", "budget", path).output
+    assert "is not a store" in run("query", "budget", path).output
 
 
 def test_columns_may_be_named_like_words_of_a_question():
@@ -208,7 +208,7 @@ def test_exact_answers_are_audited_across_runs(run, people):
     assert exact(run, people, "sum of pay where sex = F").output == "470\n"
     denied = exact(run, people, "avg of pay where sex = F and age < 60")
     assert denied.exit_code == 1
-    assert "sfumato: The answer could, together with earlier ones, tell somebody's value." in denied.output
+    assert "sfumato: Together with earlier answers, this one could reveal somebody's value." in denied.output
     assert json.loads(exact(run, people, "max of pay where sex = M", "--json").output)["value"] == 250
     assert exact(run, people, "count of pay").output == "5\n"
 
@@ -217,7 +217,7 @@ def test_a_bad_exact_question_is_refused(run, people):
     for question, more, sentence in (
         ("sum pay", (), "not understood"),
         ("sum of cost", (), "fewer than 3 different values"),
-        ("sum of id where cost = 5", (), "Conditions may name age, sex, not 'cost'"),
+        ("sum of id where cost = 5", (), "Conditions may use age, sex, not 'cost'"),
         ("sum of id", ("--tolerance", "5", "--bounds", "0"), "takes two numbers"),
     ):
         refused = exact(run, people, question, *more)

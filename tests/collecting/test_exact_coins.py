@@ -81,7 +81,7 @@ def test_without_a_seed_bits_come_from_the_operating_system(monkeypatch):
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", 1 << 64])
 def test_bad_seeds_are_refused(seed):
-    with pytest.raises(InvalidParameterError, match="seed must be a whole number"):
+    with pytest.raises(InvalidParameterError, match="seed must be a nonnegative whole number"):
         BitSource(seed)
 
 

@@ -141,7 +141,7 @@ def test_a_state_with_impossible_counts_is_refused(grr, tmp_path):
     LocalClient(grr, budget=1, state=state).report("a")
     content = json.loads(state.read_text())
     state.write_text(json.dumps({**content, "counts": {"": -5}}))
-    with pytest.raises(ReadError, match="damaged"):
+    with pytest.raises(ReadError, match="not a valid client state"):
         LocalClient(grr, budget=1, state=state)
 
 
@@ -155,7 +155,7 @@ def test_the_state_of_another_mechanism_is_refused(grr, tmp_path):
 @pytest.mark.parametrize("value", [CANARY, None, 7, float("nan")])
 def test_values_outside_the_domain_are_refused_without_being_told(grr, value):
     client = LocalClient(grr, budget=1)
-    with pytest.raises(SchemaError, match="outside the domain") as caught:
+    with pytest.raises(SchemaError, match="outside the agreed domain") as caught:
         client.report(value)
     assert CANARY not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -222,7 +222,7 @@ def test_a_client_draws_from_the_operating_system(grr, monkeypatch):
     [
         ({}, "needs mechanism"),
         ({"mechanism": "our"}, "did you mean 'oue'"),
-        ({"mechanism": "oue", "epsilon": 1}, "lacks one of"),
+        ({"mechanism": "oue", "epsilon": 1}, "misses or mistypes one of"),
         ({"mechanism": "oue", "epsilom": 1, "values": ["a", "b"]}, "did you mean 'epsilon'"),
     ],
 )

@@ -67,7 +67,7 @@ def test_columns_have_noise_of_their_own_and_runs_differ():
         ({"age": [1]}, {"agee": PLAN["age"]}, [], "did you mean 'age'"),
         ({"a": [1]}, {"a": PLAN["age"]}, ["c"], "no column 'c'"),
         ({"a": [1]}, {"a": PLAN["age"]}, ["a"], "both perturbed and kept"),
-        ({"a": [CANARY]}, {"a": PLAN["age"]}, [], "Column 'a' does not contain numbers"),
+        ({"a": [CANARY]}, {"a": PLAN["age"]}, [], "Column 'name' does not contain numbers"),
         ({"a": [1, None]}, {"a": PLAN["age"]}, [], "1 missing or infinite"),
         ({"a": [CANARY, "male"]}, {"a": PLAN["sex"]}, [], "1 cells that are missing or outside"),
         ({"a": [None, "male"]}, {"a": PLAN["sex"]}, [], "1 cells that are missing or outside"),
@@ -99,10 +99,10 @@ def test_a_plan_is_read_from_toml(tmp_path):
     ("content", "message"),
     [
         ({}, "names no column"),
-        ({"age": 3}, "is no table"),
+        ({"age": 3}, "must be a table"),
         ({"age": {"noise": "uniforn"}}, "did you mean 'uniform'"),
         ({"age": {"low": 1}}, "needs noise"),
-        ({"age": {"noise": "uniform", "low": 1}}, "lacks one of low, high"),
+        ({"age": {"noise": "uniform", "low": 1}}, "misses one of its keys: low, high"),
         ({"age": {"noise": "gaussian", "scales": 1}}, "did you mean 'scale'"),
     ],
 )
@@ -118,11 +118,11 @@ def test_short_forms_are_read():
 
 @pytest.mark.parametrize("written", ["", "uniform", "uniform:1", "gaussian:x", "cauchy:1", "gaussian:1,2"])
 def test_short_noise_that_is_none_is_refused(written):
-    with pytest.raises(InvalidParameterError, match="Noise is written as"):
+    with pytest.raises(InvalidParameterError, match="Write noise as"):
         short_noise(written)
 
 
 @pytest.mark.parametrize("written", ["", "0.8", "x:a,b", "1.5:a,b", "0.5:"])
 def test_short_response_that_is_none_is_refused(written):
-    with pytest.raises(InvalidParameterError, match="Randomized response is written as"):
+    with pytest.raises(InvalidParameterError, match="Write randomized response as"):
         short_response(written)

@@ -246,7 +246,7 @@ def test_noise_that_is_none_and_columns_that_are_not_there_are_refused():
     table = pl.DataFrame({"age": [1.0], "name": ["x"]})
     with pytest.raises(SchemaError, match="did you mean 'age'"):
         reconstruct(table, {"agee": NOISES[0]}, edges={"agee": EDGES})
-    with pytest.raises(SchemaError, match="Column 'a' does not contain numbers"):
+    with pytest.raises(SchemaError, match="Column 'name' does not contain numbers"):
         reconstruct(table, {"name": NOISES[0]}, edges={"name": EDGES})
     with pytest.raises(InvalidParameterError, match="by column"):
         reconstruct(table, {"age": NOISES[0]}, edges=EDGES)

@@ -203,15 +203,15 @@ def empty_cell(name: str) -> pd.DataFrame:
 
 
 REFUSED = [
-    (10, None, empty_cell("age"), "Column 'age' lacks a value in 1 of 200 rows"),
-    (10, None, empty_cell("sex"), "Column 'sex' lacks a value in 1 of 200 rows"),
-    (201, None, mixed(), "200 rows make no group of 201"),
-    (2, None, mixed().head(0), "0 rows make no group of 2"),
+    (10, None, empty_cell("age"), "Column 'age' has no value in 1 of 200 rows"),
+    (10, None, empty_cell("sex"), "Column 'sex' has no value in 1 of 200 rows"),
+    (201, None, mixed(), "200 rows cannot form a group of 201"),
+    (2, None, mixed().head(0), "0 rows cannot form a group of 2"),
     (110, "zip", mixed(), "of the 2 classes of 'zip' have fewer than 110 records"),
-    (10, "name", mixed(), "by names 'name', which is no column to publish"),
+    (10, "name", mixed(), "by names 'name', which is not a column to publish"),
     (10, "illnes", mixed(), "did you mean 'illness'"),
     (10, None, mixed().assign(age=1e300), "numbers beyond 1e"),
-    (10, None, mixed().drop(columns="age"), "'age', which the table lacks"),
+    (10, None, mixed().drop(columns="age"), "'age', which is not in the table; the table has"),
 ]
 
 

@@ -75,7 +75,7 @@ def test_a_split_that_tells_nothing_is_no_candidate():
 
 
 def test_single_numbers_have_no_factors_of_their_own():
-    with pytest.raises(SchemaError, match="'it' are joined to ranges; give one factor"):
+    with pytest.raises(SchemaError, match="'it' are joined into ranges; give one factor"):
         made([1, 2], [0, 1], factors={"1": 2.0})
 
 

@@ -91,29 +91,29 @@ def changed(content: dict, path: str, value: object) -> None:
     [
         ("partys", {}, r"unknown entry 'partys'; did you mean 'party'\?"),
         ("party/attributs", ["age"], r"\[party\] has an unknown entry 'attributs'; did you mean 'attributes'\?"),
-        ("party/name", None, r"\[party\] needs name, a text"),
-        ("party/attributes", "age", r"\[party\] needs attributes, a list of texts"),
+        ("party/name", None, r"\[party\] needs name, a string"),
+        ("party/attributes", "age", r"\[party\] needs attributes, a list of strings"),
         ("party/attributes", ["age", "age"], "Party.attributes must be a list of different columns"),
         ("party/listen", "nowhere", r"listen in \[party\] must be host:port"),
-        ("party/certificate", None, r"\[party\] needs certificate, a text"),
+        ("party/certificate", None, r"\[party\] needs certificate, a string"),
         ("peers", 5, r"\[\[peers\]\] must be a list"),
         ("peers/0/addressx", "a:1", "unknown entry 'addressx'; did you mean 'address'"),
         ("peers/0/certificate", None, r"\[\[peers\]\] needs certificate"),
         ("agreement/target", None, r"\[agreement\] needs target"),
         ("agreement/parties", ["a", "a"], "Agreement.parties must be different names"),
         ("agreement/scoring", "other", "Agreement.scoring must be 'sensitive' or 'plain'"),
-        ("agreement/requirements", [], "Nothing is required"),
+        ("agreement/requirements", [], "There is no requirement"),
         ("agreement/requirements", [5], "must be a list of tables"),
         ("agreement/requirements/0/k", 0, "Requirement.k must be a whole number of at least 1"),
         ("agreement/requirements/0/k", True, "needs k, a whole number"),
         ("agreement/requirements/0/q", ["age"], "unknown entry 'q'"),
         ("hierarchies", 5, r"\[hierarchies\] must be a table"),
-        ("hierarchies/age", 5, "The hierarchy of 'age' must be a text or a table"),
+        ("hierarchies/age", 5, "The hierarchy of 'age' must be a string or a table"),
         ("hierarchies/age", "intervals:0", "The hierarchy of 'age' cannot be used"),
         ("hierarchies/age", "nothing.csv", "The hierarchy of 'age' cannot be used: .*nothing.csv"),
         ("hierarchies/age", {"kind": "other"}, "The hierarchy of 'age' cannot be used"),
-        ("orders/sexx", ["f", "m"], "'sexx', which is none of the party's attributes; did you mean 'sex'"),
-        ("orders/sex", "f", r"\[orders\] needs sex, a list of texts"),
+        ("orders/sexx", ["f", "m"], "'sexx', which is not one of the party's attributes; did you mean 'sex'"),
+        ("orders/sex", "f", r"\[orders\] needs sex, a list of strings"),
         ("factors/provider", 0, "Party.factor must be a positive number"),
         ("factors/other", 1, r"\[factors\] has an unknown entry 'other'"),
         ("factors/attributes", {"age": 0.5}, "must give a factor for each of its attributes"),
@@ -230,7 +230,7 @@ def test_fuse_of_one_file_is_top_down_specialization(run, tmp_path):
     folders.write()
     done = run("fuse", folders.file("hospital"), "--out", tmp_path / "fused")
     assert done.exit_code == 0, done.output
-    assert "58 persons are common" in done.output
+    assert "58 people are in the tables" in done.output
 
 
 @pytest.mark.parametrize(("entry", "match"), [("out", "names no out folder"), ("key", "names no key")])

@@ -95,10 +95,10 @@ def test_when_a_party_stalls_the_others_end_and_so_does_it_when_it_goes_on(folde
 def test_a_party_that_is_killed_while_it_waits_may_come_again(folders):
     for name in SURVIVORS:
         folders.start(name)
-    tell(folders, "hospital", "Party 'agency' is there.")
+    tell(folders, "hospital", "Party 'agency' has arrived.")
     folders.processes["agency"].kill()
     folders.processes["agency"].communicate()
-    tell(folders, "hospital", "Party 'agency' has gone; waiting for it again.")
+    tell(folders, "hospital", "Party 'agency' has left; waiting for it again.")
     for name in NAMES[1:]:
         folders.start(name)
     for name in NAMES:

@@ -63,13 +63,16 @@ def test_every_form_of_a_condition_is_understood(where, total):
         ({"kind": "median"}, "Query.kind must be one of count, sum, avg; got 'median'."),
         ({"kind": "sum"}, "Query.over must be the attribute of the sum; got None."),
         ({"over": "salary"}, "Query.over must be left out of a count; got 'salary'."),
-        ({"where": ["age"]}, "Query.where must be a mapping from attributes; got 'list'."),
-        ({"where": {3: 4}}, "Query.where must be a mapping from attributes; got 'int'."),
+        ({"where": ["age"]}, "Query.where must be a mapping by attribute; got 'list'."),
+        ({"where": {3: 4}}, "Query.where must be a mapping by attribute; got 'int'."),
         ({"where": {"age": None}}, "Query.where['age'] must be a value, a set of values"),
         ({"where": {"age": []}}, "Query.where['age'] must be a value, a set of values"),
         ({"where": {"age": (1, 2, 3)}}, "Query.where['age'] must be a value, a set of values"),
-        ({"where": {"age": {1, None}}}, "Query.where['age'] must name texts, numbers or dates, none of them missing."),
-        ({"where": {"age": (">", float("nan"))}}, "Query.where['age'] must name texts, numbers or dates"),
+        (
+            {"where": {"age": {1, None}}},
+            "Query.where['age'] must name strings, numbers or dates, none of them missing.",
+        ),
+        ({"where": {"age": (">", float("nan"))}}, "Query.where['age'] must name strings, numbers or dates"),
     ],
 )
 def test_a_query_that_is_none_is_refused_in_one_sentence(given, message):
@@ -87,13 +90,19 @@ def test_a_query_that_is_none_is_refused_in_one_sentence(given, message):
             "The query names 'agee', which the published table does not show; did you mean 'age'?",
         ),
         ({"kind": "sum", "over": "pay"}, "The query names 'pay', which the published table does not show; it shows"),
-        ({"kind": "sum", "over": "sex"}, "Only numbers can be summed and averaged, and 'sex' holds others"),
-        ({"kind": "avg", "over": "born"}, "Only numbers can be summed and averaged, and 'born' holds others"),
-        ({"where": {"age": "Canary"}}, "The condition on 'age' must name numbers, as the column holds them."),
+        ({"kind": "sum", "over": "sex"}, "Only numbers can be summed and averaged, but 'sex' has other values"),
+        ({"kind": "avg", "over": "born"}, "Only numbers can be summed and averaged, but 'born' has other values"),
+        ({"where": {"age": "Canary"}}, "The condition on 'age' must name numbers, like those in the column."),
         ({"where": {"age": date(2000, 1, 1)}}, "The condition on 'age' must name numbers"),
         ({"where": {"born": (">", 2000)}}, "The condition on 'born' must name dates"),
-        ({"where": {"sex": ("<", "Canary")}}, "The condition on 'sex' needs an order, which the attribute lacks"),
-        ({"where": {"grade": ("<", "Canary")}}, "The condition on 'grade' compares with a value that its order lacks."),
+        (
+            {"where": {"sex": ("<", "Canary")}},
+            "The condition on 'sex' needs an order, which the attribute does not have",
+        ),
+        (
+            {"where": {"grade": ("<", "Canary")}},
+            "The condition on 'grade' compares with a value that is not in its order.",
+        ),
     ],
 )
 def test_a_query_that_does_not_fit_the_table_is_refused_without_its_values(query, message):
@@ -116,8 +125,8 @@ def test_a_query_does_not_show_the_values_it_asks_for():
         ({"agee": [1]}, "domains names 'agee', which has no role; did you mean 'age'?"),
         ({"sex": "FM"}, "domains['sex'] must list all values that the attribute can take."),
         ({"sex": 3}, "domains['sex'] must list all values that the attribute can take."),
-        ({"age": [20, 30]}, "Column 'age' is published with 1 cells that none of its known values fits"),
-        (["sex"], "estimate.domains must be a mapping from attributes"),
+        ({"age": [20, 30]}, "Column 'age' is published with 1 cells that fit none of its known values"),
+        (["sex"], "estimate.domains must be a mapping by attribute"),
     ],
 )
 def test_domains_that_do_not_fit_are_refused(domains, message):
@@ -141,5 +150,6 @@ def test_cells_that_cannot_be_read_are_counted_and_not_shown():
     with pytest.raises(sf.SchemaError) as caught:
         estimate(table, schema, Query(where={"age": 20}))
     assert str(caught.value) == (
-        "Column 'age' is read as numbers and shows 1 cells that are none; name its scale or hierarchy in the schema."
+        "Column 'age' is read as numbers but has 1 cells that are not numbers; "
+        "give its scale or hierarchy in the schema."
     )

@@ -1,7 +1,7 @@
 """Collect: values are randomized before they leave their owner; distributions are estimated from what arrives.
 
-Two families live here. Randomization with public noise (`collect`, `reconstruct`) blurs values and promises no epsilon;
-local differential privacy (`LocalClient`, `LocalServer` and the mechanisms) bounds what any report can tell.
+There are two families. Randomization with public noise (`collect`, `reconstruct`) blurs values and promises no epsilon;
+local differential privacy (`LocalClient`, `LocalServer` and the mechanisms) bounds what any report can reveal.
 """
 
 from lazy_loader import attach_stub

@@ -38,7 +38,7 @@ def read_agreement(path: Path) -> LocalMechanism:
 
 
 def parse_agreement(content: Mapping[str, object]) -> LocalMechanism:
-    """Take an agreement from its keys.
+    """Build the mechanism of an agreement from its keys.
 
     >>> parse_agreement({"mechanism": "oue", "epsilon": 1, "values": ["yes", "no"]}).name
     'oue'
@@ -53,8 +53,8 @@ def parse_agreement(content: Mapping[str, object]) -> LocalMechanism:
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # every mechanism is a dataclass
     for key in given:
         if key not in known:
-            raise RecipeError(f"The agreement has a key {key!r} that {name} does not know{did_you_mean(key, known)}.")
+            raise RecipeError(f"The agreement has a key {key!r} that {name} does not have{did_you_mean(key, known)}.")
     try:
         return kind(**given)
     except TypeError:
-        raise RecipeError(f"The agreement of {name} lacks one of {', '.join(known)}, or mistypes it.") from None
+        raise RecipeError(f"The agreement of {name} misses or mistypes one of its keys: {', '.join(known)}.") from None

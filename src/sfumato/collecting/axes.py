@@ -1,4 +1,4 @@
-"""One attribute of a reconstruction: its cells, how observations are binned, and the exact chances in between."""
+"""One attribute of a reconstruction: its cells, the bins of observations, and the exact probabilities between them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BLOCK = 1 << 20
 
 
 class CellAxis(ABC):
-    """The cells of one attribute, and the chances that lead from them to what is observed."""
+    """The cells of one attribute, and the probabilities of the observations given each cell."""
 
     name: str
 
@@ -40,7 +40,7 @@ class CellAxis(ABC):
     @property
     @abstractmethod
     def channel(self) -> Numbers:
-        """The chance of observing bin j (row) if the true value is in cell i (column)."""
+        """The probability of observing bin j (row) if the true value is in cell i (column)."""
 
     @abstractmethod
     def binned(self, observed: Column) -> Whole:
@@ -49,15 +49,15 @@ class CellAxis(ABC):
     @property
     @abstractmethod
     def labels(self) -> list[str]:
-        """What to call the cells."""
+        """The names of the cells."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NumberAxis(CellAxis):
-    """An attribute with noise: cells between edges, uniform within.
+    """A numeric attribute with noise: cells between edges, uniform within.
 
-    Observations are put into bins a few times finer than cells and noise; the bins at both ends are open if the noise
-    has no bounds. Chances are integrals over cell and bin, so noise may be narrower than a cell.
+    Observations are put into bins a few times finer than cells and noise; the outermost bins are open if the noise
+    is unbounded. Probabilities are integrals over cell and bin, so noise may be narrower than a cell.
     """
 
     name: str
@@ -72,7 +72,7 @@ class NumberAxis(CellAxis):
 
     @cached_property
     def reach(self) -> tuple[float, float]:
-        """What can be observed, but for tails."""
+        """The range that can be observed, except for tails."""
         low, high = self.noise.support
         tails = self.noise.quantile(np.array([TAIL, 1 - TAIL]))
         low, high = (bound if isfinite(bound) else tail for bound, tail in zip((low, high), tails, strict=True))
@@ -80,20 +80,20 @@ class NumberAxis(CellAxis):
 
     @cached_property
     def bins(self) -> int:
-        """The number of bins between the ends of the reach."""
+        """The number of bins between the ends of that range."""
         low, high = self.reach
         finest = min(float(np.diff(self.edges).min()), self.noise.spread)
         return int(np.clip(np.ceil(BINS_PER_WIDTH * (high - low) / finest), self.cells, self.most_bins))
 
     @cached_property
     def channel(self) -> Numbers:
-        """The chance of observing bin j (row) if the true value is in cell i (column)."""
+        """The probability of observing bin j (row) if the true value is in cell i (column)."""
         below = self.below(np.linspace(*self.reach, self.bins + 1))
         below[0], below[-1] = 0.0, 1.0
         return np.maximum(np.diff(below, axis=0), 0.0)
 
     def below(self, cuts: Numbers) -> Numbers:
-        """Return the chance of observing less than each cut (row) if the true value is anywhere in a cell (column)."""
+        """Return the probability of observing less than each cut (row) if the true value is in a cell (column)."""
         integral = self.noise.cdf_integral(cuts[:, None] - self.edges[None, :])
         return np.asarray(-np.diff(integral, axis=1) / np.diff(self.edges), dtype=np.float64)
 
@@ -116,7 +116,7 @@ class NumberAxis(CellAxis):
 
     @property
     def labels(self) -> list[str]:
-        """What to call the cells."""
+        """The names of the cells."""
         return [f"{low:g} to {high:g}" for low, high in zip(self.edges[:-1], self.edges[1:], strict=True)]
 
 
@@ -134,18 +134,18 @@ class ValueAxis(CellAxis):
 
     @cached_property
     def channel(self) -> Numbers:
-        """The chance of report j (row) if the true value is i (column)."""
+        """The probability of report j (row) if the true value is i (column)."""
         return self.response.channel.T.copy()
 
     def binned(self, observed: Column) -> Whole:
-        """Return the place of every report."""
+        """Return the index of every report."""
         codes = self.response.codes(observed, f"The reports of {self.name!r}" if self.name else "The reports")
         impossible = self.channel.sum(axis=1) == 0
         return np.where(impossible[codes], -1, codes)
 
     @property
     def labels(self) -> list[str]:
-        """What to call the values."""
+        """The names of the values."""
         from sfumato.table.values import text
 
         return [text(value) for value in self.response.values]
@@ -167,11 +167,11 @@ def axis_of(name: str, how: object, edges: object, most_bins: int) -> CellAxis:
 def _edges(edges: object) -> Numbers:
     given: Any = edges
     sequence = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
-    require(sequence, "reconstruct", "edges", "a list of public edges of cells, in rising order", edges)
+    require(sequence, "reconstruct", "edges", "a list of public edges of cells, in increasing order", edges)
     try:
         cuts: npt.NDArray[np.float64] = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         cuts = np.zeros(0)
     good = cuts.ndim == 1 and len(cuts) >= LEAST_EDGES and bool(np.isfinite(cuts).all() and (np.diff(cuts) > 0).all())
-    require(good, "reconstruct", "edges", "a list of public edges of cells, in rising order", "something else")
+    require(good, "reconstruct", "edges", "a list of public edges of cells, in increasing order", "something else")
     return cuts

@@ -1,4 +1,4 @@
-"""The client of local differential privacy: the only one who sees a value, and who counts what it has told."""
+"""The client of local differential privacy: it alone sees the value, and it keeps track of the budget."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sfumato.validation import is_number, require
 
 
 class LocalClient:
-    """Randomize the values of one person, and refuse when the budget is spent.
+    """Randomize the values of one person, and refuse once the budget is spent.
 
-    Chance comes from the operating system, always. Reports add up: each costs the mechanism's epsilon, or what RAPPOR
-    asks for one more report of the same value.
+    Randomness always comes from the operating system. Costs add up: each report costs the mechanism's epsilon, or
+    what RAPPOR charges for another report of the same value.
 
     Parameters
     ----------
-    mechanism : what was agreed with the server.
+    mechanism : the mechanism agreed with the server.
     budget : the epsilon that all reports of this person together may cost.
-    state : a file in which the spending survives a restart; it is written before a report is given out. Clients in
+    state : a file that keeps the spending across restarts; it is written before a report is returned. Clients in
         several processes may share it.
 
     Examples
@@ -58,11 +58,11 @@ class LocalClient:
         return float(exact_decimal(self.budget) - self._total(self._refresh().counts))
 
     def report(self, value: object) -> list[int]:
-        """Return one randomized report of a value: whole numbers that may be sent as they are."""
+        """Return one randomized report of a value: whole numbers that can be sent as they are."""
         try:
             encoded = self.mechanism.encode([value])
         except SchemaError:
-            raise SchemaError("The value is missing or outside the domain that was agreed; nothing was sent.") from None
+            raise SchemaError("The value is missing or outside the agreed domain; nothing was sent.") from None
         with nullcontext() if self._file is None else locked(self._file):
             memory = self._refresh()
             key = self.mechanism.report_key(encoded, memory)
@@ -70,7 +70,7 @@ class LocalClient:
             cost = self._total(counts)
             if cost > exact_decimal(self.budget):
                 raise InfeasibleError(
-                    f"One more report would bring the epsilon of this client to {float(cost):.4g}, "
+                    f"Another report would bring the epsilon of this client to {float(cost):.4g}, "
                     f"above its budget of {self.budget:g}; nothing was sent."
                 )
             self._memory = ClientMemory(secret=memory.secret, counts=counts)
@@ -82,7 +82,7 @@ class LocalClient:
         return f"LocalClient({self.mechanism.name}, {self.spent:.4g} of {self.budget:g} spent)"
 
     def _refresh(self) -> ClientMemory:
-        """Take what the file says, if there is one: another process may have spent in the meantime."""
+        """Load the state from the file, if there is one: another process may have spent in the meantime."""
         if self._file is not None and self._file.exists():
             self._memory = read_state(self._file, self._agreed())
         return self._memory

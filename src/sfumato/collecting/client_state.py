@@ -38,7 +38,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def write_state(path: Path, memory: ClientMemory, agreed: str) -> None:
-    """Replace the state by a newer one, readable by its owner only."""
+    """Replace the state by a newer one, readable only by its owner."""
     content = {"format": FORMAT, "agreed": agreed, "secret": memory.secret.hex(), "counts": memory.counts}
     with atomic_path(path) as temporary:
         temporary.touch(mode=0o600)
@@ -46,8 +46,8 @@ def write_state(path: Path, memory: ClientMemory, agreed: str) -> None:
 
 
 def read_state(path: Path, agreed: str) -> ClientMemory:
-    """Read the state of a client of the agreed mechanism; anything else is refused, and never started anew."""
-    damaged = ReadError(f"{path} is no state of a client, or damaged; without it nobody knows what was spent.")
+    """Read the state of a client of the agreed mechanism; anything else is refused, never replaced."""
+    damaged = ReadError(f"{path} is not a valid client state; without it nobody knows what was spent.")
     try:
         content: Any = json.loads(path.read_text(encoding="ascii"))
         secret, counts = bytes.fromhex(content["secret"]), content["counts"]
@@ -58,5 +58,5 @@ def read_state(path: Path, agreed: str) -> ClientMemory:
     if not held or not all(type(times) is int and times > 0 for times in counts.values()):
         raise damaged
     if other:
-        raise ReadError(f"{path} is the state of a client of another mechanism; name another file.")
+        raise ReadError(f"{path} is the state of a client of another mechanism; choose another file.")
     return ClientMemory(secret=secret, counts=counts)

@@ -1,4 +1,4 @@
-"""Exact coins and draws: chances are whole multiples of 2**-64, and bits come from the operating system."""
+"""Exact coins and draws: probabilities are multiples of 2**-64, and bits come from the operating system."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
 
 WORD_BITS = 64
-TOP_SHIFT = 56  # a coin looks at one byte first, and at 56 further bits where that byte does not decide
+TOP_SHIFT = 56  # a coin looks at one byte first, and at 56 more bits if that byte does not decide
 SEEDED_BITS = 64
 DIGITS = 60
 
 
 def exp_below(exponent: float | Fraction) -> Fraction:
-    """Return e to a power, too small by less than one part in 10**50: bounds that are made of it hold exactly.
+    """Return e to a power, rounded down by less than one part in 10**50, so that bounds built from it hold exactly.
 
     >>> float(exp_below(1))
     2.718281828459045
@@ -39,7 +39,7 @@ def exp_below(exponent: float | Fraction) -> Fraction:
 
 
 def rounded_chance(chance: Fraction, *, up: bool) -> Fraction:
-    """Move a chance to the grid of 2**-64, up or down: mechanisms choose the side that tells less.
+    """Round a probability to the grid of 2**-64, up or down: mechanisms choose the side that reveals less.
 
     >>> rounded_chance(Fraction(3, 10), up=True) - rounded_chance(Fraction(3, 10), up=False) == Fraction(1, 2**64)
     True
@@ -49,12 +49,12 @@ def rounded_chance(chance: Fraction, *, up: bool) -> Fraction:
 
 
 def _own_stream(seed: int) -> int:
-    """Make noise independent of data that a test drew by the same seed."""
+    """Make noise independent of data that a test drew with the same seed."""
     return int.from_bytes(hashlib.sha256(f"sfumato collecting {seed}".encode()).digest()[:16], "big")
 
 
 class BitSource:
-    """Where bits come from: the operating system, or a generator that repeats a test.
+    """A source of bits: the operating system, or a generator that makes a test repeatable.
 
     >>> BitSource(7).below(6, 3).tolist() == BitSource(7).below(6, 3).tolist()
     True
@@ -62,19 +62,19 @@ class BitSource:
 
     def __init__(self, seed: int | None = None) -> None:
         good = seed is None or (is_whole(seed) and 0 <= seed < 1 << SEEDED_BITS)
-        require(good, "collect", "seed", "a whole number from 0 on, of at most 64 bits", seed)
+        require(good, "collect", "seed", "a nonnegative whole number of at most 64 bits", seed)
         self._bytes: Callable[[int], bytes] = os.urandom if seed is None else generator(_own_stream(seed)).bytes
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """Draw numbers of 64 bits."""
+        """Draw 64-bit numbers."""
         return np.frombuffer(self._bytes(8 * count), dtype=np.uint64)
 
     def uniform(self, count: int) -> Numbers:
-        """Draw numbers strictly between 0 and 1, on the grid of 2**-52 moved by half a step."""
+        """Draw numbers strictly between 0 and 1, on the grid of 2**-52 shifted by half a step."""
         return np.asarray(((self.words(count) >> np.uint64(12)) + 0.5) * 2.0**-52, dtype=np.float64)
 
     def below(self, high: int, count: int) -> Whole:
-        """Draw whole numbers from 0 to `high - 1`, all exactly as likely."""
+        """Draw whole numbers from 0 to `high - 1`, all exactly equally likely."""
         drawn = self.words(count)
         limit = (1 << WORD_BITS) - (1 << WORD_BITS) % high
         if limit < 1 << WORD_BITS:
@@ -85,7 +85,7 @@ class BitSource:
         return (drawn % np.uint64(high)).astype(np.int64)
 
     def coins(self, chance: Fraction, shape: tuple[int, ...]) -> Flags:
-        """Throw coins whose chance is on the grid of 2**-64, exactly."""
+        """Flip coins whose probability is on the grid of 2**-64, exactly."""
         steps = int(chance * (1 << WORD_BITS))
         if not 0 < steps < 1 << WORD_BITS:
             return np.full(shape, steps > 0)
@@ -99,5 +99,5 @@ class BitSource:
         return heads.reshape(shape)
 
     def varied_coins(self, steps: npt.NDArray[np.uint64]) -> Flags:
-        """Throw one coin for each chance, given in steps of 2**-64."""
+        """Flip one coin for each probability, given in steps of 2**-64."""
         return self.words(len(steps)) < steps

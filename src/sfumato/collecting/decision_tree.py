@@ -19,19 +19,19 @@ _validation = optional_library("sklearn.utils.validation", extra="learn", error=
 
 
 class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore[misc, name-defined]  # scikit-learn has no types
-    """Classify true records by a tree that was trained on perturbed ones (the ByClass algorithm) [1]_.
+    """Classify true records with a tree that was trained on perturbed ones (the ByClass algorithm) [1]_.
 
-    In every class and feature the distribution is reconstructed. Then the perturbed records of the class are sorted,
-    and the first of them are put into the first cell, as many as it should have, and so on. A common tree is trained on
-    the cells.
+    The distribution is reconstructed for every class and feature. Then the perturbed records of the class are sorted,
+    and the first of them are put into the first cell, as many as it should have, and so on. An ordinary tree is trained
+    on the cells.
 
     Parameters
     ----------
-    noise : one `Noise` for all features, or one (or None) for each of them in a list, or by place in a mapping.
+    noise : one `Noise` for all features, or one (or None) for each, in a list or a mapping by index.
     bins : the number of cells per feature.
-    bounds : a pair of public bounds per feature; otherwise they are guessed from observations and noise.
-    least_leaf : the least share of the training records in a leaf.
-    random_state : repeats how the tree breaks ties.
+    bounds : a pair of public bounds per feature; by default estimated from observations and noise.
+    least_leaf : the smallest share of the training records in a leaf.
+    random_state : makes the tie-breaking of the tree repeatable.
 
     References
     ----------
@@ -65,7 +65,7 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
         self.random_state = random_state
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> PerturbedTree:  # noqa: N803 - scikit-learn's name
-        """Reconstruct per class, put records into cells, and train a tree."""
+        """Reconstruct each class, put records into cells, and train a tree."""
         observed, classes = _validation.validate_data(self, X, y, dtype=np.float64)
         _multiclass.check_classification_targets(classes)
         self.classes_, codes = np.unique(classes, return_inverse=True)
@@ -80,7 +80,7 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
         return self
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
-        """Return the chance of every class."""
+        """Return the probability of every class."""
         records = self._in_cells(X)
         found: npt.NDArray[np.float64] = self.tree_.predict_proba(records)
         return found

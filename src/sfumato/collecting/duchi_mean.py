@@ -16,9 +16,9 @@ from sfumato.collecting.mean_mechanism import MeanMechanism
 
 @dataclass(frozen=True, kw_only=True)
 class DuchiMean(MeanMechanism):
-    r"""Report one bit whose chance of being 1 grows linearly with the value [1]_.
+    r"""Report one bit whose probability of being 1 grows linearly with the value [1]_.
 
-    For $t \in [-1, 1]$ the chance is $\tfrac12 + t (e^\varepsilon-1) / (2 (e^\varepsilon+1))$.
+    For $t \in [-1, 1]$ the probability is $\tfrac12 + t (e^\varepsilon-1) / (2 (e^\varepsilon+1))$.
     Best for small epsilon; see `PiecewiseMean` for larger ones.
 
     References
@@ -37,12 +37,12 @@ class DuchiMean(MeanMechanism):
 
     @cached_property
     def least(self) -> Fraction:
-        """The chance of a 1 at the lower bound; at the upper bound it is that of a 0."""
+        """The probability of a 1 at the lower bound; at the upper bound it is that of a 0."""
         return rounded_chance(1 / (exp_below(self.epsilon) + 1), up=True)
 
     @property
     def reach(self) -> float:
-        """The number that a 1 stands for."""
+        """The number that a 1 represents."""
         return 1 / (1 - 2 * float(self.least))
 
     @property
@@ -51,18 +51,18 @@ class DuchiMean(MeanMechanism):
         return (2,)
 
     def chances(self, encoded: Numbers) -> npt.NDArray[np.uint64]:
-        """Return the chance of a 1 in steps of 2**-64, never outside what epsilon allows."""
+        """Return the probability of a 1 in steps of 2**-64, never outside what epsilon allows."""
         least = int(self.least * (1 << WORD_BITS))
         wanted = 0.5 + encoded / self.reach / 2
         steps = (wanted * 2.0**WORD_BITS).astype(np.uint64)
         return np.clip(steps, np.uint64(least), np.uint64((1 << WORD_BITS) - least))
 
     def randomize(self, encoded: Numbers, source: BitSource) -> Reports:
-        """Throw a coin for each value."""
+        """Flip a coin for each value."""
         return source.varied_coins(self.chances(encoded)).astype(np.int64)[:, None]
 
     def measured(self, reports: Reports) -> Numbers:
-        """Return the number that each bit stands for."""
+        """Return the number that each bit represents."""
         return np.where(reports[:, 0] == 1, self.reach, -self.reach)
 
     def variance(self, value: float) -> float:

@@ -1,4 +1,4 @@
-"""Privacy as an effective length: how wide a uniform distribution would be that is as uncertain."""
+"""Privacy as an effective length: the width of a uniform distribution that is equally uncertain."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def entropy_privacy(reconstruction: Reconstruction) -> EntropyPrivacy:
        2001. https://doi.org/10.1145/375551.375602
     """
     if len(reconstruction.axes) > 1:
-        raise SchemaError("The privacy of one attribute is measured at a time; reconstruct it by itself.")
+        raise SchemaError("Privacy is measured for one attribute at a time; reconstruct it alone.")
     axis, shares = reconstruction.axes[0], reconstruction.shares
     widths = np.diff(axis.edges) if isinstance(axis, NumberAxis) else np.ones(axis.cells)
     own = _entropy(shares, widths)

@@ -1,4 +1,4 @@
-"""The iteration that takes noise off binned counts; its cost does not depend on the number of observations."""
+"""The iteration that removes noise from binned counts; its cost does not depend on the number of observations."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def spread_out(channels: Sequence[Numbers], shares: Numbers, *, back: bool = Fal
 
 
 def fit(channels: Sequence[Numbers], counted: Numbers, *, method: str, tolerance: float, most_rounds: int) -> Fit:
-    """Start with equal shares, and repeat Bayes' rule on average over all observations.
+    """Start with equal shares, and apply Bayes' rule repeatedly, averaged over all observations.
 
-    `counted` are shares of bins. "bayes" stops when the mean change of a cell falls below the tolerance times a uniform
-    cell's share; "em" goes on until the log-likelihood per observation is certified to be within the tolerance of the
-    greatest: the gap is the largest gradient minus 1, a bound since the likelihood is concave.
+    `counted` are shares of bins. "bayes" stops when the mean change of a cell falls below the tolerance times the share
+    of a uniform cell; "em" continues until the log-likelihood per observation is certified to be within the tolerance
+    of the maximum: the gap is the largest gradient minus 1, a bound because the likelihood is concave.
     """
     cells = tuple(channel.shape[1] for channel in channels)
     shares = np.full(cells, 1 / np.prod(cells))
@@ -76,7 +76,7 @@ def fit(channels: Sequence[Numbers], counted: Numbers, *, method: str, tolerance
 
 
 def refit(channels: Sequence[Numbers], counted: Numbers, rounds: int) -> Numbers:
-    """Repeat a number of rounds for many replicates at once; they are along the last axis."""
+    """Run a number of rounds for many replicates at once, along the last axis."""
     cells = tuple(channel.shape[1] for channel in channels)
     shares = np.full((*cells, counted.shape[-1]), 1 / np.prod(cells))
     for _ in range(rounds):

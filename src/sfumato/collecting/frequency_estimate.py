@@ -1,4 +1,4 @@
-"""Estimated frequencies with confidence intervals, and the labeled step that makes them consistent."""
+"""Estimated frequencies with confidence intervals, and a labeled step that makes them consistent."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SHOWN = 10
 class FrequencyEstimate:
     """How many clients have each value, as estimated from their reports.
 
-    `counts` are unbiased: they may be negative, and need not add up to the number of reports. `low` and `high` are the
-    ends of a confidence interval for each count by itself. `consistent` is a separate step, which `step` tells.
+    `counts` are unbiased: they may be negative, and need not sum to the number of reports. `low` and `high` are the
+    ends of a confidence interval for each count separately. `consistent` is a separate step, which `step` names.
     """
 
     values: tuple[Any, ...]
@@ -56,10 +56,10 @@ class FrequencyEstimate:
         return self.counts + self.margins
 
     def consistent(self) -> FrequencyEstimate:
-        """Make counts that are not negative and add up to the number of reports, by the least change (norm-sub).
+        """Make counts nonnegative, with the number of reports as their sum, by the smallest change (norm-sub).
 
         Every count moves by the same amount, and what would be negative becomes 0: this is the nearest point of the
-        simplex. The result is biased, small counts upward, so its intervals are those of the estimate it came from.
+        simplex. The result is biased, with small counts too high, so its intervals are those of the original estimate.
         """
         return replace(self, counts=project(self.counts, self.reports), step=NORM_SUB)
 
@@ -87,7 +87,7 @@ class FrequencyEstimate:
 
 
 def project(counts: Sequence[float] | Numbers, total: float) -> Numbers:
-    """Find the nearest numbers that are not negative and have this sum.
+    """Find the nearest nonnegative numbers with this sum.
 
     >>> project([5.0, -1.0, 2.0], 6.0).tolist()
     [4.5, 0.0, 1.5]

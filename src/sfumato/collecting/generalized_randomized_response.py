@@ -14,10 +14,10 @@ from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tall
 
 @dataclass(frozen=True, kw_only=True)
 class GeneralizedRandomizedResponse(FrequencyMechanism):
-    r"""Report the own value with chance $e^\varepsilon / (e^\varepsilon + d - 1)$, else any other one (GRR) [1]_.
+    r"""Report the true value with probability $e^\varepsilon / (e^\varepsilon + d - 1)$, else any other one (GRR) [1]_.
 
-    The best choice for small domains, $d < 3 e^\varepsilon + 2$. The chance is rounded down to a multiple of
-    $2^{-64}$, so no report ever tells more than epsilon.
+    The best choice for small domains, $d < 3 e^\varepsilon + 2$. The probability is rounded down to a multiple of
+    $2^{-64}$, so no report ever reveals more than epsilon.
 
     References
     ----------
@@ -37,18 +37,18 @@ class GeneralizedRandomizedResponse(FrequencyMechanism):
 
     @cached_property
     def support(self) -> tuple[Fraction, Fraction]:
-        """The chances that a report supports a value if it is the client's, and if it is not."""
+        """The probabilities that a report supports a value that is the client's, and one that is not."""
         ratio = exp_below(self.epsilon)
         own = rounded_chance(ratio / (ratio + self.size - 1), up=False)
         return own, (1 - own) / (self.size - 1)
 
     @property
     def ranges(self) -> tuple[int, ...]:
-        """A report is the place of a value."""
+        """A report is the index of a value."""
         return (self.size,)
 
     def randomize(self, encoded: Whole, source: BitSource) -> Reports:
-        """Keep the place of the value, or draw another one."""
+        """Keep the index of the value, or draw another one."""
         kept = source.coins(self.support[0], (len(encoded),))
         others = source.below(self.size - 1, len(encoded))
         others += others >= encoded

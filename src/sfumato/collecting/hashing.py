@@ -1,4 +1,4 @@
-"""Public hash functions that every client and server computes alike, on every machine."""
+"""Public hash functions that every client and server computes in the same way, on every machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOP = np.uint64(63)
 
 
 def fingerprints(values: Sequence[Any]) -> Words:
-    """Give every value of a domain 64 bits of BLAKE2b of its canonical text.
+    """Return 64 bits of BLAKE2b of the canonical text of every value of a domain.
 
     >>> fingerprints(["flu"])[0] == fingerprints(["flu", "cold"])[0]
     np.True_
@@ -32,7 +32,7 @@ def fingerprints(values: Sequence[Any]) -> Words:
 
 @compiled
 def mixed(seed: Any, print_: Any) -> Any:
-    """Mix a seed and a fingerprint into 64 bits, in the way of SplitMix64."""
+    """Mix a seed and a fingerprint into 64 bits, as SplitMix64 does."""
     state = (seed ^ print_) + GOLDEN
     state = (state ^ (state >> THIRTY)) * FIRST
     state = (state ^ (state >> TWENTY_SEVEN)) * SECOND
@@ -43,7 +43,7 @@ def mixed(seed: Any, print_: Any) -> Any:
 
 @compiled
 def hashed(seeds: Array, prints: Array, buckets: int) -> Array:
-    """Hash one fingerprint by each seed into a few buckets."""
+    """Hash one fingerprint with each seed into a few buckets."""
     found = np.empty(len(seeds), dtype=np.int64)
     wide = np.uint64(buckets)
     for at in range(len(seeds)):
@@ -53,7 +53,7 @@ def hashed(seeds: Array, prints: Array, buckets: int) -> Array:
 
 @compiled
 def supported(seeds: Array, answers: Array, prints: Array, buckets: int) -> Array:
-    """Count for each fingerprint the reports whose hash of it is what they say."""
+    """Count for each fingerprint the reports whose hash of it matches what they say."""
     counts = np.zeros(len(prints), dtype=np.int64)
     wide = np.uint64(buckets)
     for at in range(len(seeds)):
@@ -65,7 +65,7 @@ def supported(seeds: Array, answers: Array, prints: Array, buckets: int) -> Arra
 
 @compiled
 def signs(rows: Array, prints: Array, seed: Any) -> Array:
-    """Return entries of a random matrix of signs, one for each row and fingerprint in turn."""
+    """Return entries of a random sign matrix, for pairs of row and fingerprint."""
     found = np.empty(len(rows), dtype=np.int8)
     for at in range(len(rows)):
         found[at] = np.int8(1) if mixed(seed + np.uint64(rows[at]), prints[at]) >> TOP else np.int8(-1)

@@ -46,15 +46,15 @@ class LocalMechanism(ABC):
 
     @abstractmethod
     def encode(self, values: Column) -> npt.NDArray[Any]:
-        """Bring values to numbers; what is outside the domain is refused, and not repeated."""
+        """Convert values to numbers; a value outside the domain is refused, and not repeated."""
 
     @abstractmethod
     def randomize(self, encoded: npt.NDArray[Any], source: BitSource) -> Reports:
-        """Make one report of each of many clients, one row each."""
+        """Make one report for each of many clients, one row each."""
 
     @abstractmethod
     def tally(self, reports: Reports) -> Tally:
-        """Add reports up; tallies of two batches can be added."""
+        """Tally reports; tallies of two batches can be added."""
 
     @abstractmethod
     def estimate(self, tally: Tally, reports: int, confidence: float) -> Estimate:
@@ -62,15 +62,15 @@ class LocalMechanism(ABC):
 
     @abstractmethod
     def loss(self, times: int) -> Fraction:
-        """Return the epsilon that a number of reports under one key cost together."""
+        """Return the total epsilon of a number of reports under one key."""
 
     @property
     @abstractmethod
     def ranges(self) -> tuple[int, ...]:
-        """The number of values that each column of a report can have, from 0 on."""
+        """The number of values that each column of a report can have, from 0."""
 
     def report_key(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> str:  # noqa: ARG002 - for those that memoize
-        """Name what the loss is counted by: nothing, unless a mechanism memoizes."""
+        """Return what the loss is counted by: nothing, unless a mechanism memoizes."""
         return ""
 
     def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: BitSource) -> Reports:  # noqa: ARG002 - the same
@@ -85,9 +85,9 @@ class LocalMechanism(ABC):
             rows = rows.reshape(1, -1) if rows.ndim == 1 and len(self.columns) == rows.size else rows
             rows = rows.reshape(-1, 1) if rows.ndim == 1 and len(self.columns) == 1 else rows
         except (TypeError, ValueError):
-            raise SchemaError(f"The reports are no rows of {len(self.columns)} whole numbers.") from None
+            raise SchemaError(f"The reports must be rows of {len(self.columns)} whole numbers.") from None
         if rows.ndim != 2 or rows.shape[1] != len(self.columns) or rows.dtype.kind not in "iu":  # noqa: PLR2004 - rows and columns
-            raise SchemaError(f"The reports are no rows of {len(self.columns)} whole numbers.")
+            raise SchemaError(f"The reports must be rows of {len(self.columns)} whole numbers.")
         for at, most in enumerate(self.ranges):
             column = rows[:, at]
             if len(column) and (column.min() < 0 or int(column.max()) >= most):
@@ -101,8 +101,8 @@ class FrequencyMechanism(LocalMechanism):
 
     Parameters
     ----------
-    epsilon : what one report may tell.
-    values : all values there can be, fixed beforehand.
+    epsilon : the most that one report may reveal.
+    values : all possible values, fixed beforehand.
     """
 
     epsilon: float
@@ -113,7 +113,7 @@ class FrequencyMechanism(LocalMechanism):
         object.__setattr__(self, "values", check_domain(self, self.values))
 
     def encode(self, values: Column) -> Whole:
-        """Return the places of values in the domain."""
+        """Return the indices of values in the domain."""
         return places(values, self.values)
 
     def loss(self, times: int) -> Fraction:
@@ -128,7 +128,7 @@ class FrequencyMechanism(LocalMechanism):
     @property
     @abstractmethod
     def support(self) -> tuple[Fraction, Fraction]:
-        """The chances that a report supports a value if it is the client's, and if it is not."""
+        """The probabilities that a report supports a value that is the client's, and one that is not."""
 
     def variance(self, reports: int, share: float = 0.0) -> float:
         """Return the variance of the estimated count of a value that a share of the clients have."""
@@ -137,7 +137,7 @@ class FrequencyMechanism(LocalMechanism):
         return reports * spread / (own - other) ** 2
 
     def estimate(self, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
-        """Take the expected chance support away from the counted one."""
+        """Subtract the expected support by chance from the counted one."""
         own, other = map(float, self.support)
         counts = (tally - reports * other) / (own - other)
         shares = np.clip(counts / max(reports, 1), 0, 1)
@@ -148,9 +148,9 @@ class FrequencyMechanism(LocalMechanism):
 
 
 def simulate(mechanism: LocalMechanism, values: Column, *, seed: int | None = None) -> Reports:
-    """Make the reports of many clients at once, one for each value: for tests, plans and benchmarks.
+    """Make the reports of many clients at once, one per value: for tests, plans and benchmarks.
 
-    Every row is distributed exactly as the first report of a `LocalClient`. Nobody's budget is kept.
+    Every row is distributed exactly like the first report of a `LocalClient`. No budget is kept.
     """
     return mechanism.randomize(mechanism.encode(values), BitSource(seed))
 
@@ -162,7 +162,7 @@ def check_epsilon(owner: object, epsilon: object) -> None:
 
 
 def check_domain(owner: object, values: object) -> tuple[Any, ...]:
-    """Refuse a domain that is no list of different values."""
+    """Refuse a domain that is not a list of different values."""
     listed: Any = values
     good = isinstance(listed, Sequence | np.ndarray) and not isinstance(listed, str)
     domain = tuple(listed) if good else ()
@@ -172,7 +172,7 @@ def check_domain(owner: object, values: object) -> tuple[Any, ...]:
 
 
 def exact_decimal(number: float) -> Fraction:
-    """Take a number for what it looks like, so that three times 0.1 is 0.3.
+    """Convert a number to the exact decimal it is written as, so that three times 0.1 is 0.3.
 
     >>> 3 * exact_decimal(0.1) == exact_decimal(0.3)
     True

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEstimate:
-    """The mean of what clients have, as estimated from their reports; it may lie outside the public bounds."""
+    """The mean of the clients' values, estimated from their reports; it may lie outside the public bounds."""
 
     mean: float
     variance: float

@@ -1,4 +1,4 @@
-"""What the mechanisms for means share: public bounds, and how reports are added up."""
+"""What the mechanisms for means share: public bounds, and how reports are tallied."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MeanMechanism(LocalMechanism):
 
     Parameters
     ----------
-    epsilon : what one report may tell.
+    epsilon : the most that one report may reveal.
     low, high : bounds that hold for everybody and do not come from the data; clip values to them first.
     """
 
@@ -42,7 +42,7 @@ class MeanMechanism(LocalMechanism):
         require(is_number(self.high) and self.high > self.low, self, "high", "a public bound above low", self.high)
 
     def encode(self, values: Column) -> Numbers:
-        """Move numbers to the range from -1 to 1."""
+        """Scale numbers to the range from -1 to 1."""
         numbers = known_numbers(values)
         beyond = int(((numbers < self.low) | (numbers > self.high)).sum())
         if beyond:
@@ -55,21 +55,21 @@ class MeanMechanism(LocalMechanism):
 
     @abstractmethod
     def measured(self, reports: Reports) -> Numbers:
-        """Return the unbiased number, between about -1 and 1 in the mean, that each report stands for."""
+        """Return the unbiased number that each report represents, on average about -1 to 1."""
 
     @abstractmethod
     def variance(self, value: float) -> float:
         """Return the variance of a report of a value between -1 and 1, on that scale."""
 
     def tally(self, reports: Reports) -> Tally:
-        """Add up numbers and squares."""
+        """Sum numbers and squares."""
         numbers = self.measured(reports)
         return np.array([numbers.sum(), (numbers**2).sum()])
 
     def estimate(self, tally: Tally, reports: int, confidence: float) -> MeanEstimate:
-        """Take the mean, and its variance as observed."""
+        """Compute the mean, and its observed variance."""
         if reports < LEAST_REPORTS:
-            raise SchemaError(f"A mean needs at least {LEAST_REPORTS} reports; {reports} came in.")
+            raise SchemaError(f"A mean needs at least {LEAST_REPORTS} reports, but only {reports} arrived.")
         mean = tally[0] / reports
         spread = max(float(tally[1] / reports - mean**2), 0.0) / (reports - 1)
         half = (self.high - self.low) / 2

@@ -21,11 +21,11 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
 
     Parameters
     ----------
-    noise : one `Noise` for all features, or one (or None) for each of them in a list, or by place in a mapping. None
-        means that a feature was not perturbed.
+    noise : one `Noise` for all features, or one (or None) for each, in a list or a mapping by index. None means
+        that a feature was not perturbed.
     bins : the number of cells per feature.
-    bounds : a pair of public bounds per feature; otherwise they are guessed from observations and noise.
-    smoothing : records that are added to every cell, so that none has chance 0.
+    bounds : a pair of public bounds per feature; by default estimated from observations and noise.
+    smoothing : records that are added to every cell, so that none has probability 0.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
         return self
 
     def predict_joint_log_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
-        """Return the log of prior times likelihood of every class."""
+        """Return the log of prior times likelihood for every class."""
         _validation.check_is_fitted(self)
         records = _validation.validate_data(self, X, dtype=np.float64, reset=False)
         total = np.tile(self.class_log_prior_, (len(records), 1))
@@ -73,13 +73,13 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
         return total
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:  # noqa: N803 - the same
-        """Return the chance of every class."""
+        """Return the probability of every class."""
         joint = self.predict_joint_log_proba(X)
         chances = np.exp(joint - joint.max(axis=1, keepdims=True))
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:  # noqa: N803 - the same
-        """Return the likeliest class of every true record."""
+        """Return the most likely class of every true record."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         found: npt.NDArray[Any] = self.classes_[best]
         return found

@@ -29,7 +29,7 @@ class Noise(ABC):
     @property
     @abstractmethod
     def support(self) -> tuple[float, float]:
-        """The least and the greatest noise there can be."""
+        """The smallest and the largest possible noise."""
 
     @property
     @abstractmethod
@@ -43,34 +43,34 @@ class Noise(ABC):
 
     @abstractmethod
     def quantile(self, shares: Numbers) -> Numbers:
-        """Return the noise that a share of all draws does not exceed."""
+        """Return the quantile of the noise at a share."""
 
     @abstractmethod
     def cdf_integral(self, at: Numbers) -> Numbers:
-        """Integrate the distribution function from minus infinity: what exact chances of cells are made of."""
+        """Integrate the distribution function from minus infinity, which gives exact probabilities of cells."""
 
     @abstractmethod
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Return the length of the shortest interval that holds the true value with this confidence, given a report."""
+        """Return the length of the shortest interval that contains the true value with this confidence."""
 
     def perturb(self, values: Column, *, seed: int | None = None) -> Numbers:
         """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
         return self.perturb_from(known_numbers(values), BitSource(seed))
 
     def perturb_from(self, numbers: Numbers, source: BitSource) -> Numbers:
-        """Add noise that is made of the bits of a source."""
+        """Add noise drawn from a source of bits."""
         return np.asarray(numbers + self.quantile(source.uniform(len(numbers))), dtype=np.float64)
 
     @property
     def spread(self) -> float:
-        """The length of the middle half: what a cell is compared with."""
+        """The interquartile range, which cells are compared with."""
         low, high = self.quantile(np.array([0.25, 0.75]))
         return float(high - low)
 
 
 @dataclass(frozen=True, kw_only=True)
 class UniformNoise(Noise):
-    """Noise that is anywhere between two bounds with equal chance.
+    """Noise that is uniform between two bounds.
 
     >>> UniformNoise(low=-20, high=20).interval_privacy(0.95)
     38.0
@@ -87,7 +87,7 @@ class UniformNoise(Noise):
 
     @property
     def support(self) -> tuple[float, float]:
-        """The least and the greatest noise there can be."""
+        """The smallest and the largest possible noise."""
         return float(self.low), float(self.high)
 
     @property
@@ -101,7 +101,7 @@ class UniformNoise(Noise):
         return log2(self.high - self.low)
 
     def quantile(self, shares: Numbers) -> Numbers:
-        """Return the noise that a share of all draws does not exceed."""
+        """Return the quantile of the noise at a share."""
         return np.asarray(self.low + shares * (self.high - self.low), dtype=np.float64)
 
     def cdf_integral(self, at: Numbers) -> Numbers:
@@ -110,7 +110,7 @@ class UniformNoise(Noise):
         return np.asarray(inside**2 / (2 * (self.high - self.low)) + np.maximum(at - self.high, 0), dtype=np.float64)
 
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Return the length of the shortest interval that holds the true value with this confidence."""
+        """Return the length of the shortest interval that contains the true value with this confidence."""
         check_confidence(self, confidence)
         return confidence * (self.high - self.low)
 
@@ -126,7 +126,7 @@ class ScaledNoise(Noise):
 
     @property
     def support(self) -> tuple[float, float]:
-        """The least and the greatest noise there can be."""
+        """The smallest and the largest possible noise."""
         return -inf, inf
 
 
@@ -151,7 +151,7 @@ class GaussianNoise(ScaledNoise):
         return log2(self.scale * sqrt(2 * pi * e))
 
     def quantile(self, shares: Numbers) -> Numbers:
-        """Return the noise that a share of all draws does not exceed."""
+        """Return the quantile of the noise at a share."""
         from scipy.special import ndtri
 
         return np.asarray(self.scale * ndtri(shares), dtype=np.float64)
@@ -164,14 +164,14 @@ class GaussianNoise(ScaledNoise):
         return np.asarray(at * ndtr(ratio) + self.scale * np.exp(-(ratio**2) / 2) / sqrt(2 * pi), dtype=np.float64)
 
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Return the length of the shortest interval that holds the true value with this confidence."""
+        """Return the length of the shortest interval that contains the true value with this confidence."""
         check_confidence(self, confidence)
         return 2 * float(self.quantile(np.array([(1 + confidence) / 2]))[0])
 
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceNoise(ScaledNoise):
-    """Laplace noise around 0; drawn in floating point, so it is blur and no differential privacy.
+    """Laplace noise around 0; drawn in floating point, so it blurs but is not differential privacy.
 
     >>> round(LaplaceNoise(scale=1).interval_privacy(0.95), 2)
     5.99
@@ -190,7 +190,7 @@ class LaplaceNoise(ScaledNoise):
         return log2(2 * e * self.scale)
 
     def quantile(self, shares: Numbers) -> Numbers:
-        """Return the noise that a share of all draws does not exceed."""
+        """Return the quantile of the noise at a share."""
         centered = shares - 0.5
         return np.asarray(-self.scale * np.sign(centered) * np.log1p(-2 * np.abs(centered)), dtype=np.float64)
 
@@ -200,7 +200,7 @@ class LaplaceNoise(ScaledNoise):
         return np.asarray(np.maximum(at, 0) + tail, dtype=np.float64)
 
     def interval_privacy(self, confidence: float = 0.95) -> float:
-        """Return the length of the shortest interval that holds the true value with this confidence."""
+        """Return the length of the shortest interval that contains the true value with this confidence."""
         check_confidence(self, confidence)
         return -2 * self.scale * log(1 - confidence)
 
@@ -209,13 +209,13 @@ KINDS: dict[str, type[Noise]] = {kind.name: kind for kind in (UniformNoise, Gaus
 
 
 def check_confidence(owner: object, confidence: object) -> None:
-    """Refuse a confidence that is no share strictly between 0 and 1."""
+    """Refuse a confidence that is not strictly between 0 and 1."""
     good = isinstance(confidence, int | float) and is_number(confidence) and 0 < confidence < 1
     require(good, owner, "confidence", "between 0 and 1", confidence)
 
 
 def known_numbers(values: Column, what: str = "The values") -> Numbers:
-    """Take finite numbers only; an error never repeats one."""
+    """Return finite numbers; refuse anything else without repeating it."""
     given: Any = values
     try:
         numbers = np.asarray(given, dtype=np.float64)
@@ -225,5 +225,5 @@ def known_numbers(values: Column, what: str = "The values") -> Numbers:
         raise SchemaError(f"{what} must be one column of numbers.")
     lacking = int((~np.isfinite(numbers)).sum())
     if lacking:
-        raise SchemaError(f"{what} have {lacking:,} missing or infinite cells; fill them, or leave these rows out.")
+        raise SchemaError(f"{what} have {lacking:,} missing or infinite cells; fill them or drop these rows.")
     return numbers

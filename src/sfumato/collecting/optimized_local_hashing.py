@@ -1,4 +1,4 @@
-"""Optimized local hashing: a noisy hash of the value, by a hash function of the client's own."""
+"""Optimized local hashing: a noisy hash of the value, with a hash function of the client's own."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tall
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizedLocalHashing(FrequencyMechanism):
-    r"""Hash the own value to a few buckets by a fresh seed, and report one of them (OLH) [1]_.
+    r"""Hash the true value to a few buckets with a fresh seed, and report one of them (OLH) [1]_.
 
-    There are $g = \lfloor e^\varepsilon \rceil + 1$ buckets, and the right one is reported with chance
+    There are $g = \lfloor e^\varepsilon \rceil + 1$ buckets, and the right one is reported with probability
     $e^\varepsilon / (e^\varepsilon + g - 1)$.
     As precise as unary encoding, with two numbers per report whatever the domain. The server hashes the whole domain
-    for every report. A value that is not the client's is supported with chance $1/g$.
+    for every report. A value that is not the client's is supported with probability $1/g$.
 
     References
     ----------
@@ -43,18 +43,18 @@ class OptimizedLocalHashing(FrequencyMechanism):
 
     @cached_property
     def kept(self) -> Fraction:
-        """The chance of reporting the bucket of the own value."""
+        """The probability of reporting the bucket of the true value."""
         ratio = exp_below(self.epsilon)
         return rounded_chance(ratio / (ratio + self.buckets - 1), up=False)
 
     @property
     def support(self) -> tuple[Fraction, Fraction]:
-        """The chances that a report supports a value if it is the client's, and if it is not."""
+        """The probabilities that a report supports a value that is the client's, and one that is not."""
         return self.kept, Fraction(1, self.buckets)
 
     @property
     def ranges(self) -> tuple[int, ...]:
-        """Seeds have 63 bits, so that every table can hold them."""
+        """Seeds have 63 bits, so that every table can store them."""
         return (1 << 63, self.buckets)
 
     @cached_property
@@ -72,7 +72,7 @@ class OptimizedLocalHashing(FrequencyMechanism):
         return np.stack([seeds.astype(np.int64), answers], axis=1)
 
     def tally(self, reports: Reports) -> Tally:
-        """Count for every value the reports whose bucket is that of the value."""
+        """Count for every value the reports with its bucket."""
         words = reports.astype(np.uint64, copy=False)
         seeds, answers = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
         return supported(seeds, answers, self.prints, self.buckets)

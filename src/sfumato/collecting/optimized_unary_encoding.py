@@ -12,15 +12,15 @@ from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
 
 BITS = 8
-BLOCK = 1 << 22  # bits that are drawn at once
+BLOCK = 1 << 22  # bits drawn at once
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizedUnaryEncoding(FrequencyMechanism):
     r"""Send one noisy bit for every value (OUE) [1]_.
 
-    The own one is 1 with chance 1/2, each other with chance $1 / (e^\varepsilon + 1)$.
-    The variance does not grow with the domain, the report does. Reports are packed, eight bits in a number.
+    The bit of the true value is 1 with probability 1/2, each other with probability $1 / (e^\varepsilon + 1)$.
+    The variance does not grow with the domain, but the report does. Reports are packed, eight bits in a number.
 
     References
     ----------
@@ -44,17 +44,17 @@ class OptimizedUnaryEncoding(FrequencyMechanism):
 
     @cached_property
     def support(self) -> tuple[Fraction, Fraction]:
-        """The chances that a report supports a value if it is the client's, and if it is not."""
+        """The probabilities that a report supports a value that is the client's, and one that is not."""
         return Fraction(1, 2), rounded_chance(1 / (exp_below(self.epsilon) + 1), up=True)
 
     @property
     def ranges(self) -> tuple[int, ...]:
-        """All bytes are full but the last one, whose lowest bits stay 0."""
+        """All bytes are full except the last one, whose lowest bits stay 0."""
         filled = (self.size - 1) % BITS + 1
         return (*((1 << BITS,) * (len(self.columns) - 1)), 256 - (1 << (BITS - filled)) + 1)
 
     def randomize(self, encoded: Whole, source: BitSource) -> Reports:
-        """Draw all bits, and the own one by another coin."""
+        """Draw all bits, and the bit of the true value with another coin."""
         own, other = self.support
         found = np.empty((len(encoded), len(self.columns)), dtype=np.uint8)
         step = max(1, BLOCK // self.size)

@@ -18,17 +18,17 @@ Plan = Mapping[str, Noise | RandomizedResponse]
 
 
 def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), seed: int | None = None) -> SameKind:
-    """Perturb columns by public noise or randomized response, and leave out all others.
+    """Perturb columns with public noise or randomized response, and drop all others.
 
-    Run this where the data is, and send the result. This blurs values: it promises no epsilon, and a column that occurs
-    twice, or is correlated with others, tells more than one report does. For a bound use `LocalClient`.
+    Run this where the data is, and send the result. This blurs values: it promises no epsilon, and a column that
+    occurs twice, or is correlated with others, reveals more than one report does. For a bound use `LocalClient`.
 
     Parameters
     ----------
     data : a pandas, Polars or Arrow table.
-    plan : by column, `UniformNoise`, `GaussianNoise`, `LaplaceNoise` or `RandomizedResponse`.
-    keep : columns that are sent as they are.
-    seed : repeats the draws in tests; otherwise they come from the operating system.
+    plan : for every column, `UniformNoise`, `GaussianNoise`, `LaplaceNoise` or `RandomizedResponse`.
+    keep : columns that are sent unchanged.
+    seed : makes the draws repeatable in tests; by default they come from the operating system.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def _perturbed(name: str, column: pa.ChunkedArray, how: Noise | RandomizedRespon
         codes = how.codes(column, f"The cells of {name!r}")
         return pa.array(list(how.values)).take(pa.array(how.perturb_codes(codes, source)))
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise SchemaError(f"Column {name!r} holds no numbers; perturb it by RandomizedResponse.")
+        raise SchemaError(f"Column {name!r} does not contain numbers; perturb it with RandomizedResponse.")
     numbers = known_numbers(column.cast(pa.float64(), safe=False).to_numpy(), f"The cells of {name!r}")
     return pa.array(how.perturb_from(numbers, source))
 
@@ -72,7 +72,7 @@ def _check(plan: object, keep: object, known: Sequence[str]) -> None:
             raise SchemaError(f"There is no column {name!r} in the data{did_you_mean(str(name), known)}.")
     both = [name for name in kept if name in planned]
     if both:
-        raise SchemaError(f"Column {both[0]!r} is both perturbed and kept as it is; choose one.")
+        raise SchemaError(f"Column {both[0]!r} is both perturbed and kept unchanged; choose one.")
     for name, how in planned.items():
         if not isinstance(how, Noise | RandomizedResponse):
             raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""The piecewise mechanism for a mean: a number near the value, or anywhere."""
+"""The piecewise mechanism for a mean: a number close to the value, or anywhere."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sfumato.collecting.mean_mechanism import MeanMechanism
 
 @dataclass(frozen=True, kw_only=True)
 class PiecewiseMean(MeanMechanism):
-    r"""Report a place in a window around the value with high chance, and otherwise one outside it [1]_.
+    r"""Report a cell in a window around the value with high probability, and otherwise one outside it [1]_.
 
-    With $C = (e^{\varepsilon/2}+1) / (e^{\varepsilon/2}-1)$ the places are $2^{32}$ cells of $[-C, C]$, the same for
-    everybody: a real number would betray by its last digits where the window was. Better than `DuchiMean` for epsilon
-    above about 1.3, for small values below that.
+    With $C = (e^{\varepsilon/2}+1) / (e^{\varepsilon/2}-1)$ the cells are $2^{32}$ parts of $[-C, C]$, the same for
+    everybody: the last digits of a real number would reveal where the window was. Better than `DuchiMean` for epsilon
+    above about 1.3, and below that for small values.
 
     References
     ----------
@@ -45,7 +45,7 @@ class PiecewiseMean(MeanMechanism):
 
     @cached_property
     def inside(self) -> Fraction:
-        """The chance of a cell in the window: cells in it are at most e to the epsilon as likely as others."""
+        """The probability of a cell in the window: at most e to the epsilon times that of any other cell."""
         weight = exp_below(self.epsilon) * self.window
         return rounded_chance(weight / (weight + self.cells - self.window), up=False)
 
@@ -68,7 +68,7 @@ class PiecewiseMean(MeanMechanism):
         return np.where(near, within, outside)[:, None]
 
     def measured(self, reports: Reports) -> Numbers:
-        """Return the number that each cell stands for, so that the mean of reports is the value."""
+        """Return the number that each cell represents, so that the mean of reports is the value."""
         others = self.cells - self.window
         pull = float(self.inside - (1 - self.inside) * self.window / others)
         centered = reports[:, 0] - (self.cells - 1) / 2
@@ -76,7 +76,7 @@ class PiecewiseMean(MeanMechanism):
 
     @property
     def reach(self) -> float:
-        """The greatest number that a report can stand for."""
+        """The largest number that a report can represent."""
         return (exp(self.epsilon / 2) + 1) / (exp(self.epsilon / 2) - 1)
 
     def variance(self, value: float) -> float:

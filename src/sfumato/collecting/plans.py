@@ -1,4 +1,4 @@
-"""Plans of perturbation as text: TOML files, and the short form of the command line."""
+"""Perturbation plans as text: TOML files, and the short form of the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_plan(path: Path) -> dict[str, Noise | RandomizedResponse]:
 
 
 def parse_plan(content: Mapping[str, object]) -> dict[str, Noise | RandomizedResponse]:
-    """Take a plan from tables by column.
+    """Build a plan from tables by column.
 
     >>> parse_plan({"age": {"noise": "uniform", "low": -20, "high": 20}})
     {'age': UniformNoise(low=-20, high=20)}
@@ -30,7 +30,7 @@ def parse_plan(content: Mapping[str, object]) -> dict[str, Noise | RandomizedRes
     plan = {}
     for column, given in content.items():
         if not isinstance(given, Mapping):
-            raise RecipeError(f"The plan of column {column!r} is no table; write [{column}] and its keys below.")
+            raise RecipeError(f"The plan of column {column!r} must be a table; write [{column}] and its keys below.")
         plan[column] = _entry(column, dict(given))
     if not plan:
         raise RecipeError("The plan names no column; write one table per column.")
@@ -48,16 +48,16 @@ def short_noise(written: str) -> Noise:
     names = [] if kind is None else [field.name for field in fields(kind)]
     parts = numbers.split(",")
     if kind is None or len(parts) != len(names):
-        raise InvalidParameterError(f"Noise is written as {SHORT}; got {written!r}.")
+        raise InvalidParameterError(f"Write noise as {SHORT}; got {written!r}.")
     try:
         given = dict(zip(names, map(float, parts), strict=True))
     except ValueError:
-        raise InvalidParameterError(f"Noise is written as {SHORT}; got {written!r}.") from None
+        raise InvalidParameterError(f"Write noise as {SHORT}; got {written!r}.") from None
     return kind(**given)
 
 
 def short_response(written: str) -> RandomizedResponse:
-    """Read randomized response as the command line writes it: the chance of the truth, and all values.
+    """Read randomized response as the command line writes it: the probability of the truth, and all values.
 
     >>> short_response("0.8:f,m").values
     ('f', 'm')
@@ -68,7 +68,7 @@ def short_response(written: str) -> RandomizedResponse:
     except ValueError:
         truth = -1.0
     if not 0 <= truth <= 1 or not values:
-        raise InvalidParameterError(f"Randomized response is written as TRUTH:VALUE,VALUE,...; got {written!r}.")
+        raise InvalidParameterError(f"Write randomized response as TRUTH:VALUE,VALUE,...; got {written!r}.")
     return RandomizedResponse(values=tuple(values.split(",")), truth=truth)
 
 
@@ -93,5 +93,5 @@ def _built(column: str, kind: type, given: dict[str, object]) -> Noise | Randomi
     try:
         made: Noise | RandomizedResponse = kind(**given)
     except TypeError:
-        raise RecipeError(f"The plan of column {column!r} lacks one of {', '.join(known)}.") from None
+        raise RecipeError(f"The plan of column {column!r} misses one of its keys: {', '.join(known)}.") from None
     return made

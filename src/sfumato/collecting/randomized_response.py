@@ -1,4 +1,4 @@
-"""Randomized response: a value is replaced by another with public chances."""
+"""Randomized response: a value is replaced by another with public probabilities."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class RandomizedResponse:
-    """Report the true value with some chance, and otherwise another one.
+    """Report the true value with some probability, and otherwise another one.
 
     Parameters
     ----------
-    values : all values there can be, fixed beforehand and public.
-    truth : the chance of reporting the true value; the others are equally likely.
-    matrix : instead of `truth`, the chance of report j (column) given value i (row); every row sums to 1.
+    values : all possible values, fixed beforehand and public.
+    truth : the probability of reporting the true value; the others are equally likely.
+    matrix : instead of `truth`, the probability of report j (column) given value i (row); every row sums to 1.
 
     Examples
     --------
@@ -55,20 +55,22 @@ class RandomizedResponse:
             len(values),
         )
         if (self.truth is None) == (self.matrix is None):
-            require(condition=False, owner=self, parameter="truth", expected="given, or matrix, not both", got=None)
+            require(
+                condition=False, owner=self, parameter="truth", expected="given, or else matrix, not both", got=None
+            )
         if self.truth is not None:
             require(is_number(self.truth) and 0 <= self.truth <= 1, self, "truth", "between 0 and 1", self.truth)
         if self.matrix is not None:
             rows = tuple(tuple(float(chance) for chance in row) for row in self.matrix)
             object.__setattr__(self, "matrix", rows)
             square = len(rows) == len(values) and all(len(row) == len(values) for row in rows)
-            require(square, self, "matrix", f"{len(values)} rows of {len(values)} chances", len(rows))
+            require(square, self, "matrix", f"{len(values)} rows of {len(values)} probabilities", len(rows))
             proper = all(min(row) >= 0 and abs(sum(row) - 1) < ROUNDING for row in rows)
-            require(proper, self, "matrix", "made of chances that sum to 1 in every row", "other sums")
+            require(proper, self, "matrix", "a matrix of probabilities that sum to 1 in every row", "other sums")
 
     @property
     def channel(self) -> Numbers:
-        """The chance of report j (column) given value i (row)."""
+        """The probability of report j (column) given value i (row)."""
         if self.matrix is not None:
             return np.asarray(self.matrix, dtype=np.float64)
         truth = float(self.truth or 0.0)
@@ -77,7 +79,7 @@ class RandomizedResponse:
 
     @property
     def epsilon(self) -> float:
-        """The local differential privacy that the chances give; infinite where a report excludes a value."""
+        """The epsilon of local differential privacy; infinite if a report excludes a value."""
         channel = self.channel
         least, most = channel.min(axis=0), channel.max(axis=0)
         if ((least == 0) & (most > 0)).any():
@@ -86,16 +88,16 @@ class RandomizedResponse:
         return log(float((most[used] / least[used]).max()))
 
     def codes(self, values: Column, what: str = "The values") -> Whole:
-        """Return the places of values in the domain; one outside it is refused, and not repeated."""
+        """Return the indices of values in the domain; a value outside it is refused, and not repeated."""
         return places(values, self.values, what)
 
     def perturb(self, values: Column, *, seed: int | None = None) -> npt.NDArray[Any]:
-        """Replace values; chance comes from the operating system unless a test gives a seed."""
+        """Replace values; randomness comes from the operating system unless a test gives a seed."""
         drawn = self.perturb_codes(self.codes(values), BitSource(seed))
         return domain_array(self.values)[drawn]
 
     def perturb_codes(self, codes: Whole, source: BitSource) -> Whole:
-        """Replace the places of values by places of reports."""
+        """Replace the indices of values by indices of reports."""
         steps = np.cumsum(self.channel, axis=1)
         steps[:, -1] = 1.0
         drawn = source.uniform(len(codes))
@@ -107,14 +109,14 @@ class RandomizedResponse:
 
 
 def domain_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return a domain as an array that keeps its values as they are."""
+    """Return a domain as an array that keeps its values unchanged."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
 def places(values: Column, domain: Sequence[Any], what: str = "The values") -> Whole:
-    """Return the places of values in a public domain, by their canonical texts; refuse all others by number only."""
+    """Return the indices of values in a public domain, by their canonical texts; refuse all others by number only."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -127,7 +129,7 @@ def places(values: Column, domain: Sequence[Any], what: str = "The values") -> W
         column = listed if isinstance(listed, pa.Array | pa.ChunkedArray) else pa.array(listed, from_pandas=True)
         written = texts(column)
     except (pa.ArrowException, TypeError, ValueError):
-        raise SchemaError(f"{what} are not of one kind; bring texts, numbers, dates or booleans.") from None
+        raise SchemaError(f"{what} are not of one type; give strings, numbers, dates or booleans.") from None
     if written.type != pa.string():
         written = written.cast(pa.string())
     found = pc.index_in(written, value_set=pa.array([text(value) for value in domain], pa.string()))

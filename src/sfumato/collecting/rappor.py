@@ -1,4 +1,4 @@
-"""RAPPOR: Bloom filters in cohorts, randomized permanently once and again in every report."""
+"""RAPPOR: Bloom filters in cohorts, randomized once permanently and again in every report."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ DIGEST_WORDS = 4  # 64-bit words of a SHA-256 digest
 
 @dataclass(frozen=True, kw_only=True)
 class Rappor(LocalMechanism):
-    r"""Put the value into a Bloom filter, randomize it once for all (PRR), and again for every report (IRR) [1]_.
+    r"""Put the value into a Bloom filter, randomize it once permanently (PRR), and again for every report (IRR) [1]_.
 
-    Every bit of the filter is replaced by a fair coin with chance `f`; this is done once per value and kept, so that
-    even endless reports of it tell no more than $\varepsilon_\infty = 2h \ln \frac{1 - f/2}{f/2}$. A report has a 1
-    with chance `q` where the kept bit is 1, and with chance `p` where it is 0. What is not hidden is *that* a client's
-    value changed: every value has a filter of its own, and costs anew.
+    Every bit of the filter is replaced by a fair coin with probability `f`; this is done once per value and kept, so
+    that even endless reports of it reveal no more than $\varepsilon_\infty = 2h \ln \frac{1 - f/2}{f/2}$. A report has
+    a 1 with probability `q` if the kept bit is 1, and with probability `p` if it is 0. It is not hidden *that* a
+    client's value changed: every value has a filter of its own, and costs again.
 
     Parameters
     ----------
-    values : candidates to decode; clients may have these only.
-    bits, hashes, cohorts : the size of a filter, the bits that a value sets, and how many ways to set them there are.
-    f, p, q : the chances above.
+    values : the candidates to decode; clients may have only these.
+    bits, hashes, cohorts : the size of a filter, the bits that a value sets, and the number of ways to set them.
+    f, p, q : the probabilities above.
 
     References
     ----------
@@ -79,26 +79,27 @@ class Rappor(LocalMechanism):
         require(good, self, "bits", f"a whole number from 1 to {MOST_BITS}", self.bits)
         good = is_whole(self.hashes) and 1 <= self.hashes <= min(MOST_HASHES, self.bits)
         require(good, self, "hashes", f"a whole number from 1 to {min(MOST_HASHES, self.bits)}", self.hashes)
-        require(is_whole(self.cohorts) and self.cohorts >= 1, self, "cohorts", "a whole number from 1 on", self.cohorts)
+        good = is_whole(self.cohorts) and self.cohorts >= 1
+        require(good, self, "cohorts", "a whole number of at least 1", self.cohorts)
         require(is_number(self.f) and 0 <= self.f < 1, self, "f", "at least 0 and below 1", self.f)
         require(is_number(self.p) and 0 < self.p < 1, self, "p", "between 0 and 1", self.p)
         require(is_number(self.q) and self.p < self.q < 1, self, "q", "between p and 1", self.q)
 
     @property
     def epsilon(self) -> float:
-        """What the first report of a value may tell."""
+        """The most that the first report of a value may reveal."""
         return self.epsilon_after(1)
 
     @property
     def epsilon_forever(self) -> float:
-        """What all reports of one value together may tell."""
+        """The most that all reports of one value together may reveal."""
         return float("inf") if self.f == 0 else 2 * self.hashes * log((1 - self.f / 2) / (self.f / 2))
 
     def epsilon_after(self, times: int) -> float:
-        """Return what a number of reports of one value may tell together.
+        """Return the most that a number of reports of one value may reveal together.
 
-        At worst all reports agree in every bit where two values differ: 1 in the bits of the one and 0 in those of the
-        other.
+        In the worst case all reports agree in every bit where two values differ: 1 in the bits of one and 0 in those of
+        the other.
         """
         ones, zeros = (times * log(ratio) for ratio in (self.q / self.p, (1 - self.p) / (1 - self.q)))
         return self.hashes * (_blurred(ones, self.f / 2) + _blurred(zeros, self.f / 2))
@@ -114,7 +115,7 @@ class Rappor(LocalMechanism):
 
     @cached_property
     def chances(self) -> tuple[Fraction, Fraction, Fraction]:
-        """The chances f/2, p and q as they are drawn."""
+        """The probabilities f/2, p and q as they are drawn."""
         half, low, high = Fraction(self.f) / 2, Fraction(self.p), Fraction(self.q)
         return rounded_chance(half, up=True), rounded_chance(low, up=True), rounded_chance(high, up=False)
 
@@ -131,7 +132,7 @@ class Rappor(LocalMechanism):
         return filled
 
     def encode(self, values: Column) -> Whole:
-        """Return the places of values among the candidates."""
+        """Return the indices of values among the candidates."""
         return places(values, self.values)
 
     def randomize(self, encoded: Whole, source: BitSource) -> Reports:
@@ -151,21 +152,21 @@ class Rappor(LocalMechanism):
         return np.stack([cohorts, packed.view("<u8")[:, 0].astype(np.int64)], axis=1)
 
     def cohort_of(self, memory: ClientMemory) -> int:
-        """Return the cohort of a client: drawn once, by its secret."""
+        """Return the cohort of a client: drawn once, from its secret."""
         digest = hmac.digest(memory.secret, b"cohort", "sha256")
         return int.from_bytes(digest, "big") % self.cohorts
 
     def report_key(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> str:
-        """Name the filter of a value without telling it: reports are counted by filter."""
+        """Name the filter of a value without revealing it: reports are counted by filter."""
         return hmac.digest(memory.secret, b"key" + self._filter(encoded, memory).tobytes(), "sha256").hex()
 
     def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: BitSource) -> Reports:
-        """Randomize the permanent filter once more."""
+        """Randomize the permanent filter again."""
         permanent = self.permanent(encoded, memory)
         return self._instantaneous(np.array([self.cohort_of(memory)]), permanent[None, :], source)
 
     def permanent(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> Flags:
-        """Randomize the filter of a value permanently: chance is a keyed hash, the same in every report."""
+        """Randomize the filter of a value permanently: the coin is a keyed hash, the same in every report."""
         filled = self._filter(encoded, memory)
         blocks = -(-self.bits // DIGEST_WORDS)
         stream = b"".join(
@@ -200,7 +201,7 @@ class Rappor(LocalMechanism):
 
 
 def _blurred(ratio: float, half: float) -> float:
-    """Return the log ratio of two likelihoods after a bit was turned with a chance: it saturates."""
+    """Return the log ratio of two likelihoods after a bit was flipped with some probability: it saturates."""
     if half == 0:
         return ratio
     turned = exp(-ratio)

@@ -1,4 +1,4 @@
-"""Decode RAPPOR: explain the bits of all cohorts by few candidates."""
+"""Decode RAPPOR: explain the bits of all cohorts by a few candidates."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CHOSEN_SHARE = 0.8
 def decode(rappor: Rappor, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
     """Choose candidates by nonnegative least squares, and estimate the chosen ones by weighted least squares.
 
-    Candidates that are not chosen get 0, with the variance that they would have had by themselves.
+    Candidates that are not chosen get 0, with the variance that they would have had alone.
     """
     from scipy.optimize import nnls
 
     heard = np.flatnonzero(tally[:, 0])
     if not len(heard):
-        raise SchemaError("No report came in; there is nothing to decode.")
+        raise SchemaError("No reports arrived; there is nothing to decode.")
     shares, weights = _bit_shares(rappor, tally[heard])
     design = rappor.filters[heard].transpose(0, 2, 1).reshape(-1, len(rappor.values)).astype(np.float64)
     weighted, target = design * weights[:, None], shares * weights
@@ -51,7 +51,7 @@ def decode(rappor: Rappor, tally: Tally, reports: int, confidence: float) -> Fre
 
 
 def detected(estimate: FrequencyEstimate, alpha: float = 0.05) -> list[object]:
-    """List the candidates that are there for sure: tests of all of them together err with chance `alpha`."""
+    """Return the candidates that are certainly present: the tests of all of them together err with chance `alpha`."""
     from scipy.special import ndtri
 
     limit = ndtri(1 - alpha / len(estimate.values))

@@ -47,8 +47,8 @@ LEAST_REPLICATES = 20
 class Reconstruction:
     """Estimated shares of cells, with a report on how they were found.
 
-    `shares` has one axis per attribute. `ill_posed` lists sentences that say why the answer is not to be trusted; it is
-    empty if nothing speaks against it. `gap` bounds by how much the log-likelihood per observation could still grow.
+    `shares` has one axis per attribute. `ill_posed` lists reasons not to trust the answer; it is empty if there are
+    none. `gap` bounds how much the log-likelihood per observation could still grow.
     """
 
     axes: tuple[CellAxis, ...]
@@ -66,12 +66,12 @@ class Reconstruction:
 
     @property
     def condition(self) -> float:
-        """How unevenly the noise shrinks patterns of cells; above a million they cannot be told apart."""
+        """How unevenly the noise shrinks patterns of cells; above a million they cannot be distinguished."""
         return condition(self.axes)
 
     @property
     def density(self) -> Numbers:
-        """Shares by length of cell; values count as cells of length 1."""
+        """Shares divided by the length of the cell; values count as cells of length 1."""
         found = self.shares
         for at, axis in enumerate(self.axes):
             widths = np.diff(axis.edges) if isinstance(axis, NumberAxis) else np.ones(axis.cells)
@@ -80,10 +80,10 @@ class Reconstruction:
 
     @property
     def mean(self) -> float:
-        """The mean of a single attribute of numbers."""
+        """The mean of a single numeric attribute."""
         axis = self.axes[0]
         if len(self.axes) > 1 or not isinstance(axis, NumberAxis):
-            raise SchemaError("Only a single attribute of numbers has a mean; take a marginal first.")
+            raise SchemaError("Only a single numeric attribute has a mean; take a marginal first.")
         return float(self.shares @ (axis.edges[:-1] + axis.edges[1:]) / 2)
 
     def marginal(self, name: str) -> dict[str, float]:
@@ -98,7 +98,7 @@ class Reconstruction:
     def bands(
         self, *, confidence: float = 0.95, replicates: int = 200, seed: int | None = None
     ) -> tuple[Numbers, Numbers]:
-        """Return lower and upper bounds of all shares by the bootstrap: draw binned counts anew, and fit them alike."""
+        """Return bootstrap bounds of all shares: resample the binned counts, and fit them in the same way."""
         check_confidence("bands", confidence)
         good = is_whole(replicates) and replicates >= LEAST_REPLICATES
         require(good, "bands", "replicates", f"a whole number of at least {LEAST_REPLICATES}", replicates)
@@ -136,7 +136,7 @@ class Reconstruction:
         end = "converged" if self.converged else "not converged"
         lines = [
             f"Reconstruction of {shape} cells from {self.observations:,} observations",
-            f"  {self.method}, {self.rounds:,} rounds, {end}; log-likelihood within {self.gap:.1g} of the greatest",
+            f"  {self.method}, {self.rounds:,} rounds, {end}; log-likelihood within {self.gap:.1g} of the maximum",
             *(f"  ill-posed: {reason}" for reason in self.ill_posed),
             *(f"  note: {note}" for note in self.notes),
         ]
@@ -160,13 +160,13 @@ def reconstruct(
     Parameters
     ----------
     observed : perturbed values; for several attributes together, a table.
-    noise : what perturbed them; for a table, by column, at most three.
+    noise : what perturbed them; for a table, by column, at most three columns.
     edges : the public edges of the cells of numbers; for a table, by column.
-    method : "em" goes on to the maximum of the likelihood and certifies it, "bayes" stops when shares hardly change, as
-        the original iteration does; "inversion" inverts randomized response and projects onto the simplex.
-    tolerance : of the log-likelihood per observation ("em"), or of the total change of shares in a round ("bayes");
-        smaller ones follow the sample more closely, its noise included.
-    most_rounds : the iteration ends here in any case; `converged` tells.
+    method : "em" continues to the maximum of the likelihood and certifies it, "bayes" stops when shares hardly change,
+        as the original iteration does; "inversion" inverts randomized response and projects onto the simplex.
+    tolerance : for the log-likelihood per observation ("em"), or the total change of shares in a round ("bayes");
+        smaller ones follow the sample more closely, including its noise.
+    most_rounds : the iteration ends here in any case; see `converged`.
 
     References
     ----------
@@ -242,12 +242,12 @@ def _column(table: pa.Table, axis: CellAxis) -> object:
     if not isinstance(axis, NumberAxis):
         return column
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise SchemaError(f"Column {axis.name!r} holds no numbers; noise was never added to it.")
+        raise SchemaError(f"Column {axis.name!r} does not contain numbers; noise was never added to it.")
     return column.cast(pa.float64(), safe=False).to_numpy()
 
 
 def _counted(axes: tuple[CellAxis, ...], columns: list[Any]) -> tuple[Numbers, int]:
-    """Count observations by bins of all attributes; those that cannot be are counted apart."""
+    """Count observations by bins of all attributes; impossible ones are counted separately."""
     places: list[npt.NDArray[np.int64]] = [axis.binned(column) for axis, column in zip(axes, columns, strict=True)]
     shape = tuple(axis.channel.shape[0] for axis in axes)
     flat = places[0]

@@ -1,4 +1,4 @@
-"""The server of local differential privacy: it sees reports only, and estimates."""
+"""The server of local differential privacy: it sees only reports, and estimates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class LocalServer:
-    """Add up reports and estimate what clients have; single reports are not kept.
+    """Tally reports and estimate what clients have; single reports are not kept.
 
     Parameters
     ----------
-    mechanism : what was agreed with the clients.
+    mechanism : the mechanism agreed with the clients.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class LocalServer:
         self._tally: Tally | None = None
 
     def add(self, reports: Column) -> None:
-        """Count one report, or many as rows; if one of them is none, nothing is counted."""
+        """Count one report, or many as rows; if one of them is invalid, nothing is counted."""
         rows: Any = self.mechanism.checked(reports)
         if not len(rows):
             return
@@ -47,18 +47,18 @@ class LocalServer:
         self.reports += len(rows)
 
     def merge(self, other: LocalServer) -> None:
-        """Add what another server has counted."""
+        """Add the tally of another server."""
         if other.mechanism != self.mechanism:
-            raise SchemaError("The other server counts reports of another mechanism; the two cannot be added.")
+            raise SchemaError("The other server has reports of another mechanism; the two cannot be added.")
         if other._tally is not None:
             self._tally = other._tally if self._tally is None else self._tally + other._tally
             self.reports += other.reports
 
     def estimate(self, *, confidence: float = 0.95) -> Estimate:
-        """Estimate, with intervals that hold the truth with this confidence each."""
+        """Estimate, with intervals that each contain the truth with this confidence."""
         check_confidence(self, confidence)
         if self._tally is None:
-            raise SchemaError("No report came in; there is nothing to estimate.")
+            raise SchemaError("No reports arrived; there is nothing to estimate.")
         return self.mechanism.estimate(self._tally, self.reports, confidence)
 
     def __repr__(self) -> str:

@@ -17,12 +17,12 @@ from sfumato.validation import is_whole, require
 
 @dataclass(frozen=True, kw_only=True)
 class SuccinctHistogram(FrequencyMechanism):
-    r"""Project the own value to random signs, and report one of them [1]_.
+    r"""Project the true value to random signs, and report one of them [1]_.
 
-    The sign is kept with chance $e^\varepsilon / (e^\varepsilon + 1)$ and turned otherwise.
-    A report is the place of a sign and one bit, whatever the domain. The random matrix is public and never stored: its
+    The sign is kept with probability $e^\varepsilon / (e^\varepsilon + 1)$ and flipped otherwise.
+    A report is the index of a sign and one bit, whatever the domain. The random matrix is public and never stored: its
     entries are hashes. Columns of it are only nearly orthogonal, which adds variance of about the sum of squared counts
-    over `rows`; the intervals say so.
+    over `rows`; the intervals account for that.
 
     Parameters
     ----------
@@ -50,22 +50,22 @@ class SuccinctHistogram(FrequencyMechanism):
         super().__post_init__()
         require(is_whole(self.rows) and self.rows >= 1, self, "rows", "a whole number of at least 1", self.rows)
         good = is_whole(self.public_seed) and 0 <= self.public_seed < 1 << 63
-        require(good, self, "public_seed", "a whole number from 0 on, of at most 63 bits", self.public_seed)
+        require(good, self, "public_seed", "a nonnegative whole number of at most 63 bits", self.public_seed)
 
     @cached_property
     def kept(self) -> Fraction:
-        """The chance of reporting the sign as it is."""
+        """The probability of reporting the sign unchanged."""
         ratio = exp_below(self.epsilon)
         return rounded_chance(ratio / (ratio + 1), up=False)
 
     @property
     def support(self) -> tuple[Fraction, Fraction]:
-        """The chances that a report agrees with the column of a value if it is the client's, and if it is not."""
+        """The probabilities that a report agrees with the column of the client's value, and with that of another."""
         return self.kept, Fraction(1, 2)
 
     @property
     def ranges(self) -> tuple[int, ...]:
-        """A place, and a bit."""
+        """An index, and a bit."""
         return (self.rows, 2)
 
     @cached_property
@@ -79,14 +79,14 @@ class SuccinctHistogram(FrequencyMechanism):
         return np.uint64((self.public_seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % (1 << 64))
 
     def randomize(self, encoded: Whole, source: BitSource) -> Reports:
-        """Draw a place, and keep or turn the sign there."""
+        """Draw an index, and keep or flip the sign there."""
         rows = source.below(self.rows, len(encoded))
         own = signs(rows, self.prints[encoded], self.matrix_seed) > 0
         kept = source.coins(self.kept, (len(encoded),))
         return np.stack([rows, (own == kept).astype(np.int64)], axis=1)
 
     def tally(self, reports: Reports) -> Tally:
-        """Add up the signs that were reported at every place."""
+        """Sum the signs reported at every index."""
         rows, bits = (reports[:, at].astype(np.intp) for at in (0, 1))
         ones = np.bincount(rows[bits == 1], minlength=self.rows)
         return 2 * ones - np.bincount(rows, minlength=self.rows)

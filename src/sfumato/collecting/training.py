@@ -21,7 +21,7 @@ Noises: TypeAlias = Noise | Sequence[Noise | None] | Mapping[int, Noise | None] 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Feature:
-    """One feature: its noise, if any, and the inner edges that part its cells."""
+    """One feature: its noise, if any, and the inner edges of its cells."""
 
     noise: Noise | None
     edges: Numbers
@@ -36,16 +36,16 @@ class Feature:
         return np.searchsorted(self.edges[1:-1], numbers, side="right")
 
     def shares(self, observed: Numbers) -> Numbers:
-        """Estimate the shares of cells, with the noise taken off."""
+        """Estimate the shares of cells, with the noise removed."""
         if self.noise is None:
             return np.bincount(self.cells_of(observed), minlength=len(self.edges) - 1) / len(observed)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a class may be all alike; that is no trouble here
+            warnings.simplefilter("ignore", UserWarning)  # a class may be constant, which is harmless here
             return reconstruct(observed, self.noise, edges=self.edges, method="bayes", tolerance=1e-3).shares
 
 
 def features_of(noise: object, bins: object, bounds: object, observed: Numbers) -> list[Feature]:
-    """Give every feature its noise and equal cells between public bounds; else between bounds that noise allows for."""
+    """Return the noise and the equal cells of every feature, between public or estimated bounds."""
     require(isinstance(bins, int) and bins >= 1, "classifier", "bins", "a whole number of at least 1", bins)
     count: Any = bins
     noises = _noises(noise, observed.shape[1])

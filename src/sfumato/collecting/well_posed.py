@@ -11,14 +11,14 @@ from sfumato.collecting.coins import Numbers
 from sfumato.collecting.fitting import spread_out
 
 NEARLY_SINGULAR = 1e6
-MISFIT_ALARM = 1e-6  # how often a reconstruction that is well posed is called a misfit
+MISFIT_ALARM = 1e-6  # how often a well-posed reconstruction is called a misfit
 MISFIT_SIZE = 0.01  # of chi-square per observation; densities are never quite flat within cells
 LEAST_EXPECTED = 5.0
 SPREAD_ERRORS = 2.0
 
 
 def condition(axes: Sequence[CellAxis]) -> float:
-    """Return the ratio by which the channel shrinks some patterns of cells more than others.
+    """Return how much more the channel shrinks some patterns of cells than others, as a ratio.
 
     Columns of the channel are independent across attributes, so the ratios multiply.
     """
@@ -32,11 +32,11 @@ def condition(axes: Sequence[CellAxis]) -> float:
 def doubts(
     axes: Sequence[CellAxis], counts: Numbers, shares: Numbers, *, impossible: int, converged: bool
 ) -> Iterator[str]:
-    """Say in one sentence each why an answer is not to be trusted."""
+    """Return the reasons not to trust an answer, in one sentence each."""
     if impossible:
         yield (
             f"{impossible:,} observations cannot come from any value in the cells under this noise; "
-            "widen the edges, or check the noise."
+            "widen the edges or check the noise."
         )
     for at, axis in enumerate(axes):
         if isinstance(axis, NumberAxis) and _spreads_no_more(axis, _marginal(counts, at)):
@@ -48,20 +48,20 @@ def doubts(
     if ratio >= NEARLY_SINGULAR:
         yield (
             f"The noise makes cells nearly indistinguishable (condition {ratio:.1g}), so neighbors may trade their "
-            "shares; take wider cells."
+            "shares; use wider cells."
         )
     if converged and _misfits(axes, counts, shares):
         yield (
-            "No distribution over the cells explains the observations; the noise is another one, or the cells are too "
+            "No distribution over the cells explains the observations; the noise is different, or the cells are too "
             "wide or cover too little."
         )
 
 
 def narrower_noise(axis: CellAxis) -> str:
-    """Note that noise is narrower than cells, if it is."""
+    """Return a note if noise is narrower than cells."""
     if isinstance(axis, NumberAxis) and axis.noise.spread < float(np.diff(axis.edges).min()):
         return (
-            f"The noise{_of(axis)} is narrower than a cell: shares are exact, but most reports tell the cell of "
+            f"The noise{_of(axis)} is narrower than a cell: shares are exact, but most reports reveal the cell of "
             "their person."
         )
     return ""
@@ -76,7 +76,7 @@ def _marginal(counts: Numbers, at: int) -> Numbers:
 
 
 def _spreads_no_more(axis: NumberAxis, counts: Numbers) -> bool:
-    """Compare the variance of observations with that of the noise, less two standard errors."""
+    """Compare the variance of observations with that of the noise, minus two standard errors."""
     total = counts.sum()
     if not total:
         return False
@@ -91,7 +91,7 @@ def _spreads_no_more(axis: NumberAxis, counts: Numbers) -> bool:
 
 
 def _misfits(axes: Sequence[CellAxis], counts: Numbers, shares: Numbers) -> bool:
-    """Test the fit by chi-square over bins that expect enough, and by its size per observation."""
+    """Test the fit by chi-square over bins with enough expected observations, and by its size per observation."""
     from scipy.special import chdtrc
 
     total = counts.sum()

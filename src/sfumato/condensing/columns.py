@@ -1,4 +1,4 @@
-"""Columns that are condensed: what they hold, as numbers or as counted values, and the way back."""
+"""Columns that are condensed: their types, as numbers or as counted values, and the way back."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pyarrow as pa
 from sfumato.exceptions import SchemaError
 from sfumato.table.numbers import DAY, Numbers, to_numbers
 
-LARGEST = 1e100  # squares of larger numbers, summed, might leave what a float64 can hold
+LARGEST = 1e100  # sums of squares of larger numbers might exceed the range of float64
 LARGEST_WHOLE = 2**63 - 1024  # the largest float64 that is a 64-bit whole number
 
 
 class ColumnKind(StrEnum):
-    """What the values of a column are."""
+    """The type of the values of a column."""
 
     WHOLE = "whole"
     NUMBER = "number"
@@ -40,14 +40,14 @@ WIDER = {ColumnKind.WHOLE: ColumnKind.NUMBER, ColumnKind.DATE: ColumnKind.MOMENT
 
 @dataclass(frozen=True)
 class CondensedColumn:
-    """One column: its name, what it holds, and whether it has means and covariances or only counts of values."""
+    """One column: its name, its type, and whether it has means and covariances or only counts of values."""
 
     name: str
     kind: ColumnKind
     numeric: bool
 
     def widened(self, kind: ColumnKind) -> CondensedColumn | None:
-        """Return the column that holds values of its own and of another kind; None if there is none.
+        """Return the column for values of its own and of another type; None if there is none.
 
         >>> CondensedColumn("weight", ColumnKind.WHOLE, True).widened(ColumnKind.NUMBER).kind.value
         'number'
@@ -79,20 +79,20 @@ def from_texts(values: Sequence[str], kind: ColumnKind) -> pa.Array:
 
 
 def matrix_of(table: pa.Table, names: Sequence[str]) -> Numbers:
-    """Return columns as a matrix of numbers, a row for each record; refuse numbers too large to be squared."""
+    """Return columns as a matrix of numbers, with a row per record; refuse numbers too large to square."""
     values = np.empty((table.num_rows, len(names)))
     for place, name in enumerate(names):
         values[:, place] = to_numbers(table.column(name))
         if table.num_rows and np.abs(values[:, place]).max() > LARGEST:
-            raise SchemaError(f"Column {name!r} holds numbers beyond {LARGEST:g}; measure it in a larger unit.")
+            raise SchemaError(f"Column {name!r} contains numbers beyond {LARGEST:g}; measure it in a larger unit.")
     return values
 
 
 def refuse_missing(table: pa.Table, names: Sequence[str]) -> None:
-    """Refuse empty cells: neither a mean nor a share says what to make of them."""
+    """Refuse empty cells, which neither a mean nor a share can describe."""
     for name in names:
         missing = table.column(name).null_count
         if missing:
             raise SchemaError(
-                f"Column {name!r} lacks a value in {missing:,} of {table.num_rows:,} rows; fill them, or drop the rows."
+                f"Column {name!r} has no value in {missing:,} of {table.num_rows:,} rows; fill them or drop the rows."
             )

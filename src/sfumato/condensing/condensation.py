@@ -30,18 +30,18 @@ class Condensation:
 
     Close records are put into groups of $k$ to $2k - 1$. Of each group only its size, mean and covariance are used:
     as many records as it has, or more, are drawn around its mean, uniform and independent along the axes of the
-    covariance, with the variance that the group has along each. Columns that are no numbers or dates are drawn from
-    the values of the group, each column for itself: how they go together with others is kept only as far as the
-    groups keep it.
+    covariance, with the variance that the group has along each. Columns other than numbers or dates are drawn from
+    the values of the group, each column independently: their relations to others are kept only as far as the groups
+    keep them.
 
-    No synthetic record is a person's, but this is not k-anonymity of the published rows, and there is no audit of it
-    beyond the sizes of the groups.
+    No synthetic record belongs to a real person, but this is not k-anonymity of the published rows, and there is no
+    audit of it beyond the sizes of the groups.
 
     Parameters
     ----------
-    k : the least number of records in a group, a whole number of at least 2.
+    k : the smallest number of records in a group, a whole number of at least 2.
     by : a column of classes; every group is of one class, so that classifiers can be trained.
-    seed : repeats the draws; without it they come from the operating system.
+    seed : makes the draws repeatable; by default they come from the operating system.
 
     References
     ----------
@@ -73,7 +73,9 @@ class Condensation:
         table, kind = to_arrow(data)
         schema.check_columns(table.column_names)
         if table.num_rows < self.k:
-            raise InfeasibleError(f"{table.num_rows:,} rows make no group of {self.k}; lower k, or bring more rows.")
+            raise InfeasibleError(
+                f"{table.num_rows:,} rows cannot form a group of {self.k}; lower k or give more rows."
+            )
         columns = self._columns(table, schema)
         names = [column.name for column in columns]
         refuse_missing(table, names)
@@ -93,7 +95,7 @@ class Condensation:
         kept = {name for name in schema.attributes if schema.role(name) is not Role.IDENTIFIER}
         if self.by is not None and self.by not in kept:
             hint = did_you_mean(self.by, kept) or "; make it quasi, sensitive or insensitive."
-            raise SchemaError(f"Condensation.by names {self.by!r}, which is no column to publish{hint}")
+            raise SchemaError(f"Condensation.by names {self.by!r}, which is not a column to publish{hint}")
         columns = tuple(
             CondensedColumn(
                 name, kind_of(table.column(name).type), self._numeric(name, table.column(name).type, schema)
@@ -102,14 +104,14 @@ class Condensation:
             if name in kept
         )
         if not any(column.numeric for column in columns):
-            raise SchemaError("Condensation needs a column of numbers or dates; give one a role, or use sf.anonymize.")
+            raise SchemaError("Condensation needs a column of numbers or dates; give one a role or use sf.anonymize.")
         return columns
 
     def _numeric(self, name: str, type_: pa.DataType, schema: Schema) -> bool:
         return has_distances(type_) and name != self.by and scale_of(name, type_, schema) is Scale.NUMERIC
 
     def _classes(self, table: pa.Table) -> Whole:
-        """Give every record the number of its class; refuse classes that make no group of their own."""
+        """Return the class number of every record; refuse classes that are too small for a group."""
         if self.by is None:
             return np.zeros(table.num_rows, dtype=np.int64)
         distinct, codes = coded(table.column(self.by))
@@ -118,14 +120,14 @@ class Condensation:
         if small:
             raise InfeasibleError(
                 f"{small:,} of the {len(distinct):,} classes of {self.by!r} have fewer than {self.k} records; "
-                "unite them with others, leave them out, or lower k."
+                "merge them with others, drop them, or lower k."
             )
         return classes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Condensed:
-    """The statistics of the groups of a table, ready to draw synthetic records from."""
+    """The statistics of the groups of a table, to draw synthetic records from."""
 
     condensation: Condensation
     mixture: Mixture = field(repr=False)
@@ -142,19 +144,19 @@ class Condensed:
 
     @property
     def sizes(self) -> Whole:
-        """How many records every group has."""
+        """The number of records of every group."""
         return self.mixture.statistics.sizes
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.mixture.statistics)
 
     def sample(self, n: int | None = None) -> SameKind:
-        """Draw synthetic records as a dataframe of the kind that was given.
+        """Draw synthetic records as a dataframe of the same kind as the input.
 
-        Without a number every group yields as many as it has. Otherwise `n` records are drawn in all, and every group
-        yields its share. The next call draws other records, and each call tells more about the groups.
+        By default every group yields as many records as it has. Otherwise `n` records are drawn in total, and every
+        group yields its share. The next call draws other records, and each call reveals more about the groups.
         """
         rows = int(self.sizes.sum()) if n is None else n
         check_rows(rows)
@@ -164,18 +166,18 @@ class Condensed:
 
 
 def check_seed(owner: object, seed: object) -> None:
-    """Refuse a seed that is no whole number of at most 64 bits."""
+    """Refuse a seed that is not a whole number of at most 64 bits."""
     good = seed is None or (isinstance(seed, int) and is_whole(seed) and 0 <= seed < 1 << 64)
-    require(good, owner, "seed", "a whole number from 0 on, of at most 64 bits", seed)
+    require(good, owner, "seed", "a nonnegative whole number of at most 64 bits", seed)
 
 
 def check_rows(rows: object) -> None:
-    """Refuse to draw no record or a part of one."""
+    """Refuse to draw fewer than one record."""
     require(is_whole(rows) and rows >= 1, "sample", "n", "a whole number of at least 1", rows)  # type: ignore[operator]  # a whole number
 
 
 def _kind_of(kind: FrameKind, names: Sequence[str]) -> FrameKind:
-    """Keep the way back for these columns alone: an index, or the categories of an identifier, may name persons."""
+    """Keep the way back only for these columns: an index, or the categories of an identifier, may identify people."""
     return FrameKind(name=kind.name, originals=tuple(each for each in kind.originals if each.column in names))
 
 

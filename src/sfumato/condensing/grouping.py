@@ -7,14 +7,14 @@ import numpy as np
 from sfumato.condensing.statistics import Whole
 from sfumato.table.numbers import Numbers
 
-LARGEST_SHARE = 0.999  # keeps the greatest value of a part below the least of the next
+LARGEST_SHARE = 0.999  # keeps the largest value of a part below the smallest of the next
 
 
 def grouped(values: Numbers, classes: Whole, least: int) -> Whole:
-    """Give every record the number of its group: of `least` to twice as many records less one, all of one class.
+    """Return the group number of every record: of `least` to twice as many records minus one, all of one class.
 
-    Every part of at least twice `least` records is cut about the middle of the column that varies most in it, all parts
-    of one generation at once, and so that a class of n records makes as many groups as it can: n // least. A generation
+    Every part of at least twice `least` records is cut near the median of the column that varies most in it, all parts
+    of one generation at once, and so that a class of n records forms as many groups as it can: n // least. A generation
     sorts the records once, so the time grows as n log n times log (n / least). Every class must have at least `least`.
     """
     order = np.argsort(classes, kind="stable")
@@ -33,9 +33,9 @@ def grouped(values: Numbers, classes: Whole, least: int) -> Whole:
 
 
 def _sorted_parts(columns: Numbers, sizes: Whole) -> Whole:
-    """Sort every part by the column that varies most in it; parts, which lie one behind the other, stay where they are.
+    """Sort every part by the column that varies most in it; the parts themselves, which are adjacent, stay in place.
 
-    Values are brought to the range from 0 to 1 and the number of the part is added, so that one sort does for all.
+    Values are scaled to the range from 0 to 1 and the number of the part is added, so that a single sort suffices.
     """
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     part = np.repeat(np.arange(len(sizes)), sizes)
@@ -52,7 +52,7 @@ def _sorted_parts(columns: Numbers, sizes: Whole) -> Whole:
 
 
 def _cut(sizes: Whole, least: int) -> Whole:
-    """Return the sizes of the parts of parts: each gets half of the groups to be made, and records in proportion."""
+    """Return the sizes of the parts of parts: each gets half of the groups to form, and records in proportion."""
     groups = sizes // least
     first = sizes * (groups // 2) // groups
     both = np.column_stack([first, sizes - first])

@@ -13,8 +13,8 @@ from sfumato.condensing.statistics import GroupStatistics, Whole
 from sfumato.randomness import draw_seed, generator
 from sfumato.table.numbers import Numbers
 
-BLOCK = 1 << 22  # numbers in the axes of as many records as are drawn at once
-SEED_ROOM = 64  # bits that a seed may have; above them the draws of one seed are counted
+BLOCK = 1 << 22  # numbers in the axes of all records drawn at once
+SEED_ROOM = 64  # bits of a seed; the bits above count the draws of one seed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +33,7 @@ class Tally:
 
     @classmethod
     def from_table(cls, values: Sequence[str], counts: Whole) -> Tally:
-        """Take counts with a row for every group and a column for every value."""
+        """Convert counts with a row for every group and a column for every value."""
         groups, codes = np.nonzero(counts)
         return cls(values, codes, counts[groups, codes])
 
@@ -48,7 +48,7 @@ class Mixture:
     tallies: tuple[Tally, ...]
 
     def draw(self, rows: int, rng: np.random.Generator) -> pa.Table:
-        """Draw records, from every group in proportion to its size; their order tells nothing."""
+        """Draw records, from every group in proportion to its size, in an order without meaning."""
         groups = rng.permutation(shared_out(self.statistics.sizes, rows, rng))
         numbers = iter(draw_numbers(self.statistics, self.scales, groups, rng).T)
         tallies = iter(self.tallies)
@@ -62,14 +62,14 @@ class Mixture:
 
 
 def source(seed: int | None, drawn: int) -> np.random.Generator:
-    """Return the generator of one draw: fresh from the operating system, or that which a seed stands for."""
+    """Return the generator of one draw: from the operating system, or from a seed."""
     return generator(draw_seed() if seed is None else seed + (drawn << SEED_ROOM))
 
 
 def shared_out(sizes: Whole, rows: int, rng: np.random.Generator) -> Whole:
-    """Return the groups of so many records: each group its share, rounded up or down at random.
+    """Return the groups of this many records: for each group its share, rounded up or down at random.
 
-    As many records as there are give every group as many as it has, and twice as many give it twice.
+    As many records as there are give every group its own size, and twice as many give it twice that.
 
     >>> shared_out(np.array([2, 3]), 10, generator(1)).tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
@@ -82,7 +82,7 @@ def shared_out(sizes: Whole, rows: int, rng: np.random.Generator) -> Whole:
 
 
 def draw_numbers(statistics: GroupStatistics, scales: Numbers, groups: Whole, rng: np.random.Generator) -> Numbers:
-    """Draw a record of each of these groups: uniform along every axis, with the variance that the group has there."""
+    """Draw a record of each of these groups: uniform along every axis, with the variance of the group there."""
     variances, directions = statistics.axes(scales)
     reach = directions * (np.sqrt(3 * variances)[:, None, :] * scales[None, :, None])
     width = len(scales)
@@ -96,7 +96,7 @@ def draw_numbers(statistics: GroupStatistics, scales: Numbers, groups: Whole, rn
 
 
 def draw_codes(tally: Tally, sizes: Whole, groups: Whole, rng: np.random.Generator) -> Whole:
-    """Draw a value of each of these groups, by its share there."""
+    """Draw a value of each of these groups, by its share in the group."""
     ends = np.cumsum(sizes)
     places = ends[groups] - 1 - rng.integers(sizes[groups])
     return tally.codes[np.searchsorted(np.cumsum(tally.counts), places, side="right")]

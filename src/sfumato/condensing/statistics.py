@@ -1,4 +1,4 @@
-"""What is kept of a group of records: how many they are, their sums, and their sums of products."""
+"""What is kept of a group of records: their number, their sums, and their sums of products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sfumato.table.numbers import Numbers
 
 Whole = npt.NDArray[np.int64]
 
-LEAST_DEVIATION = 1e-100  # a column that varies less is a constant one
+LEAST_DEVIATION = 1e-100  # a column that varies less counts as constant
 
 
 def scales_of(values: Numbers) -> Numbers:
@@ -20,12 +20,12 @@ def scales_of(values: Numbers) -> Numbers:
 
 
 def positive(deviations: Numbers) -> Numbers:
-    """Put 1 in the place of deviations that nothing can be divided by."""
+    """Replace deviations too small to divide by with 1."""
     return np.where(deviations > LEAST_DEVIATION, deviations, 1.0)
 
 
 def standardized(values: Numbers, scales: Numbers) -> Numbers:
-    """Return deviations from the mean of all records, in scales; large numbers that differ little keep their digits."""
+    """Return scaled deviations from the mean of all records; large numbers that differ little keep their digits."""
     shifted = values - values[0]
     return np.asarray((shifted - shifted.mean(axis=0)) / scales)
 
@@ -34,12 +34,12 @@ def standardized(values: Numbers, scales: Numbers) -> Numbers:
 class GroupStatistics:
     r"""Sizes, means and scatter of many groups at once [1]_.
 
-    Of a group the method needs $r$, $Sum(i)$ and $Sum(i, j)$. They are held as the mean $Sum(i)/r$ and the scatter
-    $Sum(i,j) - Sum(i)\,Sum(j)/r$, which say the same and do not lose the digits of large numbers that differ little.
+    The method needs $r$, $Sum(i)$ and $Sum(i, j)$ of each group. They are stored as the mean $Sum(i)/r$ and the scatter
+    $Sum(i,j) - Sum(i)\,Sum(j)/r$, which are equivalent and do not lose the digits of large numbers that differ little.
 
     Parameters
     ----------
-    sizes : records of every group.
+    sizes : the number of records of every group.
     means : a row for every group.
     scatter : a matrix for every group, the sums of products of deviations from the mean.
 
@@ -79,7 +79,7 @@ class GroupStatistics:
 
     @classmethod
     def from_sums(cls, sizes: Whole, sums: Numbers, products: Numbers) -> GroupStatistics:
-        """Take sums and sums of products as they are printed in the literature."""
+        """Convert sums and sums of products as they are printed in the literature."""
         means = sums / sizes[:, None]
         return cls(sizes, means, products - sums[:, :, None] * means[:, None, :])
 
@@ -102,11 +102,11 @@ class GroupStatistics:
         return np.asarray((self.scatter + self.scatter.swapaxes(1, 2)) / (2 * self.sizes[:, None, None]))
 
     def axes(self, scales: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the variances along the axes of every group, least first, and the axes as columns.
+        """Return the variances along the axes of every group, smallest first, and the axes as columns.
 
-        Columns are divided by their scales before, so that it does not matter in which unit they are measured.
-        Variances that rounding made negative are 0, no axis leaves the plane of a constant column, and the largest part
-        of every axis is positive.
+        Columns are divided by their scales first, so that their units do not matter. Variances that rounding made
+        negative are 0, no axis leaves the plane of a constant column, and the largest component of every axis is
+        positive.
         """
         covariances = self.covariances / (scales[:, None] * scales)
         variances, directions = np.linalg.eigh(covariances)

@@ -1,4 +1,4 @@
-"""Condensation of a stream: records come in batches and leave nothing but the statistics of groups."""
+"""Condensation of a stream: records arrive in batches and leave only the statistics of groups."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ MOST_VALUES = 1000
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CondensationStream:
-    r"""Condense records that come in batches, in memory that does not grow with the stream [1]_.
+    r"""Condense records that arrive in batches, in memory that does not grow with the stream [1]_.
 
     A record joins the group with the nearest mean, where columns are measured in standard deviations of all records up
     to it; how the stream is cut into batches does not matter. A group of $2k$ splits along its longest axis as if it
-    were spread evenly, until there are `most_groups`; from then on groups only grow. No record is kept: of each group
-    there are the size, the mean and covariance of columns with numbers or dates, and the counts of values of others.
+    were spread evenly, until there are `most_groups`; from then on groups only grow. No record is kept: each group
+    consists of its size, the mean and covariance of columns with numbers or dates, and the counts of values of others.
 
     Parameters
     ----------
-    k : the least number of records in a group, a whole number of at least 2.
-    columns : the columns to condense; whatever else is in a batch is not looked at.
-    categorical : those of them whose numbers are names of things, such as a ZIP code.
-    most_groups : how many groups there may be.
-    seed : repeats the draws; without it they come from the operating system.
+    k : the smallest number of records in a group, a whole number of at least 2.
+    columns : the columns to condense; all others in a batch are ignored.
+    categorical : those of them whose numbers are only labels, such as a ZIP code.
+    most_groups : the largest number of groups.
+    seed : makes the draws repeatable; by default they come from the operating system.
 
     References
     ----------
@@ -73,7 +73,7 @@ class CondensationStream:
         self.categorical = self._names("categorical", self.categorical)
         require(bool(self.columns), self, "columns", "at least one column name", list(self.columns))
         for name in self.categorical:
-            require(name in self.columns, self, "categorical", "a part of columns", list(self.categorical))
+            require(name in self.columns, self, "categorical", "a subset of columns", list(self.categorical))
         good = is_whole(self.most_groups) and self.most_groups >= 1
         require(good, self, "most_groups", "a whole number of at least 1", self.most_groups)
         check_seed(self, self.seed)
@@ -83,22 +83,22 @@ class CondensationStream:
 
     @property
     def records(self) -> int:
-        """How many records have arrived."""
+        """The number of records that have arrived."""
         return 0 if self._state is None else int(self._state.seen[0])
 
     @property
     def sizes(self) -> Whole:
-        """How many records every group has."""
+        """The number of records of every group."""
         return np.zeros(0, dtype=np.int64) if self._state is None else self._state.sizes[: self._state.groups].copy()
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return 0 if self._state is None else self._state.groups
 
     @property
     def nbytes(self) -> int:
-        """How much room the statistics take."""
+        """The memory that the statistics take, in bytes."""
         return 0 if self._state is None else self._state.nbytes
 
     def update(self, batch: Frame) -> None:
@@ -122,11 +122,11 @@ class CondensationStream:
         state.absorb(records, [codes for _, codes in coded_columns], self.k)
 
     def sample(self, n: int) -> SameKind:
-        """Draw `n` synthetic records as a dataframe of the first batch's kind; every group yields its share."""
+        """Draw `n` synthetic records as a dataframe of the kind of the first batch; every group yields its share."""
         check_rows(n)
         if self._state is None or self.records < self.k:
             raise InfeasibleError(
-                f"{self.records:,} records have arrived and {self.k} make a group; nothing is drawn before."
+                f"Only {self.records:,} records have arrived, but a group needs {self.k}; nothing can be drawn yet."
             )
         table = self._state.mixture().draw(n, source(self.seed, self._drawn))
         self._drawn += 1
@@ -145,7 +145,7 @@ class CondensationStream:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CondensationStream:
-        """Go on from a saved state as if there had been no break."""
+        """Continue from a saved state as if there had been no break."""
         header, state = read_state(Path(path))
         stream = cls(**header["settings"])
         stream._state, stream._kind, stream._drawn = state, header["kind"], header["drawn"]
@@ -161,11 +161,11 @@ class CondensationStream:
     def _refuse_absent(self, table: pa.Table) -> None:
         for name in self.columns:
             if name not in table.column_names:
-                hint = did_you_mean(name, table.column_names) or "; bring it, or begin another stream without it."
-                raise SchemaError(f"The batch lacks column {name!r}{hint}")
+                hint = did_you_mean(name, table.column_names) or "; add it, or start another stream without it."
+                raise SchemaError(f"The batch has no column {name!r}{hint}")
 
     def _fitting(self, table: pa.Table) -> tuple[CondensedColumn, ...]:
-        """Return what the columns hold, this batch included; refuse a batch that they cannot hold."""
+        """Return the types of the columns, including this batch; refuse a batch that does not fit them."""
         kinds = {name: kind_of(table.column(name).type) for name in self.columns}
         if self._state is not None:
             return tuple(_widened(column, table) for column in self._state.columns)
@@ -184,14 +184,13 @@ def _widened(column: CondensedColumn, table: pa.Table) -> CondensedColumn:
     widened = column.widened(kind)
     if widened is None:
         raise SchemaError(
-            f"Column {column.name!r} held values of the kind {column.kind} so far and holds {kind} in this batch; "
-            "convert it."
+            f"Column {column.name!r} had values of type {column.kind} so far but has {kind} in this batch; convert it."
         )
     return widened
 
 
 def _codes(name: str, column: pa.ChunkedArray, known: Sequence[str]) -> tuple[list[str], Whole]:
-    """Code a column by the values known so far and those found now, which are given, too."""
+    """Code a column by the values known so far and the new ones, which are also returned."""
     distinct, codes = coded(column)
     places = {value: place for place, value in enumerate(known)}
     arrived = distinct_texts(distinct).to_pylist()
@@ -199,7 +198,7 @@ def _codes(name: str, column: pa.ChunkedArray, known: Sequence[str]) -> tuple[li
     if len(known) + len(found) > MOST_VALUES:
         raise SchemaError(
             f"Column {name!r} has more than {MOST_VALUES:,} distinct values, which must all be counted in every group; "
-            "leave it out, or unite some."
+            "drop it or merge some."
         )
     places |= {value: len(known) + place for place, value in enumerate(found)}
     look_up = np.array([places[value] for value in arrived], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The state of a stream as a file: arrays and JSON under a checksum, nothing that could be executed."""
+"""The state of a stream as a file: arrays and JSON under a checksum, nothing executable."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ def write_state(path: Path, header: dict[str, Any], state: StreamState | None) -
 
 
 def read_state(path: Path) -> tuple[dict[str, Any], StreamState | None]:
-    """Read what `write_state` wrote; refuse files that are something else, cut off or altered."""
+    """Read what `write_state` wrote; refuse files that are something else, truncated or altered."""
     try:
         written = path.read_bytes()
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
     title, _, rest = written.partition(b"\n")
     if not title.startswith(TITLE):
-        raise ReadError(f"{path} holds no state of a condensation stream.")
+        raise ReadError(f"{path} is not the state of a condensation stream.")
     version = title.removeprefix(TITLE)
     if version != str(FORMAT).encode():
-        raise ReadError(f"{path} has another format than {FORMAT}; read it by the version of Sfumato that wrote it.")
+        raise ReadError(f"{path} does not have format {FORMAT}; read it with the version of Sfumato that wrote it.")
     checksum, _, content = rest.partition(b"\n")
     if checksum != hashlib.sha256(content).hexdigest().encode():
-        raise ReadError(f"{path} is cut off or was altered; go back to an earlier copy.")
+        raise ReadError(f"{path} is truncated or was altered; go back to an earlier copy.")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             return _parsed({name: arrays[name] for name in arrays.files})
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-        raise ReadError(f"{path} is no whole state of a condensation stream.") from None
+        raise ReadError(f"{path} is not a complete state of a condensation stream.") from None
 
 
 def _parsed(arrays: dict[str, Any]) -> tuple[dict[str, Any], StreamState | None]:

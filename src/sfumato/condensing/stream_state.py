@@ -12,15 +12,15 @@ from sfumato.condensing.sampling import Mixture, Tally
 from sfumato.condensing.statistics import GroupStatistics, Whole, positive
 from sfumato.table.numbers import Numbers
 
-NEVER = -1  # no group has so many records
+NEVER = -1  # no group has this many records
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StreamState:
     """Statistics of all groups and of all records together.
 
-    Arrays have room for as many groups as there may be, so that they never grow; `means` has a row for every column.
-    Of each column without numbers, `values` are those seen so far, and `counts` has a row for every group.
+    Arrays have room for the largest number of groups, so that they never grow; `means` has a row for every column.
+    For each column without numbers, `values` are those seen so far, and `counts` has a row for every group.
     """
 
     columns: tuple[CondensedColumn, ...]
@@ -36,7 +36,7 @@ class StreamState:
 
     @classmethod
     def empty(cls, columns: tuple[CondensedColumn, ...], most_groups: int) -> StreamState:
-        """Begin with one group that nobody has joined."""
+        """Start with one empty group."""
         width = sum(column.numeric for column in columns)
         others = len(columns) - width
         return cls(
@@ -54,7 +54,7 @@ class StreamState:
 
     @property
     def nbytes(self) -> int:
-        """How much room the arrays take."""
+        """The memory that the arrays take, in bytes."""
         arrays = (self.seen, self.center, self.spread, self.sizes, self.means, self.scatter, *self.counts)
         return sum(array.nbytes for array in arrays)
 
@@ -83,7 +83,7 @@ class StreamState:
             self.counts[place] = np.pad(self.counts[place], ((0, 0), (0, len(found))))
 
     def absorb(self, records: Numbers, codes: Sequence[Whole], k: int) -> None:
-        """Let records join their nearest groups; a group of 2k splits as long as there is room for one more."""
+        """Let records join their nearest groups; a group of 2k splits as long as there is room for another."""
         from sfumato.coding.kernels.condensing import absorb
 
         most_groups = len(self.sizes)
@@ -102,7 +102,7 @@ class StreamState:
             begin = end
 
     def _split(self, group: int) -> None:
-        """Put one half of a group in its place and the other behind all groups."""
+        """Put one half of a group in its place and the other after all groups."""
         one = slice(group, group + 1)
         whole = GroupStatistics(self.sizes[one], self.means[:, one].T, self.scatter[one])
         for place, half in zip((group, self.groups), whole.halves(self.scales), strict=True):
@@ -115,7 +115,7 @@ class StreamState:
 
 
 def shared(counts: Whole) -> tuple[Whole, Whole]:
-    """Halve counts; of those that are odd, the halves get the larger part in turns.
+    """Halve counts; for odd ones, the halves get the larger part in turns.
 
     >>> [half.tolist() for half in shared(np.array([5, 4, 3, 1, 1]))]
     [[3, 2, 1, 1, 0], [2, 2, 2, 0, 1]]

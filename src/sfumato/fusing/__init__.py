@@ -1,4 +1,4 @@
-"""Fuse: several owners of attributes of the same persons make one anonymous table without showing their own."""
+"""Fuse: several owners of attributes of the same people make one anonymous table without showing their own."""
 
 from lazy_loader import attach_stub
 

@@ -21,7 +21,7 @@ class Agreement:
     ----------
     parties : the names of all parties; the first wins ties, and the first two compute the maximum for all.
     target : the class column that all parties have.
-    requirements : what every group must keep.
+    requirements : the requirements that every group must meet.
     scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
     """
 
@@ -36,12 +36,12 @@ class Agreement:
         require(isinstance(self.target, str), self, "target", "the name of a column", type(self.target).__name__)
         require(self.scoring in {"sensitive", "plain"}, self, "scoring", "'sensitive' or 'plain'", self.scoring)
         if not self.requirements:
-            raise InvalidParameterError("Nothing is required; give at least one Requirement.")
+            raise InvalidParameterError("There is no requirement; give at least one Requirement.")
         object.__setattr__(self, "parties", tuple(self.parties))
         object.__setattr__(self, "requirements", without_implied(self.requirements))
 
     def settings(self) -> dict[str, str]:
-        """Describe every point as a text, to be compared point by point."""
+        """Return every point as text, to be compared point by point."""
         return {
             "protocol": PROTOCOL,
             "parties": ", ".join(self.parties),
@@ -52,5 +52,5 @@ class Agreement:
 
 
 def differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
-    """Name the points that differ."""
+    """Return the names of the points that differ."""
     return sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))

@@ -1,4 +1,4 @@
-"""What a party may specialize next: nodes of its own attributes, with the score of each."""
+"""What a party may specialize next: nodes of its own attributes, with their scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A node that can be specialized, what it becomes, and how much that is worth."""
+    """A node that can be specialized, its children, and its score."""
 
     attribute: str
     number: int
@@ -29,18 +29,18 @@ class Candidate:
 
 
 class OwnAttribute:
-    """One attribute at its owner: its nodes, and how many records of each class every value has.
+    """One attribute at its owner: its nodes, and the number of records of each class for every value.
 
-    Nodes are numbered as they appear; number 0 is the root. Where numbers are cut, missing ones become a third part.
-    Scores need nothing but the owner's counts, so they never change while a node lives.
+    Nodes are numbered as they appear; number 0 is the root. If numbers are cut, missing ones become a third part.
+    Scores need only the owner's counts, so they never change while a node lives.
 
     Parameters
     ----------
     column : the codes of the common records.
-    classes : their classes, from 0.
+    classes : the classes of these records, from 0.
     weight : the factor of the provider times that of the attribute.
     value_factors : one factor for all values, or one per text.
-    plain : whether factors count nothing.
+    plain : whether to ignore factors.
     """
 
     def __init__(
@@ -57,18 +57,18 @@ class OwnAttribute:
         self.tree = Tree.of(column.domain, missing=bool((self.codes == column.domain.missing).any()))
         self._counts = class_counts(self.codes, classes, (self.tree.codes, int(classes.max(initial=0)) + 1))
         if self.tree.neighbors and isinstance(value_factors, Mapping):
-            raise SchemaError(f"Values of {self.name!r} are joined to ranges; give one factor for all of them.")
+            raise SchemaError(f"Values of {self.name!r} are joined into ranges; give one factor for all of them.")
         self._weight = 1.0 if plain else weight
         self._factors = None if plain else _leaf_factors(self.tree, value_factors)
         self.parts = [self.tree.top()]
 
     @property
     def gain(self) -> float:
-        """How much the attribute's values tell about the class, in bits."""
+        """How much the values of the attribute reveal about the class, in bits."""
         return information_gain(self._counts)
 
     def label(self, part: Part) -> str:
-        """Return what is published for a node; a missing value is published as suppressed."""
+        """Return the label of a node; a missing value is published as suppressed."""
         text = self.tree.label(part).text
         return SUPPRESSED_TEXT if text is None else text
 
@@ -89,7 +89,7 @@ class OwnAttribute:
         return np.asarray(child[self.codes[records] - candidate.parts[0].first])
 
     def specialize(self, candidate: Candidate) -> Iterator[int]:
-        """Put the children in place of a node; give their numbers."""
+        """Replace a node by its children; return their numbers."""
         for part in candidate.parts:
             self.parts.append(part)
             yield len(self.parts) - 1
@@ -107,7 +107,7 @@ class OwnAttribute:
         return self.tree.run(part.first, cut), self.tree.run(cut + 1, last), *missing
 
     def _best_cut(self, first: int, last: int) -> int:
-        """Find the last code of the lower part, so that the parts tell most about the class; the least of equals."""
+        """Find the last code of the lower part, so that the parts reveal most about the class; ties go to the first."""
         counts = self._counts[first : last + 1]
         below = np.cumsum(counts, axis=0)[:-1]
         above = counts.sum(axis=0) - below
@@ -123,7 +123,7 @@ class OwnAttribute:
 
 
 def _weighted_entropy(counts: Ints) -> Floats:
-    """Multiply for rows of counts their entropy by their size."""
+    """Multiply the entropy of rows of counts by their size."""
     sizes = counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = counts * np.log2(counts / sizes)

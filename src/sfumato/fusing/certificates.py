@@ -1,7 +1,7 @@
-"""The key and the certificate by which a party proves who it is, and what it accepts of others.
+"""The key and the certificate with which a party proves its identity, and what it accepts from others.
 
-Every party makes its own key and a certificate that it signs itself. The others keep a copy of the certificate; no
-authority is asked, and no other certificate is accepted in its place.
+Every party makes its own key and a self-signed certificate. The others keep a copy of the certificate; no
+authority is involved, and no other certificate is accepted in its place.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PRIVATE = 0o600
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Where a party keeps its key, which nobody else may see, and its certificate, which the others get."""
+    """The files of a party's key, which nobody else may see, and its certificate, which the others get."""
 
     key: Path
     certificate: Path
 
 
 def make_identity(name: str, folder: Path) -> Identity:
-    """Make a key and a certificate for a party, as `NAME.key` and `NAME.crt`; older ones are never overwritten."""
+    """Make a key and a certificate for a party, as `NAME.key` and `NAME.crt`; existing ones are never overwritten."""
     _require_cryptography()
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -52,7 +52,7 @@ def make_identity(name: str, folder: Path) -> Identity:
 
 
 def read_certificate(path: Path, name: str) -> bytes:
-    """Read the certificate of a party, as the bytes that it will show; refuse one that is made for another name."""
+    """Read the certificate of a party, as the bytes that it will show; refuse one made for another name."""
     _require_cryptography()
     from cryptography import x509
     from cryptography.hazmat.primitives import serialization
@@ -63,10 +63,10 @@ def read_certificate(path: Path, name: str) -> bytes:
     except OSError as error:
         raise ReadError(f"The certificate {path} cannot be read: {error.strerror}.") from None
     except ValueError:
-        raise ReadError(f"{path} is no certificate; ask party {name!r} for the .crt file it has made.") from None
+        raise ReadError(f"{path} is not a certificate; ask party {name!r} for its .crt file.") from None
     named = [str(each.value) for each in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     if named != [name]:
-        raise ReadError(f"The certificate {path} is not made for party {name!r}; correct the name or the file.")
+        raise ReadError(f"The certificate {path} was not made for party {name!r}; correct the name or the file.")
     return certificate.public_bytes(serialization.Encoding.DER)
 
 
@@ -81,13 +81,13 @@ def fingerprint(certificate: bytes) -> str:
 
 
 def tls(identity: Identity, trusted: Iterable[bytes], *, server: bool) -> ssl.SSLContext:
-    """Prepare connections by TLS 1.3 in which both sides show certificates, and only the trusted ones are accepted.
+    """Prepare TLS 1.3 connections in which both sides show certificates, and only the trusted ones are accepted.
 
     Parameters
     ----------
-    identity : what this party shows.
-    trusted : the certificates of the others. Names in them are compared when they are read: what counts here is
-        that the very same certificate is shown.
+    identity : the identity of this party.
+    trusted : the certificates of the others. Their names are compared when they are read: what counts here is that
+        exactly the same certificate is shown.
     server : whether others connect to this party.
     """
     _refuse_open(identity.key)
@@ -101,7 +101,7 @@ def tls(identity: Identity, trusted: Iterable[bytes], *, server: bool) -> ssl.SS
     except (OSError, ValueError):
         raise ReadError(
             f"The key {identity.key} and the certificate {identity.certificate} are missing, broken or do not belong "
-            "together; make them by `sfumato party init`."
+            "together; create them with `sfumato party init`."
         ) from None
     context.load_verify_locations(cadata=b"".join(trusted))
     if server:
@@ -158,14 +158,14 @@ def _write(path: Path, content: bytes, mode: int) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(content)
     except OSError as error:
-        raise WriteError(f"{path} cannot be written: {error.strerror}; name another folder.") from None
+        raise WriteError(f"{path} cannot be written: {error.strerror}; choose another folder.") from None
 
 
 def _refuse_open(key: Path) -> None:
-    """Refuse a key that other users of the machine may read, where the system knows such a thing."""
+    """Refuse a key that other users of the machine may read, if the system supports that."""
     try:
         mode = key.stat().st_mode
     except OSError as error:
         raise ReadError(f"The key {key} cannot be read: {error.strerror}.") from None
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-        raise ReadError(f"Other users may read the key {key}; make it private by `chmod 600`.")
+        raise ReadError(f"Other users may read the key {key}; make it private with `chmod 600`.")

@@ -1,4 +1,4 @@
-"""Where a party is reached, where it reaches the others, and how long it waits."""
+"""Where a party can be reached, where it reaches the others, and how long it waits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Address:
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """Another party: its name, a copy of its certificate, and where it listens, if it does for this party."""
+    """Another party: its name, a copy of its certificate, and where it listens, if it does so for this party."""
 
     name: str
     certificate: Path
@@ -54,9 +54,9 @@ class Waiting:
 
     Parameters
     ----------
-    others : until all the others are there.
-    silence : without any sign of life of one of them; all of them give such signs twice a second while they compute.
-    step : for the next message of one that lives.
+    others : for all the others to arrive.
+    silence : for any sign of life from a party; all of them send such signs twice a second while they compute.
+    step : for the next message from a party that is alive.
     """
 
     others: float = 600.0
@@ -73,14 +73,14 @@ class Waiting:
 class Connections:
     """How one party reaches the others.
 
-    Of two parties, the one that the agreement names first listens, and the other connects to it.
+    Of two parties, the one named first in the agreement listens, and the other connects to it.
 
     Parameters
     ----------
     me : the name of this party.
     identity : its key and its certificate.
     peers : the others.
-    listen : where the parties that come later in the agreement reach this one; the last party needs none.
+    listen : where later parties in the agreement reach this one; the last party needs none.
     waiting : how long to wait.
     """
 

@@ -1,4 +1,4 @@
-"""Sensitivity in three tiers: factors of providers, attributes and values, and what a specialization gains."""
+"""Sensitivity in three tiers: factors of providers, attributes and values, and the gain of a specialization."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
-DIGITS = 10  # of scores that count: what differs by no more than the rounding of a computer is a tie
-LEAST_GAIN = 1e-12  # bits; less is due to rounding, and no gain
+DIGITS = 10  # significant digits of scores: differences by rounding alone are ties
+LEAST_GAIN = 1e-12  # bits; less is due to rounding and not a gain
 
 
 def entropy(counts: Counts) -> float:
@@ -24,7 +24,7 @@ def entropy(counts: Counts) -> float:
 
 
 def information_gain(counts: Counts) -> float:
-    """Return how much a split tells about a class, in bits.
+    """Return how much a split reveals about a class, in bits.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def information_gain(counts: Counts) -> float:
 
 
 def gain_ratio(counts: Counts) -> float:
-    """Divide the gain by the information of the split itself; a split into one part is of no use.
+    """Divide the gain by the information of the split itself; a split into one part is useless.
 
     >>> gain_ratio(np.array([[5, 5], [0, 0]]))
     0.0
@@ -52,7 +52,7 @@ def gain_ratio(counts: Counts) -> float:
 
 
 def rounded(score: float) -> float:
-    """Round a score to the digits that count.
+    """Round a score to its significant digits.
 
     >>> rounded(0.1 + 0.2) == rounded(0.3)
     True
@@ -61,7 +61,7 @@ def rounded(score: float) -> float:
 
 
 def attribute_factors(gains: Mapping[str, float]) -> dict[str, float]:
-    """Weigh a provider's attributes: who tells more about the class is more sensitive, so weighs less; the sum is 1.
+    """Weight a provider's attributes: those that reveal more about the class are more sensitive and weigh less; sum 1.
 
     >>> weighed = attribute_factors({"sex": 0.3, "salary": 0.7})
     >>> round(weighed["sex"], 6), round(weighed["salary"], 6)

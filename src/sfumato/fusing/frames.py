@@ -26,7 +26,7 @@ _HEADER = struct.Struct(">2sBBQ16sI")
 
 
 class FramePurpose(IntEnum):
-    """What a frame is for."""
+    """The purpose of a frame."""
 
     HELLO = 1
     START = 2
@@ -47,16 +47,16 @@ LIMITS = {
 
 REASONS = {
     "stopped": "it was stopped there",
-    "refused": "it cannot take part with its table and settings",
-    "infeasible": "the requirements cannot be kept",
-    "protocol": "another party left, stalled, or sent what cannot be",
-    "late": "not all parties came in time",
+    "refused": "its table and settings do not allow it to take part",
+    "infeasible": "the requirements cannot be met",
+    "protocol": "another party left, stalled, or broke the protocol",
+    "late": "not all parties arrived in time",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFrame:
-    """One frame that was read."""
+    """A frame that was read."""
 
     kind: FramePurpose
     session: bytes
@@ -64,14 +64,14 @@ class NetworkFrame:
 
 
 def written(kind: FramePurpose, number: int, session: bytes, body: bytes = b"") -> bytes:
-    """Write a frame as bytes."""
+    """Encode a frame as bytes."""
     return _HEADER.pack(_MAGIC, WIRE_VERSION, kind, number, session, len(body)) + body
 
 
 def abort_reason(sender: str, body: bytes) -> ProtocolError:
-    """Say why another party ended the session, if it gave one of the reasons that there are."""
-    why = REASONS.get(body.decode("latin-1"), "it gave no reason that is known here")
-    return ProtocolError(f"Party {sender!r} ended the session: {why}; see what is said there, then {AGAIN}.")
+    """Return the error for a session that another party ended, with its reason if it is a known one."""
+    why = REASONS.get(body.decode("latin-1"), "it gave no known reason")
+    return ProtocolError(f"Party {sender!r} ended the session: {why}; see the message there, then {AGAIN}.")
 
 
 class FramedConnection:
@@ -84,16 +84,16 @@ class FramedConnection:
         self._heard = 0
         self._their_session: bytes | None = None
         self.session = NO_SESSION
-        self.signs = 0  # of life: grows with all that comes
+        self.signs = 0  # of life: grows with everything that arrives
         self.over = asyncio.Event()
 
     @property
     def their_session(self) -> bytes | None:
-        """The session that the other side has begun, if it has."""
+        """The session that the other side has started, if any."""
         return self._their_session
 
     def write(self, kind: FramePurpose, body: bytes = b"") -> None:
-        """Hand a frame over; what comes after the end is dropped."""
+        """Send a frame; after the end it is dropped."""
         if self._writer.is_closing():
             return
         self._writer.write(written(kind, self._sent, self.session, body))
@@ -121,23 +121,23 @@ class FramedConnection:
         return b"".join(pieces)
 
     def _opened(self, head: bytes, sender: str) -> tuple[FramePurpose, bytes, int]:
-        """Take the head of a frame apart, and refuse what is too large, of another version or out of place."""
+        """Parse the header of a frame, and refuse what is too large, of another version or out of place."""
         magic, version, code, number, session, length = _HEADER.unpack(head)
         if magic != _MAGIC or (version == WIRE_VERSION and code not in set(FramePurpose)):
-            raise ProtocolError(f"Party {sender!r} sent what is no frame of this protocol; nothing is published.")
+            raise ProtocolError(f"Party {sender!r} sent no frame of this protocol; nothing is published.")
         if version != WIRE_VERSION:
             raise ProtocolError(
-                f"Party {sender!r} speaks version {version} of the protocol, this is version {WIRE_VERSION}; "
+                f"Party {sender!r} uses version {version} of the protocol, but this is version {WIRE_VERSION}; "
                 "install the same version of Sfumato at all parties."
             )
         kind = FramePurpose(code)
         if length > LIMITS[kind]:
             raise ProtocolError(
-                f"Party {sender!r} announced {length:,} bytes, more than the {LIMITS[kind]:,} that are allowed; "
+                f"Party {sender!r} announced {length:,} bytes, more than the {LIMITS[kind]:,} allowed; "
                 "nothing is published."
             )
         if number != self._heard:
-            raise ProtocolError(f"A frame of party {sender!r} was lost, repeated or came out of order; {AGAIN}.")
+            raise ProtocolError(f"A frame from party {sender!r} was lost, repeated or out of order; {AGAIN}.")
         self._heard += 1
         if kind is FramePurpose.START and self._their_session is None and session != NO_SESSION:
             self._their_session = session
@@ -146,7 +146,7 @@ class FramedConnection:
         return kind, session, int(length)
 
     async def ignore(self) -> None:
-        """Read what still comes without looking at it, so that the other side can read our last frame."""
+        """Read and ignore the rest, so that the other side can read our last frame."""
         with contextlib.suppress(OSError):
             while await self._reader.read(PIECE):
                 pass
@@ -158,7 +158,7 @@ class FramedConnection:
         return shown or b""
 
     async def hang_up(self, patience: float) -> None:
-        """Send what is still to be sent, and end the connection."""
+        """Send the rest, and end the connection."""
         self._writer.close()
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(patience):

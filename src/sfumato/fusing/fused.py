@@ -1,4 +1,4 @@
-"""The result of a fusion: the table that all parties have alike, its audit, and what each party learned."""
+"""The result of a fusion: the table, which is the same at all parties, its audit, and what each party learned."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Learned:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fused:
-    """One anonymous table of all parties' attributes.
+    """One anonymous table with the attributes of all parties.
 
-    `published` is the table, rows sorted by what they show, alike at all parties. `transcript` lists every
+    `published` is the table, with rows sorted by what they show, the same at all parties. `transcript` lists every
     specialization in order: who won the round, and how many records went to which child. Besides that, a party learns
-    the number of common persons, which of its own persons are common, and the length of the others' lists.
+    the number of common people, which of its own people are common, and the length of the others' lists.
     """
 
     published: pa.Table = field(repr=False)
@@ -43,17 +43,17 @@ class Fused:
 
     @property
     def rounds(self) -> int:
-        """How many specializations were made."""
+        """The number of specializations."""
         return len(self.transcript)
 
     def __repr__(self) -> str:
         return (
-            f"Fused: {self.published.num_rows:,} persons, {self.published.num_columns} columns, "
+            f"Fused: {self.published.num_rows:,} people, {self.published.num_columns} columns, "
             f"{self.rounds:,} rounds\n{self.audit!r}"
         )
 
     def write(self, folder: str | PathLike[str]) -> None:
-        """Write `table.csv` and `audit.json`, which may leave the house, and `transcript.json`, which should not."""
+        """Write `table.csv` and `audit.json`, which are safe to share, and `transcript.json`, which is not."""
         from sfumato.table.atomic import atomic_folder
         from sfumato.table.write import write
 

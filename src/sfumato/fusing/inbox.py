@@ -1,4 +1,4 @@
-"""What other parties have sent and nobody has read yet."""
+"""Messages from other parties that have not been read yet."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import queue
 
 from sfumato.exceptions import ProtocolError
 
-LONGEST_QUEUE = 1 << 30  # bytes of one party that wait to be read
+LONGEST_QUEUE = 1 << 30  # bytes from one party waiting to be read
 
 
 class Inbox:
-    """What one party has sent and nobody has read yet; filled by one thread and read by another."""
+    """Messages from one party that have not been read yet; filled by one thread and read by another."""
 
     def __init__(self) -> None:
         self._waiting: queue.Queue[bytes | ProtocolError] = queue.Queue()
@@ -18,14 +18,14 @@ class Inbox:
         self._went = 0
 
     def put(self, message: bytes | ProtocolError) -> None:
-        """Add a message, or the reason why none will come after those that came."""
+        """Add a message, or the reason why none will follow."""
         if isinstance(message, bytes):
             self._came += len(message)
         self._waiting.put(message)
 
     @property
     def full(self) -> bool:
-        """Whether so much waits that something must be wrong."""
+        """Whether so much is waiting that something must be wrong."""
         return self._came - self._went > LONGEST_QUEUE
 
     def take(self, patience: float) -> bytes | ProtocolError | None:

@@ -1,7 +1,7 @@
-"""How parties find each other: some listen, some connect, all prove who they are and compare what they agreed on.
+"""How parties find each other: some listen, some connect, all prove their identity and compare their agreements.
 
-Parties start in any order and wait. Whoever connects without the certificate of a peer is turned away, and waiting goes
-on; so it does when a party goes away before all are there.
+Parties start in any order and wait. Anyone who connects without the certificate of a peer is turned away, and the
+wait goes on; it also goes on if a party leaves before all have arrived.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ Admit = Callable[[str, bytes, FramedConnection], None]
 
 
 class Gone(Exception):  # noqa: N818 - no failure: the other side may come again
-    """The other side has gone before it said anything."""
+    """The other side left before it said anything."""
 
 
 class HungUp(Gone):
-    """It has proved who it is, and gone then."""
+    """The other side proved its identity, then left."""
 
 
 @dataclass(frozen=True, eq=False)
 class Greeting:
-    """What a party says first: its name, a fresh random number, and what it agreed on."""
+    """What a party says first: its name, a fresh random number, and its agreement."""
 
     name: str
     nonce: bytes
@@ -57,12 +57,10 @@ class Greeting:
         return pack("hello", name=self.name, nonce=self.nonce, settings=settings)
 
     def answered(self, peer: str, body: bytes) -> bytes:
-        """Compare the greeting of a peer with this one; give its random number."""
+        """Compare the greeting of a peer with this one; return its random number."""
         message = unpack("hello", body, sender=f"party {peer!r}")
         if message.text("name") != peer:
-            raise ProtocolError(
-                f"The certificate of party {peer!r} is used by one that calls itself otherwise; correct the names."
-            )
+            raise ProtocolError(f"The certificate of party {peer!r} is used under another name; correct the names.")
         points = differing(self.agreement.settings(), _settings(message.text("settings")))
         if points:
             raise ProtocolError(
@@ -72,15 +70,15 @@ class Greeting:
 
 
 class Meeting:
-    """What one party needs to meet the others; reads and checks all files when it is made.
+    """What one party needs to meet the others; reads and checks all files on creation.
 
     Parameters
     ----------
-    connections : who the others are.
-    agreement : what all agreed on.
+    connections : the other parties.
+    agreement : the agreement of all parties.
     retry : whether to try again while a party does not listen yet.
-    note : is told what happens.
-    admit : is told every party that has come, with its random number and its line.
+    note : is called with what happens.
+    admit : is called with every party that arrives, its random number and its line.
     """
 
     def __init__(
@@ -100,7 +98,7 @@ class Meeting:
         self.listener = None if last or connections.listen is None else _listening(connections.listen)
 
     async def welcome(self) -> None:
-        """Let others come, as long as nobody stops this."""
+        """Let others connect, until this is stopped."""
         assert self.listener is not None  # noqa: S101 - the caller has looked
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as guests:
@@ -113,7 +111,7 @@ class Meeting:
             line = await self._secured(connected)
             name, nonce = await self._greet(line)
         except (OSError, Gone):
-            self._note(f"A connection from {host} was turned away: it did not prove to be one of the peers.")
+            self._note(f"A connection from {host} was turned away: it did not prove that it is one of the peers.")
         else:
             self._admit(name, nonce, line)
 
@@ -127,7 +125,7 @@ class Meeting:
         return FramedConnection(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
     async def reach(self, name: str) -> None:
-        """Connect to a party that listens, again and again if that is wanted."""
+        """Connect to a party that listens, repeatedly if requested."""
         address, delay, told, refused = self.addresses[name], SOON, False, 0
         while True:
             try:
@@ -146,19 +144,19 @@ class Meeting:
                 return
 
     def _refuse_for_good(self, name: str, address: Address, error: Exception, refused: int) -> None:
-        """Refuse where trying again is of no use, or not wanted."""
+        """Refuse if trying again is useless, or not requested."""
         if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
             raise ProtocolError(
-                f"Whoever listens at {address} does not show the certificate of party {name!r}; check the address "
+                f"The listener at {address} does not show the certificate of party {name!r}; check the address "
                 "and the file of the certificate, and whether it has expired."
             ) from None
         if refused and (refused == OFTEN or not self._retry):
             raise ProtocolError(
-                f"Party {name!r} is there but turns this party away; give it the current certificate of this one."
+                f"Party {name!r} answers but rejects this party; give it the current certificate of this party."
             ) from None
         if not self._retry:
             raise ProtocolError(
-                f"Party {name!r} does not answer at {address}; start it first, or use `sfumato party serve`."
+                f"Party {name!r} does not answer at {address}; start it first or use `sfumato party serve`."
             ) from None
 
     async def _called(self, name: str, address: Address) -> FramedConnection:

@@ -1,7 +1,7 @@
 """Parties on different machines: one TLS connection between any two of them, and one session for all.
 
-An event loop in a thread of its own reads and writes, so that sending never waits for the other side, and signs of life
-go out while the protocol computes. Whatever goes wrong with one party ends the session for all, and everybody is told.
+An event loop in its own thread reads and writes, so that sending never waits for the other side, and signs of life
+go out while the protocol computes. If anything goes wrong with one party, the session ends for all, and all are told.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from sfumato.fusing.secure.channel import Parties
 from sfumato.fusing.secure.messages import LARGEST
 
 ALIVE_EVERY = 0.5  # seconds between signs of life
-GRACE = 0.5  # seconds in which other parties' messages may still say more precisely what is wrong
-LINGER = 3.0  # seconds in which the others may read our last frame
+GRACE = 0.5  # seconds for messages from other parties that say more precisely what is wrong
+LINGER = 3.0  # seconds for the others to read our last frame
 
 
 class TlsChannel:
@@ -44,7 +44,7 @@ class TlsChannel:
         """Hand a message over to the event loop."""
         if len(message) > LARGEST:
             raise ProtocolError(
-                f"A message of {len(message):,} bytes is larger than the {LARGEST:,} allowed; fuse fewer persons."
+                f"A message of {len(message):,} bytes is larger than the {LARGEST:,} allowed; fuse fewer people."
             )
         self._network.send(self._peer, message)
 
@@ -63,9 +63,9 @@ class Network:
     Parameters
     ----------
     connections : who the others are, and where.
-    agreement : what all agreed on.
+    agreement : the agreement of all parties.
     retry : whether to try again while a party does not listen yet.
-    note : is told what happens; called from another thread.
+    note : is called with what happens, from another thread.
     """
 
     def __init__(self, connections: Connections, agreement: Agreement, *, retry: bool, note: Note) -> None:
@@ -87,14 +87,14 @@ class Network:
         self._thread = threading.Thread(target=self._work, name="sfumato-network", daemon=True)
 
     def gather(self) -> Parties:
-        """Wait until all parties are there."""
+        """Wait until all parties have arrived."""
         self._thread.start()
         self._ready.result()
         channels = {name: TlsChannel(self, name) for name in self._others}
         return Parties(me=self._me, names=self._agreement.parties, channels=channels)
 
     def send(self, peer: str, message: bytes) -> None:
-        """Send a message; one to a party that has left is dropped, and the next `receive` tells."""
+        """Send a message; if the party has left it is dropped, and the next `receive` reports that."""
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._lines[peer].write, FramePurpose.MESSAGE, message)
 
@@ -103,7 +103,7 @@ class Network:
         message = self._inboxes[peer].take(self._waiting.step)
         if message is None:
             raise ProtocolError(
-                f"Party {peer!r} lives but has sent nothing for {self._waiting.step:g} seconds; look what it does, "
+                f"Party {peer!r} is alive but has sent nothing for {self._waiting.step:g} seconds; check it, "
                 f"then {AGAIN}."
             )
         if isinstance(message, ProtocolError):
@@ -111,7 +111,7 @@ class Network:
         return message
 
     def close(self, reason: str | None) -> None:
-        """Leave: as agreed, or for one of the reasons that there are."""
+        """Leave: as agreed, or for one of the known reasons."""
         if self._started.is_set():
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._leave, reason)
@@ -157,12 +157,12 @@ class Network:
             self._reason = "late"
             absent = ", ".join(repr(name) for name in self._others if name not in self._lines)
             raise ProtocolError(
-                f"Not all parties came within {self._waiting.others:g} seconds, {absent} did not; check that they run, "
-                "their addresses, and that all agreements name the parties in the same order."
+                f"Not all parties arrived within {self._waiting.others:g} seconds ({absent} did not); check that they "
+                "run, their addresses, and that all agreements name the parties in the same order."
             ) from None
 
     def _admit(self, name: str, nonce: bytes, line: FramedConnection) -> None:
-        """Take a party in; it may have been here before and restarted."""
+        """Admit a party, which may have been here before and restarted."""
         if self._session is not None:
             self._spawn(line.hang_up(LINGER))
             return
@@ -172,12 +172,12 @@ class Network:
         self._lines[name], self._nonces[name], self._inboxes[name] = line, nonce, Inbox()
         self._spawn(self._listen(name, line))
         self._spawn(self._tend(name, line))
-        self._note(f"Party {name!r} is there.")
+        self._note(f"Party {name!r} has arrived.")
         if len(self._lines) == len(self._others) and not self._gathered.done():
             self._gathered.set_result(None)
 
     def _begin(self) -> None:
-        """Begin the session: its number depends on the agreement and on a fresh random number of every party."""
+        """Start the session: its number depends on the agreement and on a fresh random number from every party."""
         digest = sha256(repr(sorted(self._agreement.settings().items())).encode())
         for name in self._agreement.parties:
             digest.update(self._nonces[name])
@@ -190,7 +190,7 @@ class Network:
 
     def _compare_sessions(self, name: str, line: FramedConnection) -> None:
         if line.their_session != self._session:
-            self._fail(name, ProtocolError(f"Party {name!r} has begun another session, with other parties; {AGAIN}."))
+            self._fail(name, ProtocolError(f"Party {name!r} has started another session, with other parties; {AGAIN}."))
 
     async def _listen(self, name: str, line: FramedConnection) -> None:
         """Read what a party sends until it leaves."""
@@ -202,10 +202,10 @@ class Network:
             self._break_off(name, error)
             await line.ignore()
             return
-        self._lose(name, line, f"The connection to party {name!r} was lost; see whether it runs, then {AGAIN}.")
+        self._lose(name, line, f"The connection to party {name!r} was lost; check that it runs, then {AGAIN}.")
 
     def _take(self, name: str, line: FramedConnection, frame: NetworkFrame) -> bool:
-        """Do what a frame says; tell whether more may come."""
+        """Do what a frame says; return whether more may come."""
         inbox = self._inboxes[name]
         if frame.kind is FramePurpose.MESSAGE and line.their_session is not None:
             inbox.put(frame.body)
@@ -214,7 +214,7 @@ class Network:
         elif frame.kind is FramePurpose.START and self._session is not None:
             self._compare_sessions(name, line)
         elif frame.kind is FramePurpose.BYE:
-            inbox.put(ProtocolError(f"Party {name!r} has ended before this one; nothing is published, {AGAIN}."))
+            inbox.put(ProtocolError(f"Party {name!r} ended before this one; nothing is published, {AGAIN}."))
             line.over.set()
             return False
         elif frame.kind is FramePurpose.ABORT:
@@ -225,7 +225,7 @@ class Network:
         return True
 
     async def _tend(self, name: str, line: FramedConnection) -> None:
-        """Give signs of life, and watch those of the other side; time in which we are stopped ourselves counts once."""
+        """Send signs of life, and watch for those of the other side; time in which we are suspended counts once."""
         quiet, seen = 0.0, line.signs
         while not line.over.is_set():
             line.write(FramePurpose.ALIVE)
@@ -234,11 +234,11 @@ class Network:
             seen = line.signs
             if quiet >= self._waiting.silence:
                 silence = f"gave no sign of life for {self._waiting.silence:g} seconds"
-                self._lose(name, line, f"Party {name!r} {silence}; see whether it runs, then {AGAIN}.")
+                self._lose(name, line, f"Party {name!r} {silence}; check that it runs, then {AGAIN}.")
                 return
 
     def _lose(self, name: str, line: FramedConnection, why: str) -> None:
-        """Go on without a line: until the session begins we wait for its party again, later nothing can go on."""
+        """Go on without a line: before the session starts we wait for its party again, afterward nothing can go on."""
         line.over.set()
         if self._left.is_set() or self._lines.get(name) is not line:
             return
@@ -246,7 +246,7 @@ class Network:
             self._break_off(name, ProtocolError(why))
             return
         del self._lines[name]
-        self._note(f"Party {name!r} has gone; waiting for it again.")
+        self._note(f"Party {name!r} has left; waiting for it again.")
         self._spawn(line.hang_up(LINGER))
         if name in self._meeting.addresses:
             self._spawn(self._meeting.reach(name))
@@ -260,7 +260,7 @@ class Network:
             self._gathered.set_exception(error)
 
     def _fail(self, name: str, error: ProtocolError) -> None:
-        """End the session for all; what they have sent, and see for themselves, may say better what is wrong."""
+        """End the session for all; messages from the others may say better what is wrong."""
         if self._failed:
             return
         self._failed = True
@@ -275,7 +275,7 @@ class Network:
             self._gathered.set_exception(ProtocolError("This party was stopped."))
 
     async def _say_goodbye(self) -> None:
-        """Return the others, let them read it, and hang up."""
+        """Tell the others, let them read it, and hang up."""
         self._left.set()
         if self._failed:
             await asyncio.sleep(2 * GRACE)
@@ -295,7 +295,7 @@ class Network:
         return task
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        """Let what a task could not do end the meeting."""
+        """Let the failure of a task end the meeting."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         while isinstance(error, BaseExceptionGroup):
@@ -305,7 +305,7 @@ class Network:
             self._gathered.set_exception(error)
 
     async def _stop(self, guests: asyncio.Task[None] | None) -> None:
-        """Let nobody come any more."""
+        """Accept no more connections."""
         if guests is not None:
             guests.cancel()
             await asyncio.wait([guests])
@@ -335,11 +335,11 @@ def connected(connections: Connections, agreement: Agreement, *, retry: bool, no
 
 
 def _untold(said: str) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 def _rehearse(party: Party, agreement: Agreement) -> None:
-    """Refuse a table that its hierarchies do not cover before the others are bothered."""
+    """Refuse a table that its hierarchies do not cover before the others are involved."""
     table, schema = party.table(agreement.target), party.schema()
     for name in party.attributes:
         code_column(name, table[name], schema)
@@ -358,12 +358,12 @@ def fuse_with_others(
 
     Parameters
     ----------
-    party : what this party brings.
-    agreement : what all parties agreed on.
+    party : this party and its table.
+    agreement : the agreement of all parties.
     connections : who the others are, and where.
     retry : whether to wait for parties that do not listen yet.
-    progress : is told the share of the work that is done, and how it stands.
-    note : is told who comes and goes; called from another thread.
+    progress : is called with the share of the work that is done, and a note on its state.
+    note : is called with who comes and goes, from another thread.
     """
     _rehearse(party, agreement)
     with connected(connections, agreement, retry=retry, note=note) as parties:

@@ -1,4 +1,4 @@
-"""What the parties tell each other before they begin: what each brings, and what each expects."""
+"""What the parties tell each other before they begin: what each contributes, and what each expects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What one party brings: its attributes, fingerprints of hierarchies, its number of persons, and its settings."""
+    """What one party contributes: its attributes, hierarchy fingerprints, number of people and settings."""
 
     settings: Mapping[str, str]
     attributes: tuple[str, ...]
@@ -47,7 +47,7 @@ class Offer:
 
 
 def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None, rows: int) -> dict[str, Offer]:
-    """Return the others what this party brings, learn what they bring, and compare what all of them expect."""
+    """Tell the others what this party contributes, learn what they contribute, and compare what all of them expect."""
     if party.name not in agreement.parties:
         raise SchemaError(f"The agreement does not name party {party.name!r}; correct one of them.")
     offer = Offer(
@@ -63,24 +63,24 @@ def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None,
             offers[name] = Offer.read(name, parties.receive(name, "offer").text("offer"))
             _refuse_unlike(party.name, offer, name, offers[name])
     if set(offers) != set(agreement.parties):
-        raise ProtocolError("The agreement names other parties than are connected; correct it at all parties.")
+        raise ProtocolError("The agreement and the connected parties differ; correct it at all parties.")
     return {name: offers[name] for name in agreement.parties}
 
 
 def owners_of(offers: Mapping[str, Offer], agreement: Agreement) -> dict[str, str]:
-    """Return who owns every attribute; refuse one that two parties bring, or none."""
+    """Return who owns every attribute; refuse one that two parties contribute, or none."""
     owners: dict[str, str] = {}
     for name, offer in offers.items():
         for attribute in offer.attributes:
             if attribute in owners:
                 raise ProtocolError(
-                    f"Parties {owners[attribute]!r} and {name!r} both bring {attribute!r}; let one of them drop it."
+                    f"Parties {owners[attribute]!r} and {name!r} both have {attribute!r}; let one of them drop it."
                 )
             owners[attribute] = name
     for each in agreement.requirements:
         for attribute in each.quasi:
             if attribute not in owners:
-                raise SchemaError(f"A requirement names {attribute!r}, which no party brings; correct the agreement.")
+                raise SchemaError(f"A requirement names {attribute!r}, which no party has; correct the agreement.")
     if agreement.target in owners:
         raise SchemaError(f"The class {agreement.target!r} is also an attribute to fuse; drop it there.")
     return owners

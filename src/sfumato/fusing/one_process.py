@@ -1,4 +1,4 @@
-"""Fuse several parties' tables in one process, by the very protocol that separate processes run."""
+"""Fuse the tables of several parties in one process, with the same protocol that separate processes run."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def fuse(
 ) -> Fused:
     """Fuse the tables of several parties into one anonymous table, all in this process.
 
-    For tests, teaching, and owners who may see each other's tables after all. With one party it is plain top-down
+    For tests, teaching, and owners who may see each other's tables. With one party it is plain top-down
     specialization. `sfumato party` runs the same protocol between separate machines.
 
     Parameters
     ----------
-    parties : who brings what.
+    parties : the parties and their tables.
     target : the class column, which all of them have.
-    requirements : what every group must keep.
+    requirements : the requirements that every group must meet.
     scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
-    progress : is told the share of the work that is done.
+    progress : is called with the share of the work that is done.
     """
     names = tuple(party.name for party in parties)
     agreement = Agreement(parties=names, target=target, requirements=tuple(requirements), scoring=scoring)
@@ -50,5 +50,5 @@ def fuse(
 
     results = list(run_parties({party.name: partial(run, party) for party in parties}).values())
     if any(not each.published.equals(results[0].published) for each in results):
-        raise BrokenPromiseError("The parties have fused different tables; please report this as a flaw.")
+        raise BrokenPromiseError("The parties have fused different tables; please report this as a bug.")
     return results[0]

@@ -25,17 +25,17 @@ class Party:
 
     Parameters
     ----------
-    name : how the others call it.
+    name : its name among the parties.
     data : its table (pandas, Polars or Arrow), one row per person.
-    id : the column that names persons alike at all parties; never published.
+    id : the column that identifies people in the same way at all parties; never published.
     attributes : the columns to fuse.
-    hierarchies : how their values are generalized. Numbers without one are cut where that tells most about the class,
-        other values become `*`. May hold hierarchies of other parties' attributes, to be compared with theirs.
-    orders : for ordered texts, the values from least to greatest.
-    factor : the provider's factor: the smaller, the more private. Those of all parties add up to 1 by custom.
-    attribute_factors : a factor for every attribute; from the information gain unless given.
-    value_factors : per attribute a factor for all its values, or one for each; 1 unless given. A node of a hierarchy
-        has the sum of its leaves' factors, a range of numbers that of the attribute.
+    hierarchies : how their values are generalized. Numbers without one are cut where that reveals most about the
+        class, other values become `*`. May include hierarchies of other parties' attributes, to compare with theirs.
+    orders : for ordered texts, the values from lowest to highest.
+    factor : the provider's factor: the smaller, the more private. By convention those of all parties sum to 1.
+    attribute_factors : a factor for every attribute; by default from the information gain.
+    value_factors : for every attribute, a factor for all its values, or one for each; by default 1. A node of a
+        hierarchy has the sum of its leaves' factors, a range of numbers that of the attribute.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Party:
     value_factors: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        require(_is_text(self.name), self, "name", "a text", type(self.name).__name__)
+        require(_is_text(self.name), self, "name", "a string", type(self.name).__name__)
         require(
             _are_different(self.attributes),
             self,
@@ -64,21 +64,21 @@ class Party:
             raise SchemaError(f"Party {self.name!r} must give a factor for each of its attributes, or for none.")
         for name, given in self.value_factors.items():
             if name not in self.attributes:
-                raise SchemaError(f"Party {self.name!r} gives factors for values of {name!r}, which it does not bring.")
+                raise SchemaError(f"Party {self.name!r} gives factors for values of {name!r}, which it does not have.")
             each = given.values() if isinstance(given, Mapping) else [given]
             require(all(map(_is_factor, each)), self, f"value_factors[{name!r}]", "positive numbers", "others")
         object.__setattr__(self, "attributes", tuple(self.attributes))
 
     def table(self, target: str) -> pa.Table:
-        """Read the columns that take part; refuse what is missing, and persons that occur twice."""
+        """Read the columns that take part; refuse missing columns, and people that occur twice."""
         table, _ = to_arrow(self.data)
         wanted = (self.id, target, *self.attributes)
         for name in wanted:
             if name not in table.column_names:
                 hint = did_you_mean(name, table.column_names) or "."
-                raise SchemaError(f"The table of party {self.name!r} lacks column {name!r}{hint}")
+                raise SchemaError(f"The table of party {self.name!r} has no column {name!r}{hint}")
         if len(set(wanted)) < len(wanted):
-            raise SchemaError(f"Party {self.name!r} names one column as id, class or attribute twice.")
+            raise SchemaError(f"Party {self.name!r} uses a column twice, as id, class or attribute.")
         table = table.select(wanted)
         for name in (self.id, target):
             lost = table[name].null_count
@@ -89,12 +89,12 @@ class Party:
         again = table.num_rows - pc.count_distinct(table[self.id]).as_py()
         if again:
             raise SchemaError(
-                f"Column {self.id!r} of party {self.name!r} names {again:,} persons again; keep one row per person."
+                f"Column {self.id!r} of party {self.name!r} repeats people in {again:,} rows; keep one row per person."
             )
         return table
 
     def ids(self, table: pa.Table) -> list[str]:
-        """Return the persons as texts."""
+        """Return the ids of the people as text."""
         named: list[str] = texts(table[self.id]).to_pylist()
         return named
 
@@ -104,7 +104,7 @@ class Party:
         return Schema(quasi=self.attributes, hierarchies=mine, orders=self.orders)
 
     def hierarchy_digests(self) -> dict[str, str]:
-        """Return a fingerprint of every hierarchy's settings, which all parties that know it must agree on."""
+        """Return a fingerprint of the settings of every hierarchy, on which all parties that know it must agree."""
         described = {name: json.dumps([each.kind, each.to_dict()]) for name, each in self.hierarchies.items()}
         return {name: sha256(text.encode()).hexdigest() for name, text in described.items()}
 

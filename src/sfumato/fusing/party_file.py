@@ -1,4 +1,4 @@
-"""The file of a party: what it brings, what was agreed on, and where the others are, as TOML."""
+"""The file of a party: what it contributes, the agreement, and where the others are, as TOML."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ PARTY = ("name", "table", "query", "id", "attributes", "key", "certificate", "li
 
 @dataclass(frozen=True, kw_only=True)
 class PartyFile:
-    """What a party's file says; its table has been read.
+    """The content of a party file; its table has been read.
 
     Parameters
     ----------
-    party : what the party brings.
-    agreement : what all parties agreed on.
+    party : the party and its table.
+    agreement : the agreement of all parties.
     out : the folder to write, if one is named.
     connections : who the others are, if the file names a key.
     """
@@ -47,7 +47,7 @@ class PartyFile:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> PartyFile:
-        """Read a file; other files that it names are looked for beside it."""
+        """Read a file; other files that it names are looked up next to it."""
         path = Path(path)
         content = read_toml(path, "party file")
         refuse_unknown(content, SECTIONS, "The party file")
@@ -101,11 +101,11 @@ def _read(section: Content, folder: Path) -> pa.Table:
 
 
 def _refuse_strangers(party: Party) -> None:
-    """Refuse orders of attributes that the party does not bring: they are misspelled."""
+    """Refuse orders of attributes that the party does not contribute: they are misspelled."""
     for name in party.orders:
         if name not in party.attributes:
             hint = did_you_mean(name, party.attributes) or "."
-            raise RecipeError(f"[orders] names {name!r}, which is none of the party's attributes{hint}")
+            raise RecipeError(f"[orders] names {name!r}, which is not one of the party's attributes{hint}")
 
 
 def _agreement(section: Content) -> Agreement:
@@ -161,7 +161,7 @@ def _address(entry: Content, owner: str, key: str) -> Address:
 def _hierarchy(attribute: str, how: object, folder: Path) -> Builder:
     """Read how an attribute is generalized: a CSV file, `intervals:5,10`, `prefixes`, or the table of a recipe."""
     if not isinstance(how, str | Mapping):
-        raise RecipeError(f"The hierarchy of {attribute!r} must be a text or a table.")
+        raise RecipeError(f"The hierarchy of {attribute!r} must be a string or a table.")
     try:
         return read_builder(how, folder)
     except (RecipeError, InvalidParameterError, HierarchyError, ReadError) as error:
@@ -171,12 +171,12 @@ def _hierarchy(attribute: str, how: object, folder: Path) -> Builder:
 def _needed(section: Content, owner: str, key: str, kind: type[Kind]) -> Kind:
     value = section.get(key)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise RecipeError(f"{owner} needs {key}, {'a text' if kind is str else 'a whole number'}.")
+        raise RecipeError(f"{owner} needs {key}, {'a string' if kind is str else 'a whole number'}.")
     return value
 
 
 def _texts(section: Content, owner: str, key: str) -> list[str]:
     value = section.get(key)
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise RecipeError(f"{owner} needs {key}, a list of texts.")
+        raise RecipeError(f"{owner} needs {key}, a list of strings.")
     return value

@@ -1,4 +1,4 @@
-"""The protocol of one party: align persons, specialize in rounds, and publish only what all parties agree on."""
+"""The protocol of one party: align people, specialize in rounds, and publish only what all parties agree on."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
 
     Parameters
     ----------
-    party : what this party brings.
-    agreement : what all parties agreed on.
+    party : this party and its table.
+    agreement : the agreement of all parties.
     parties : the connections to the others; None if there are none.
-    progress : is told the share of the work that is done, and how it stands.
+    progress : is called with the share of the work that is done, and a note on its state.
 
     Raises
     ------
     ProtocolError
-        The others want something else, sent what cannot be, or have left.
+        If the others disagree, broke the protocol, or have left.
     InfeasibleError
-        Too few persons are common to keep the requirements.
+        If too few people are common to meet the requirements.
     """
     table = party.table(agreement.target)
     progress(0.0, "comparing agreements")
@@ -61,7 +61,7 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     _refuse_too_few(agreement, len(common))
     records = table.take(pa.array(common))
     named, classes = _classes(records[agreement.target])
-    _compare(parties, "classes", _digest(json.dumps(named), classes.tobytes()), "the class of some persons")
+    _compare(parties, "classes", _digest(json.dumps(named), classes.tobytes()), "the class of some people")
     own = _own_attributes(party, records, classes, plain=agreement.scoring == "plain")
 
     def later(done: float, note: str = "") -> None:
@@ -72,7 +72,7 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     published, schema = _published(partition, agreement, named, classes)
     audit = audit_evidence(Evidence(published, schema), [each.model for each in agreement.requirements])
     if not audit.holds:
-        raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a flaw.")
+        raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a bug.")
     progress(1.0, "comparing results")
     _compare(parties, "result", _digest(*_columns(published)), "the fused table")
     progress(1.0, f"{len(transcript):,} rounds")
@@ -81,24 +81,24 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
 
 
 def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Progress) -> Ints:
-    """Find the persons that all parties have, in an order that is the same for all."""
+    """Find the people that all parties have, in an order that is the same for all."""
     if parties is None:
         return np.arange(table.num_rows)
     from sfumato.fusing.secure.set_intersection import secure_intersection
 
     def tell(done: int, whole: int) -> None:
-        progress(ALIGNED * done / max(whole, 1), "aligning persons")
+        progress(ALIGNED * done / max(whole, 1), "aligning people")
 
     return secure_intersection(parties, party.ids(table), progress=tell)
 
 
 def _refuse_too_few(agreement: Agreement, common: int) -> None:
     if common == 0:
-        raise InfeasibleError("The parties have no person in common; check that they name persons alike.")
+        raise InfeasibleError("The parties have nobody in common; check that they identify people in the same way.")
     most = max(agreement.requirements, key=lambda each: each.k)
     if common < most.k:
         raise InfeasibleError(
-            f"The parties have {common:,} persons in common, and {most.k:,} are required in every group; ask for less."
+            f"The parties have {common:,} people in common, but every group requires {most.k:,}; require fewer."
         )
 
 
@@ -147,7 +147,7 @@ def _columns(table: pa.Table) -> Iterator[str | bytes]:
 
 
 def _compare(parties: Parties | None, what: str, digest: str, said: str) -> None:
-    """Refuse to go on where parties have computed different things."""
+    """Refuse to continue if parties have computed different things."""
     if parties is None:
         return
     parties.broadcast(what, digest=digest)

@@ -1,4 +1,4 @@
-"""What the fused table must keep: every group on some attributes has at least so many records."""
+"""What the fused table must keep: every group on some attributes has at least k records."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sfumato.validation import is_whole, require
 
 @dataclass(frozen=True, kw_only=True)
 class Requirement:
-    """At least `k` records in every group of records that are published alike in `quasi`.
+    """At least `k` records in every group of records that look alike in `quasi`.
 
     Parameters
     ----------
-    quasi : attributes, of whatever parties.
+    quasi : attributes, of any parties.
     k : a whole number of at least 1.
     """
 
@@ -28,7 +28,7 @@ class Requirement:
         object.__setattr__(self, "quasi", tuple(sorted(set(self.quasi))))
 
     def implies(self, other: Requirement) -> bool:
-        """Return whether whatever keeps this keeps the other one, too: on fewer attributes groups are larger."""
+        """Return whether whatever meets this also meets the other one: on fewer attributes groups are larger."""
         return set(other.quasi) <= set(self.quasi) and other.k <= self.k
 
     @property

@@ -1,4 +1,4 @@
-"""The rounds of one party: offer the best own candidate, learn who won, and follow the winner."""
+"""The rounds of one party: offer the party's best candidate, learn who won, and follow the winner."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from sfumato.fusing.secure.channel import Parties
 
 Ints = npt.NDArray[np.int64]
-FEW_CHILDREN = 256  # so many have numbers of one byte
-HALF_WAY = 50  # rounds after which half of the progress is shown; nobody knows how many there will be
+FEW_CHILDREN = 256  # this many have numbers of one byte
+HALF_WAY = 50  # rounds after which half of the progress is shown; the total is unknown
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """How the winner of a round parts the records of one of its nodes."""
+    """How the winner of a round splits the records of one of its nodes."""
 
     round: int
     winner: str
@@ -41,10 +41,10 @@ class Rounds:
 
     Parameters
     ----------
-    me : the party's name.
+    me : the name of this party.
     parties : the connections to the others; None if there are none.
     partition : the common state.
-    own : the party's own attributes, by name.
+    own : the attributes of this party, by name.
     """
 
     def __init__(self, me: str, parties: Parties | None, partition: SharedGroups, own: dict[str, OwnAttribute]) -> None:
@@ -72,7 +72,7 @@ class Rounds:
             if names[winner] == self.me:
                 if best is None:
                     raise ProtocolError(
-                        "The maximum names this party, which has no candidate; start again at all parties."
+                        "The maximum names this party, but it has no candidate; start again at all parties."
                     )
                 learned = self._lead(best, number)
             else:
@@ -83,7 +83,7 @@ class Rounds:
             progress(done, f"round {number:,}: {learned.winner} specializes {learned.attribute}, {groups:,} nodes")
 
     def _best(self) -> Candidate | None:
-        """Find the best candidate that keeps all requirements; one that does not never will, so it is dropped."""
+        """Find the best candidate that meets all requirements; one that does not never will, so it is dropped."""
         while self.candidates:
             best = self.candidates[-1]
             records = self.partition.shown[best.attribute].records[best.number]
@@ -126,7 +126,7 @@ class Rounds:
         return self._split(Told(number, winner, attribute, node, labels, children))
 
     def _split(self, told: Told) -> Learned:
-        """Part the records of a node as its owner says."""
+        """Split the records of a node as its owner says."""
         shown = self.partition.shown[told.attribute]
         before = shown.labels[told.node] if told.node < len(shown.labels) else ""
         self.partition.split(told.attribute, told.node, told.labels, told.children)
@@ -141,12 +141,12 @@ class Rounds:
         )
 
     def _consider(self, attribute: OwnAttribute, numbers: list[int]) -> None:
-        """Add nodes that are worth specializing; the best is last, of equals the first attribute's first node."""
+        """Add nodes that are worth specializing; the best is last, among equals the first attribute's first node."""
         found = (attribute.candidate(number) for number in numbers)
         self.candidates += [each for each in found if each is not None]
         self.candidates.sort(key=lambda each: (each.score, -self.order[each.attribute], -each.number))
 
 
 def _bits(score: float) -> int:
-    """Return a whole number of 64 bits for a positive score; greater scores have greater numbers."""
+    """Return a 64-bit whole number for a positive score; greater scores have greater numbers."""
     return int(struct.unpack(">Q", struct.pack(">d", score))[0])

@@ -28,13 +28,13 @@ class ShownAttribute:
 
 @dataclass(eq=False)
 class SharedGroups:
-    """The common records, grouped by what is published of them so far.
+    """The common records, grouped by what is published about them so far.
 
     Parameters
     ----------
-    rows : how many records there are.
-    owners : who owns every attribute, in the order in which attributes are published.
-    requirements : what every group must keep.
+    rows : the number of records.
+    owners : the owner of every attribute, in the order in which attributes are published.
+    requirements : the requirements that every group must meet.
     """
 
     rows: int
@@ -54,9 +54,9 @@ class SharedGroups:
         self._used = [1 for _ in self.requirements]
 
     def allows(self, attribute: str, records: Ints, children: Ints) -> bool:
-        """Return whether every requirement still holds when these records are parted so.
+        """Return whether every requirement still holds if these records are split in this way.
 
-        An attribute that no requirement names is parted while every part has as many records as the least k.
+        An attribute that no requirement names is split while every part has at least the smallest k.
         """
         concerned = [j for j, each in enumerate(self.requirements) if attribute in each.quasi]
         if not concerned:
@@ -70,7 +70,7 @@ class SharedGroups:
         return True
 
     def split(self, attribute: str, number: int, labels: Sequence[str], children: Ints) -> None:
-        """Publish the records of a node by its children from now on; refuse what breaks a requirement."""
+        """Publish the records of a node with its children from now on; refuse what breaks a requirement."""
         shown = self.shown[attribute]
         records = shown.records.get(number)
         if records is None or not len(records) or not _fit(children, len(records), len(labels)):
@@ -97,7 +97,7 @@ class SharedGroups:
             shown.records[first + child] = records[children == child]
 
     def table(self, target: str, classes: pa.Array) -> pa.Table:
-        """Return what is published, records in their common order."""
+        """Return what is published, with records in their common order."""
         columns = {
             name: pa.DictionaryArray.from_arrays(pa.array(shown.node), pa.array(shown.labels, pa.string())).cast(
                 pa.string()
@@ -108,12 +108,12 @@ class SharedGroups:
 
 
 def _fit(children: Ints, records: int, many: int) -> bool:
-    """Return whether there is one of so many children for every record."""
+    """Return whether every record has one of this many children."""
     return children.shape == (records,) and 0 <= int(children.min()) <= int(children.max()) < many
 
 
 def _numbered(keys: Ints, bound: int) -> tuple[Ints, Ints]:
-    """Give distinct keys, which lie below a bound, numbers: that of every key, and how often each occurs."""
+    """Return a number for every key, which lies below a bound, and how often each key occurs."""
     if bound > SPARSE * len(keys):
         _, place, sizes = np.unique(keys, return_inverse=True, return_counts=True)
         return place.ravel(), sizes

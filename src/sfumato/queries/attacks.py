@@ -1,6 +1,6 @@
-"""Attacks on answers to questions: what they find where nothing protects them, and what they miss where something does.
+"""Attacks on answers to questions: what they find without protection, and what they miss with it.
 
-Each attack takes a function that answers, so that it can be tried on any answerer.
+Each attack takes a function that answers, so that it can be run on any system.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ HALF = 0.5
 
 
 class UnprotectedTable:
-    """Answer counts and sums as careless systems do, to see attacks succeed. Never use it to protect anybody.
+    """Answer counts and sums the way careless systems do, to see attacks succeed. Never use it to protect anybody.
 
     Parameters
     ----------
     data : a pandas, Polars or Arrow table.
-    smallest : refuse sets of fewer rows, and sets that lack fewer rows; this is no protection.
+    smallest : refuse sets of fewer rows, and sets that miss fewer rows; this is no protection.
     noise : the scale of fresh Laplace noise on every answer, without any budget; this is no protection either.
     seed : another seed gives other noise.
     """
@@ -56,7 +56,7 @@ class UnprotectedTable:
     def _chosen(self, where: Where) -> Bits:
         chosen = satisfying(Query(where=where).conditions, self._columns, self._rows)
         if not self._smallest <= chosen.sum() <= self._rows - self._smallest:
-            raise InfeasibleError("The set of rows is too small or too large; it is not answered.")
+            raise InfeasibleError("The set of rows is too small or too large to be answered.")
         return chosen
 
     def _off(self) -> float:
@@ -64,23 +64,23 @@ class UnprotectedTable:
 
 
 def by_difference(ask: Ask, larger: Where, smaller: Where) -> float:
-    """Find what belongs to the rows that one set has and another lacks: the difference of two answers."""
+    """Find the total of the rows that one set has and another misses: the difference of two answers."""
     return ask(larger) - ask(smaller)
 
 
 def by_tracker(ask: Ask, wide: Where, column: str, value: object) -> float:
-    """Find what belongs to a set that is too small to be answered (an individual tracker; Schlörer, 1975).
+    """Find the total of a set that is too small to be answered (an individual tracker; Schlörer, 1975).
 
-    The set is `wide` with one more condition, `column` = `value`; instead of it, `wide` and `wide` without the set
-    are asked, which are both large enough.
+    The set is `wide` with one more condition, `column` = `value`; instead of it, `wide` and `wide` without the set are
+    asked, which are both large enough.
     """
     if column in wide:
-        raise InvalidParameterError(f"The wide set must not name {column!r}, which tells the small set from it.")
+        raise InvalidParameterError(f"The wide set must not name {column!r}, which separates the small set from it.")
     return by_difference(ask, wide, {**wide, column: ("!=", value)})
 
 
 def by_averaging(ask: Ask, where: Where, times: int) -> float:
-    """Ask the same again and again, and average the noise away."""
+    """Ask the same question repeatedly, and average the noise away."""
     require(is_whole(times) and times > 0, "by_averaging", "times", "a whole number of at least 1", times)
     return sum(ask(where) for _ in range(times)) / times
 
@@ -93,7 +93,7 @@ def random_subsets(rows: int, questions: int, *, seed: int = 0) -> Bits:
 def by_reconstruction(subsets: Bits, answers: Sequence[float]) -> Bits:
     """Find a secret yes or no of every row from counts of many subsets (Dinur and Nissim, 2003).
 
-    The table is sought whose counts are nearest to the answers in total, by a linear program, and rounded.
+    A linear program finds the table whose counts are closest to the answers in total; it is then rounded.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack, vstack
@@ -110,6 +110,6 @@ def by_reconstruction(subsets: Bits, answers: Sequence[float]) -> Bits:
 
 
 def share_found(guessed: Iterable[bool], true: Iterable[bool]) -> float:
-    """Return which share of guesses is right; guessing the more frequent answer is right for its share anyway."""
+    """Return the share of right guesses; always guessing the more frequent answer is right for its share."""
     pairs = list(zip(guessed, true, strict=True))
     return sum(bool(guess) == bool(truth) for guess, truth in pairs) / max(len(pairs), 1)

@@ -59,7 +59,7 @@ class Between:
 
 @dataclass(frozen=True, repr=False)
 class Compared:
-    """The value compares so with another."""
+    """The value compares in this way with another."""
 
     sign: str
     values: tuple[object]
@@ -80,8 +80,8 @@ class Query:
     Parameters
     ----------
     kind : `"count"`, `"sum"` or `"avg"`.
-    over : the attribute that is summed or averaged.
-    where : per attribute a value, a set or list of values, a range `(low, high)` that includes both ends, or a
+    over : the attribute to sum or average.
+    where : for every attribute, a value, a set or list of values, a range `(low, high)` that includes both ends, or a
         comparison such as `(">=", 30)` with one of = != < <= > >=.
 
     Examples
@@ -99,7 +99,7 @@ class Query:
         over = self.over is None if self.kind == "count" else isinstance(self.over, str)
         expected = "left out of a count" if self.kind == "count" else f"the attribute of the {self.kind}"
         require(over, self, "over", expected, self.over)
-        require(isinstance(self.where, Mapping), self, "where", "a mapping from attributes", type(self.where).__name__)
+        require(isinstance(self.where, Mapping), self, "where", "a mapping by attribute", type(self.where).__name__)
         object.__setattr__(self, "where", {name: _condition(name, given) for name, given in self.where.items()})
 
     def __repr__(self) -> str:
@@ -109,7 +109,7 @@ class Query:
 
     @property
     def conditions(self) -> Mapping[str, Condition]:
-        """The conditions, read."""
+        """The parsed conditions."""
         return self.where  # type: ignore[return-value]  # made so in __post_init__
 
     @property
@@ -124,17 +124,17 @@ def places(name: str, condition: Condition, domain: Domain) -> tuple[float, ...]
         found = tuple(bounds([_number(value) for value in condition.values], domain).tolist())
         if any(isnan(place) for place in found):
             kind = "numbers" if _is_numbers(domain) else "dates"
-            raise InvalidParameterError(f"The condition on {name!r} must name {kind}, as the column holds them.")
+            raise InvalidParameterError(f"The condition on {name!r} must name {kind}, like those in the column.")
         return found
     ranks = {leaf: float(rank) for rank, leaf in enumerate(domain.texts)}
     found = tuple(ranks.get(text(value), -1.0) for value in condition.values)
     if -1.0 in found and not isinstance(condition, OneOf):
-        raise InvalidParameterError(f"The condition on {name!r} compares with a value that its order lacks.")
+        raise InvalidParameterError(f"The condition on {name!r} compares with a value that is not in its order.")
     return found
 
 
 def holds_on_axis(condition: Condition, at: tuple[float, ...], positions: npt.NDArray[np.float64]) -> Truths:
-    """Return which positions satisfy a condition whose values are placed `at`."""
+    """Return which positions satisfy a condition whose values are at `at`."""
     if isinstance(condition, OneOf):
         return np.isin(positions, at)
     if isinstance(condition, Between):
@@ -155,20 +155,20 @@ def holds_for_leaves(name: str, condition: Condition, domain: Domain) -> Truths:
     if not len(domain):
         raise nothing_known(name)
     raise InvalidParameterError(
-        f"The condition on {name!r} needs an order, which the attribute lacks; give a set of values or Schema.orders."
+        f"The condition on {name!r} needs an order, which the attribute does not have; give a set or Schema.orders."
     )
 
 
 def nothing_known(name: str) -> InvalidParameterError:
-    """Say that a table does not tell what an attribute's masked cells can be."""
+    """Return the error for an attribute whose masked cells could be anything."""
     return InvalidParameterError(
-        f"Nothing published tells which values masked cells of {name!r} can have; state them, as in "
+        f"Nothing published shows which values masked cells of {name!r} can have; state them, as in "
         f"domains={{{name!r}: [...]}}."
     )
 
 
 def _condition(name: object, given: object) -> Condition:
-    require(isinstance(name, str), "Query", "where", "a mapping from attributes", type(name).__name__)
+    require(isinstance(name, str), "Query", "where", "a mapping by attribute", type(name).__name__)
     if isinstance(given, OneOf | Between | Compared):
         return given
     if isinstance(given, CELLS):
@@ -187,11 +187,11 @@ def _condition(name: object, given: object) -> Condition:
 
 def _check_cells(name: object, values: tuple[object, ...]) -> None:
     if not all(isinstance(value, CELLS) and value == value for value in values):  # noqa: PLR0124 - NaN is missing
-        raise InvalidParameterError(f"Query.where[{name!r}] must name texts, numbers or dates, none of them missing.")
+        raise InvalidParameterError(f"Query.where[{name!r}] must name strings, numbers or dates, none of them missing.")
 
 
 def _number(value: object) -> object:
-    """Take a text for the number or date that it writes, as published cells are taken."""
+    """Convert a text to the number or date that it writes, as for published cells."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):

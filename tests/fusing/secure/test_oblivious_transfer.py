@@ -176,7 +176,7 @@ def test_what_is_no_point_of_the_group_is_refused_by_the_receiver(point):
     def spoil(number, sent):
         return pack("transfer-open", **{NUMBER: 0}, point=point) if number == 0 else sent.message
 
-    with pytest.raises(ProtocolError, match=r"not a point of the group|5 bytes|has not 32 bytes"):
+    with pytest.raises(ProtocolError, match=r"not a point of the group|5 bytes|does not have 32 bytes"):
         record(both(lambda p: send_one_of_two(p, [(b"a", b"b")]), lambda p: receive_one_of_two(p, [1])), spoil)
 
 
@@ -185,7 +185,7 @@ def test_what_is_no_point_of_the_group_is_refused_by_the_sender(point):
     def spoil(number, sent):
         return pack("transfer-choose", **{NUMBER: 0}, points=[point]) if number == 1 else sent.message
 
-    with pytest.raises(ProtocolError, match=r"not a point of the group|5 bytes|has not 32 bytes"):
+    with pytest.raises(ProtocolError, match=r"not a point of the group|5 bytes|does not have 32 bytes"):
         record(both(lambda p: send_one_of_two(p, [(b"a", b"b")]), lambda p: receive_one_of_two(p, [1])), spoil)
 
 
@@ -215,7 +215,7 @@ def test_requests_that_cannot_be_served_are_refused():
 
 def test_nobody_gets_more_than_was_offered():
     for count, wanted in [(1, [0, 1]), (2, [0])]:
-        with pytest.raises(ProtocolError, match="The message 'transfer-many' of party"):
+        with pytest.raises(ProtocolError, match="The message 'transfer-many' from party"):
             run_parties(
                 both(
                     lambda p, count=count: send_some_of_many(p, [b"a", b"b", b"c"], count=count),

@@ -83,7 +83,7 @@ def test_different_settings_are_found():
 
 def test_a_missing_library_is_told_in_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "nacl.bindings", None)
-    with pytest.raises(ProtocolError, match=r'nacl is needed; install it by pip install "sfumato\[parties\]"'):
+    with pytest.raises(ProtocolError, match=r'nacl is needed; install it with pip install "sfumato\[parties\]"'):
         run_parties({name: lambda parties: secure_less(parties, 1) for name in "ab"})
 
 

@@ -42,7 +42,9 @@ def test_many_sums_are_the_single_ones(rows):
 
 
 def test_two_parties_are_refused_because_the_sum_tells_all():
-    with pytest.raises(InvalidParameterError, match=r"3 or more, because the result of fewer tells all; got 2"):
+    with pytest.raises(
+        InvalidParameterError, match=r"3 or more, because the result of fewer reveals everything; got 2"
+    ):
         run_parties(each(secure_sum, 1, 2))
 
 

@@ -53,5 +53,5 @@ def test_texts_that_write_numbers_are_read_one_by_one():
     mixed = ["5", " 7 ", "n/a", None, "1e400", "nan", "0x10", "1_0"]
     assert chosen(mixed, (">=", -10), number_column) == [0, 1]
     assert chosen([True, False], ("=", True), text_column) == [0]
-    with pytest.raises(SchemaError, match="Column 'a' does not contain numbers"):
+    with pytest.raises(SchemaError, match="Column 'x' does not contain numbers"):
         chosen([date(2020, 1, 5)], 5, number_column)

@@ -138,7 +138,7 @@ def test_a_workload_that_is_none_is_refused(given, message):
 def test_a_workload_that_does_not_fit_the_table_is_refused(original):
     with pytest.raises(sf.InvalidParameterError, match=r"Workload.attributes must be at most 6 here; got 7\."):
         Workload(attributes=7).draw(original, PLAIN)
-    with pytest.raises(sf.InvalidParameterError, match="0 sensitive attributes hold numbers"):
+    with pytest.raises(sf.InvalidParameterError, match="0 sensitive attributes are numeric"):
         Workload().draw(original, sf.Schema(quasi=QUASI))
     with pytest.raises(sf.SchemaError, match="'price'"):
         Workload(over="price").draw(original, PLAIN)
@@ -150,5 +150,5 @@ def test_a_workload_that_does_not_fit_the_table_is_refused(original):
 
 def test_the_original_of_another_table_is_refused(original, release):
     other = original.filter(pa.compute.greater(original["age"], 40))
-    with pytest.raises(sf.SchemaError, match=r"is published with \d+ cells that none of its known values fits"):
+    with pytest.raises(sf.SchemaError, match=r"is published with \d+ cells that fit none of its known values"):
         relative_errors(release.published, other, PLAIN, Workload(queries=5, attributes=6))

@@ -29,16 +29,16 @@ def test_ten_tenths_are_exactly_one(path):
     for _ in range(10):
         accountant.spend("ann", 0.1, "count")
     assert accountant.balance().total.left == "0"
-    with pytest.raises(InfeasibleError, match=r"budget of the table has 0 left, and the question costs 1e-12|0\.0+1"):
+    with pytest.raises(InfeasibleError, match=r"budget of the table has 0 left, but the question costs 1e-12|0\.0+1"):
         accountant.spend("ann", "1e-12", "count")
 
 
 def test_nobody_spends_more_than_their_share_or_the_total(path):
     accountant = Accountant(path, total=1, per_analyst="0.6")
     accountant.spend("ann", 0.6, "count")
-    with pytest.raises(InfeasibleError, match=r"budget of analyst 'ann' has 0 left, and the question costs 0\.1;"):
+    with pytest.raises(InfeasibleError, match=r"budget of analyst 'ann' has 0 left, but the question costs 0\.1;"):
         accountant.spend("ann", 0.1, "count")
-    with pytest.raises(InfeasibleError, match=r"budget of the table has 0\.4 left, and the question costs 0\.5;"):
+    with pytest.raises(InfeasibleError, match=r"budget of the table has 0\.4 left, but the question costs 0\.5;"):
         accountant.spend("bob", 0.5, "count")
     accountant.spend("bob", 0.4, "count")
     balance = accountant.balance()

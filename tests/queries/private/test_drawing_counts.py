@@ -42,7 +42,7 @@ def test_every_cell_has_a_bar_and_every_true_count_a_dot():
 
 
 def test_too_many_bars_and_too_few_dots_are_refused():
-    with pytest.raises(InvalidParameterError, match="at most 300 cells; this answer has 301"):
+    with pytest.raises(InvalidParameterError, match="at most 300 cells, but this answer has 301"):
         draw_counts(answer(range(301)))
     with pytest.raises(InvalidParameterError, match="one true count per cell, 2 in all; got 1"):
         draw_counts(answer([1, 2]), truth=[1])
@@ -54,5 +54,5 @@ def test_a_history_has_a_line_per_user_and_a_cross_per_denial():
     squares = [each.find(f"{SVG}rect") for each in drawn.findall(f"{SVG}g")]
     assert len({square.attrib["y"] for square in squares}) == 2
     assert len(drawn.findall(f"{SVG}g/{SVG}path")) == 1
-    with pytest.raises(InvalidParameterError, match="1 to 200 questions; there are 0"):
+    with pytest.raises(InvalidParameterError, match="1 to 200 questions, but there are 0"):
         draw_history([])

@@ -1,9 +1,9 @@
-"""Protocols for parties that compute together and show each other nothing else.
+"""Protocols for parties that compute together and reveal nothing else.
 
-Each module says who learns what, against whom it protects, how many parties it needs and what it costs. All protocols
-assume semi-honest parties: they follow the protocol and try to learn from what they see. They are pure: a protocol
-gets a `Parties`, which names the parties and has a channel to each, and returns the result. The cryptography is
-libsodium's (extra `parties`) and Python's own `hashlib`; randomness comes from the operating system.
+Each module says who learns what, against whom it protects, how many parties it needs and what it costs. All
+protocols assume semi-honest parties: they follow the protocol and try to learn from what they see. They are pure: a
+protocol gets a `Parties`, which names the parties and has a channel to each, and returns the result. The cryptography
+is libsodium's (extra `parties`) and Python's own `hashlib`; randomness comes from the operating system.
 
 >>> from sfumato.fusing import secure
 >>> secure.run_parties({

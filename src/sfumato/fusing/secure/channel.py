@@ -19,7 +19,7 @@ from sfumato.exceptions import ProtocolError
 from sfumato.fusing.secure.messages import Message, Value, pack, unpack
 from sfumato.validation import require
 
-PATIENCE = 600.0  # seconds that a party in memory waits for a message
+PATIENCE = 600.0  # seconds to wait for a message in memory
 PAIR = 2
 NUMBER = "number of the message"
 
@@ -30,10 +30,10 @@ class Channel(Protocol):
     """Whole messages to and from one other party, in order."""
 
     def send(self, message: bytes) -> None:
-        """Hand a message over; never wait until the other side reads it."""
+        """Send a message without waiting for the other side to read it."""
 
     def receive(self) -> bytes:
-        """Wait for the next message; a `ProtocolError` if none will come."""
+        """Wait for the next message; raise a `ProtocolError` if none will come."""
 
     def close(self) -> None:
         """End the conversation for both sides."""
@@ -83,7 +83,7 @@ def memory_channels(names: Sequence[str], *, patience: float = PATIENCE) -> dict
 
 @dataclass(frozen=True, kw_only=True)
 class Parties:
-    """The parties of one run as one of them sees it.
+    """The parties of one run, as one of them sees it.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Parties:
         One channel to every other party.
     turns
         How many messages went to and came from every other party; views of one run share it. Every message carries
-        its number, so that one that is lost, repeated or out of order is found.
+        its number, so that a lost, repeated or out-of-order message is detected.
     """
 
     me: str
@@ -113,26 +113,26 @@ class Parties:
 
     @property
     def index(self) -> int:
-        """My place in the common order, from 0."""
+        """My index in the common order, from 0."""
         return self.names.index(self.me)
 
     @property
     def others(self) -> tuple[str, ...]:
-        """All parties but me, in the common order."""
+        """All parties except me, in the common order."""
         return tuple(name for name in self.names if name != self.me)
 
     @property
     def peer(self) -> str:
-        """The other party where there are two."""
+        """The other party, if there are two."""
         (other,) = self.others
         return other
 
     def neighbor(self, steps: int) -> str:
-        """Return the party so many steps further round the ring."""
+        """Return the party this many steps further around the ring."""
         return self.names[(self.index + steps) % len(self.names)]
 
     def pair(self, first: str, second: str) -> Parties:
-        """Return my view of a conversation of two; I am one of them."""
+        """Return my view of a conversation between two parties, one of which is me."""
         return Parties(me=self.me, names=(first, second), channels=self.channels, turns=self.turns)
 
     def send(self, peer: str, kind: str, **fields: Value) -> None:
@@ -142,12 +142,12 @@ class Parties:
         self.channels[peer].send(pack(kind, **numbered))
 
     def receive(self, peer: str, kind: str) -> Message:
-        """Wait for a message of one party, which must be of this kind."""
+        """Wait for a message from one party, which must be of this kind."""
         message = unpack(kind, self.channels[peer].receive(), sender=f"party {peer!r}")
         turn = self.turns["from", peer]
         if message.fields.get(NUMBER) != turn:
             raise ProtocolError(
-                f"A message of party {peer!r} was lost, repeated or came out of order; "
+                f"A message from party {peer!r} was lost, repeated or out of order; "
                 "start the protocol again at all parties."
             )
         self.turns["from", peer] += 1
@@ -164,14 +164,14 @@ class Parties:
 
 
 def require_parties(parties: Parties, protocol: str, *, least: int = PAIR, most: int | None = None) -> None:
-    """Refuse a protocol that does not fit the number of parties."""
+    """Refuse a protocol that does not suit the number of parties."""
     count = len(parties.names)
-    expected = f"{least} or more, because the result of fewer tells all" if most is None else f"exactly {most}"
+    expected = f"{least} or more, because the result of fewer reveals everything" if most is None else f"exactly {most}"
     require(least <= count <= (most or count), protocol, "parties", expected, count)
 
 
 def require_same(parties: Parties, settings: str) -> None:
-    """Refuse to go on where the parties did not all choose the same settings."""
+    """Refuse to continue if the parties did not all choose the same settings."""
     parties.broadcast("settings", settings=settings)
     for name, message in parties.gather("settings").items():
         if message.text("settings") != settings:
@@ -186,9 +186,9 @@ def run_parties(
     *,
     channels: Mapping[str, Mapping[str, Channel]] | None = None,
 ) -> dict[str, Result]:
-    """Run every party's function in a thread of its own and give what each returned.
+    """Run the function of every party in its own thread, and return their results.
 
-    If one of them raises, the channels are closed, so that nobody waits for ever, and its error is raised here.
+    If one of them raises, the channels are closed, so that nobody waits forever, and its error is raised here.
 
     >>> def greet(parties):
     ...     parties.broadcast("hello", text=parties.me)

@@ -1,6 +1,6 @@
 """Boolean circuits for the garbled protocols: XOR and NOT cost nothing there, AND costs 32 bytes.
 
-A circuit is public; all parties build the same one. Numbers are lists of wires, the lowest bit first.
+A circuit is public; all parties build the same one. Numbers are lists of wires, lowest bit first.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Circuit:
 
     @property
     def and_gates(self) -> int:
-        """How many gates cost something."""
+        """The number of gates that cost something."""
         return sum(gate.kind == "and" for gate in self.gates)
 
 
 class CircuitBuilder:
-    """Collects gates; every method returns the wires of its result."""
+    """Collect gates; every method returns the wires of its result."""
 
     def __init__(self, *, garbler_inputs: int, evaluator_inputs: int) -> None:
         self._garbler_inputs = garbler_inputs
@@ -53,7 +53,7 @@ class CircuitBuilder:
         return self._gate("and", left, right)
 
     def negated(self, wire: int) -> int:
-        """Turn a bit over."""
+        """Flip a bit."""
         return self._gate("not", wire, wire)
 
     def either(self, left: int, right: int) -> int:
@@ -61,7 +61,7 @@ class CircuitBuilder:
         return self.xor(self.xor(left, right), self.both(left, right))
 
     def greater(self, left: Sequence[int], right: Sequence[int]) -> int:
-        """Return whether one unsigned number is greater than another of as many bits; one AND per bit."""
+        """Return whether one unsigned number is greater than another of the same length; one AND per bit."""
         above = self.both(left[0], self.negated(right[0]))
         for mine, theirs in zip(left[1:], right[1:], strict=True):
             differs = self.both(self.xor(mine, above), self.xor(theirs, above))
@@ -105,9 +105,9 @@ def less_circuit() -> Circuit:
 
 @cache
 def maximum_circuit(numbers: int) -> Circuit:
-    """Find the first greatest of several numbers: whether it is above 0, and its index in binary.
+    """Find the first largest of several numbers: whether it is above 0, and its index in binary.
 
-    The first number is the garbler's, the second the evaluator's. Of every further one, both put in a share; the
+    The first number is the garbler's, the second the evaluator's. For every further one, both put in a share; the
     number is their XOR.
     """
     side = (numbers - 1) * WIDTH
@@ -127,7 +127,7 @@ def maximum_circuit(numbers: int) -> Circuit:
 
 
 def _replaced(builder: CircuitBuilder, won: int, bit: int, wire: int | None) -> int | None:
-    """Replace one bit of the index so far by a constant where `won` is set; no wire stands for a constant 0."""
+    """Replace one bit of the index so far by a constant if `won` is set; no wire represents a constant 0."""
     if wire is None:
         return won if bit else None
     return builder.either(won, wire) if bit else builder.both(builder.negated(won), wire)

@@ -1,8 +1,8 @@
-"""The secure comparison tells whether the first party's number is less than the second's.
+"""The secure comparison reveals whether the first party's number is less than the second's.
 
-Two parties, semi-honest. **Both** learn this one bit and nothing else about the other's number of 64 bits. One
+Two parties, semi-honest. **Both** learn this one bit and nothing else about the other's 64-bit number. One
 garbled circuit of 64 AND gates, see `sfumato.fusing.secure.garbled_circuit`, which states the assumptions. Cost: 128
-oblivious transfers (some 35 ms).
+oblivious transfers (about 35 ms).
 """
 
 from __future__ import annotations

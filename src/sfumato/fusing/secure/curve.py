@@ -1,7 +1,7 @@
 """The group that the protocols compute in: the prime-order subgroup of edwards25519, by libsodium through PyNaCl.
 
 Scalars and points are 32 bytes. Discrete logarithms there cost about 2^126 steps, a security of about 126 bits. All
-arithmetic of the group is libsodium's; what stands here checks, names and converts. PyNaCl comes with the extra
+arithmetic in the group is libsodium's; this module checks, names and converts. PyNaCl comes with the extra
 `parties`.
 """
 
@@ -32,7 +32,7 @@ def sodium() -> Any:
     try:
         return importlib.import_module("nacl.bindings")
     except ImportError:
-        raise ProtocolError('The library nacl is needed; install it by pip install "sfumato[parties]".') from None
+        raise ProtocolError('The library nacl is needed; install it with pip install "sfumato[parties]".') from None
 
 
 def random_scalar() -> bytes:
@@ -46,7 +46,7 @@ def inverse(scalar: bytes) -> bytes:
 
 
 def multiply(scalar: bytes, points: Sequence[bytes]) -> list[bytes]:
-    """Multiply points by a scalar; each must be a point of the prime-order subgroup, and not the neutral one."""
+    """Multiply points by a scalar; each must be a point of the prime-order subgroup other than the neutral one."""
     by_scalar = sodium().crypto_scalarmult_ed25519_noclamp
     try:
         return [by_scalar(scalar, point) for point in points]
@@ -61,13 +61,13 @@ def require_point(point: bytes) -> None:
 
 
 def hashed(digests: Sequence[bytes]) -> list[bytes]:
-    """Map digests of 32 bytes to points whose logarithms nobody knows, as Montgomery coordinates (for `ladder`)."""
+    """Map 32-byte digests to points with unknown logarithms, as Montgomery coordinates (for `ladder`)."""
     uniform = sodium().crypto_core_ed25519_from_uniform
     return _montgomery([uniform(digest) for digest in digests])
 
 
 def ladder(scalar: bytes, coordinates: bytes) -> bytes:
-    """Multiply many points, given as Montgomery coordinates one after the other, by one clamped scalar (X25519)."""
+    """Multiply many points, given as consecutive Montgomery coordinates, by one clamped scalar (X25519)."""
     step = sodium().crypto_scalarmult
     try:
         return b"".join(step(scalar, coordinates[at : at + POINT]) for at in range(0, len(coordinates), POINT))
@@ -81,7 +81,7 @@ def ladder_scalar() -> bytes:
 
 
 def blinding(scalar: bytes) -> tuple[bytes, bytes]:
-    """Draw two scalars for `ladder`, the first random, that together multiply as this one does.
+    """Draw two scalars for `ladder`, the first at random, that together multiply like this one.
 
     X25519 takes only scalars that are multiples of 8 between 2^254 and 2^255. The second scalar, `scalar / first`
     modulo the order of the group, has such a form for about every second choice of the first.
@@ -98,7 +98,7 @@ def blinding(scalar: bytes) -> tuple[bytes, bytes]:
 
 
 def random_order(count: int) -> npt.NDArray[np.int64]:
-    """Draw an order of so many things from the operating system."""
+    """Draw a random permutation of this length from the operating system."""
     keys = np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
     return np.argsort(keys).astype(np.int64, copy=False)
 
@@ -115,7 +115,7 @@ def _clamped(number: int) -> bytes:
 def _montgomery(points: Sequence[bytes]) -> list[bytes]:
     """Convert points to Montgomery coordinates, u = (1 + y) / (1 - y), with one inversion for all of them.
 
-    libsodium has this conversion, too, but checks each time that the point is in the subgroup, which those of
+    libsodium also has this conversion, but checks each time that the point is in the subgroup, which those of
     `from_uniform` are; the check takes longer than the multiplication that follows.
     """
     heights = [int.from_bytes(point, "little") % 2**255 for point in points]

@@ -2,20 +2,20 @@
 
 Semi-honest parties. A set is frequent if at least a given share of all records has all of its items.
 
-**Horizontal** (three or more parties, each with records of its own): a set that is frequent on the whole is frequent
-at one party at least, so the candidates of every size are the secure union of the locally frequent sets, and their
+**Horizontal** (three or more parties, each with records of its own): a set that is frequent overall is frequent at
+one party at least, so the candidates of every size are the secure union of the locally frequent sets, and their
 supports are secure sums (Kantarcioglu and Clifton 2004). **All parties** learn the number of records, the candidates,
-their exact supports over all parties, also of those that turn out infrequent, and how many candidates each party
+their exact supports over all parties, including those of infrequent ones, and how many candidates each party
 proposed. Nobody learns whose records support a set. The first party learns what `sfumato.fusing.secure.set_union` says.
 
 **Vertical** (two parties, each with other columns about the same records in the same order, see
 `sfumato.fusing.secure.set_intersection`): the support of a set with items of both is the scalar product of two columns
 of zeros and ones (Vaidya and Clifton 2002, with a scalar product that leaks nothing). **Both parties** learn the names
 of the other's frequent items, the supports of its frequent sets, and the exact supports of all candidates with items of
-both, also of infrequent ones: small supports may tell about persons, so a share that means few records is a risk.
+both, including infrequent ones: small supports may reveal something about people, so a share of few records is a risk.
 
-Cost: horizontal, that of a union and a sum per size of set. Vertical, one extended transfer per record and candidate,
-some 6 microseconds.
+Cost: horizontal, one union and one sum per size of set. Vertical, one extended transfer per record and candidate,
+about 6 microseconds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sfumato.validation import is_number, require
 Column = npt.NDArray[np.bool_]
 Supports = dict[frozenset[str], int]
 
-_LONGEST_NUMBER = 12  # bytes of a candidate's number
+_LONGEST_NUMBER = 12  # bytes of the number of a candidate
 
 
 def frequent_in_rows(parties: Parties, records: Sequence[Collection[str]], *, share: float) -> Supports:
@@ -51,7 +51,7 @@ def frequent_in_rows(parties: Parties, records: Sequence[Collection[str]], *, sh
     records
         My records, each the items it has; texts of at most 70 bytes.
     share
-        The share of all records that makes a set frequent, above 0 and at most 1, the same at all parties.
+        The minimum share of all records of a frequent set, above 0 and at most 1, the same at all parties.
     """
     require_parties(parties, "frequent_in_rows", least=LEAST_PARTIES)
     _require_share("frequent_in_rows", share)
@@ -88,9 +88,9 @@ def frequent_in_columns(parties: Parties, columns: Mapping[str, Column], *, shar
     parties
         The two parties; both call this function.
     columns
-        My items, each a column that says which of the common records has it. Names differ from the other party's.
+        My items, each a column that says which of the common records have it. Names differ from the other party's.
     share
-        The share of all records that makes a set frequent, above 0 and at most 1, the same at both parties.
+        The minimum share of all records of a frequent set, above 0 and at most 1, the same at both parties.
     """
     require_parties(parties, "frequent_in_columns", most=PAIR)
     _require_share("frequent_in_columns", share)
@@ -127,7 +127,7 @@ def _require_share(owner: str, share: float) -> None:
 
 
 def _least(share: float, records: int) -> int:
-    """Return the least support that is frequent, exactly for the share as it is written."""
+    """Return the smallest frequent support, exactly for the share as it is written."""
     return math.ceil(Fraction(repr(share)) * records)
 
 
@@ -151,7 +151,7 @@ def _support(columns: Mapping[str, Column], items: frozenset[str], records: int)
 
 
 def _joined(level: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the sets of one item more whose subsets of the present size are all frequent, in an order of their own."""
+    """Return the sets with one more item whose subsets of the current size are all frequent, in a fixed order."""
     known = set(level)
     items = sorted(frozenset().union(*known))
     found = {
@@ -172,7 +172,7 @@ def _numbers(union: Sequence[str], count: int) -> list[int]:
 
 
 def _exchanged(parties: Parties, level: Supports, *, within: Collection[frozenset[str]] | None = None) -> Supports:
-    """Tell my frequent sets with their supports, and get the other party's."""
+    """Send my frequent sets with their supports, and receive the other party's."""
     ordered = sorted(level, key=sorted)
     counts = [len(items) for items in ordered]
     parties.send(
@@ -190,7 +190,7 @@ def _exchanged(parties: Parties, level: Supports, *, within: Collection[frozense
     sets = [frozenset(names[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
     known = all(size == 1 for size in sizes) if within is None else set(sets) <= set(within)
     if not known:
-        raise ProtocolError("The other party named a set that is no candidate; check that both run the same software.")
+        raise ProtocolError("The other party named an unknown set; check that both run the same software.")
     return dict(zip(sets, supports.tolist(), strict=True))
 
 
@@ -199,5 +199,5 @@ def _text(name: bytes) -> str:
         return name.decode("utf-8")
     except UnicodeDecodeError:
         raise ProtocolError(
-            "The other party sent a name that is no text; check that both run the same software."
+            "The other party sent a name that is not text; check that both run the same software."
         ) from None

@@ -1,12 +1,12 @@
-"""Yao's garbled circuits: two parties compute a circuit on their inputs and learn its output only.
+"""Yao's garbled circuits: two parties compute a circuit on their inputs and learn only its output.
 
-Two parties, semi-honest. The **evaluator** learns the outputs and nothing of the garbler's inputs. The **garbler**
-learns nothing, unless the evaluator tells it the outputs. Labels of 128 bits, XOR and NOT without tables (Kolesnikov
-and Schneider 2008), AND as two half gates (Zahur, Rosulek and Evans 2015), SHA-256 with the number of the gate as
-hash. The evaluator gets the labels of its inputs by oblivious transfer. It assumes that SHA-256 is circular
-correlation robust and whatever the transfer assumes. Every circuit is garbled afresh and evaluated once.
+Two parties, semi-honest. The **evaluator** learns the outputs and nothing about the garbler's inputs. The **garbler**
+learns nothing, unless the evaluator sends it the outputs. Labels of 128 bits, XOR and NOT without tables (Kolesnikov
+and Schneider 2008), AND as two half gates (Zahur, Rosulek and Evans 2015), SHA-256 with the number of the gate as hash.
+The evaluator gets the labels of its inputs by oblivious transfer. It assumes that SHA-256 is circular correlation
+robust and whatever the transfer assumes. Every circuit is garbled afresh and evaluated once.
 
-Cost: per AND gate 32 bytes, four hashes at the garbler and two at the evaluator, some 8 microseconds; per input bit
+Cost: per AND gate 32 bytes, four hashes at the garbler and two at the evaluator, about 8 microseconds; per input bit
 of the evaluator one transfer.
 """
 
@@ -28,7 +28,7 @@ _HALVES = 2
 
 
 def garble(parties: Parties, transfer: TransferSender, circuit: Circuit, bits: Sequence[int]) -> None:
-    """Garble a circuit, put my input bits in and let the other party evaluate it."""
+    """Garble a circuit with my input bits, and let the other party evaluate it."""
     offset = secrets.randbits(8 * LABEL) | 1
     inputs = circuit.garbler_inputs + circuit.evaluator_inputs
     zeros = [secrets.randbits(8 * LABEL) for _ in range(inputs)]
@@ -56,7 +56,7 @@ def garble(parties: Parties, transfer: TransferSender, circuit: Circuit, bits: S
 
 
 def evaluate(parties: Parties, transfer: TransferReceiver, circuit: Circuit, bits: Sequence[int]) -> list[int]:
-    """Evaluate the circuit that the other party garbles, on my input bits, and give the output bits."""
+    """Evaluate the circuit that the other party garbles, on my input bits, and return the output bits."""
     received = parties.receive(parties.peer, "garbled-circuit")
     tables = _split(received.blob("tables", length=_HALVES * LABEL * circuit.and_gates))
     labels = _split(received.blob("labels", length=LABEL * circuit.garbler_inputs))
@@ -76,7 +76,7 @@ def evaluate(parties: Parties, transfer: TransferReceiver, circuit: Circuit, bit
 
 
 def _garbled_and(left: int, right: int, offset: int, number: int) -> tuple[int, tuple[int, int]]:
-    """Garble an AND gate: the label of its output 0, and the two rows of its table."""
+    """Garble an AND gate: return the label of its output 0, and the two rows of its table."""
     left_hash, right_hash = _hash(left, number), _hash(right, number + 1)
     garbler_row = left_hash ^ _hash(left ^ offset, number) ^ offset * (right & 1)
     evaluator_row = right_hash ^ _hash(right ^ offset, number + 1) ^ left

@@ -1,16 +1,16 @@
 """The secure maximum: who has the greatest score, and nothing else about any score.
 
-Two or more parties, semi-honest. Every party has a whole number of 64 bits. **All parties** learn the index of the
+Two or more parties, semi-honest. Every party has a 64-bit whole number. **All parties** learn the index of the
 party with the greatest number, the lowest index among equal ones, or that all numbers are 0; nobody learns anything
 else about another's number, neither its size nor how close it was.
 
 With two parties, the first garbles a circuit and the second evaluates it, see `sfumato.fusing.secure.garbled_circuit`.
 With more, every further party splits its number into two random shares, whose XOR it is, one for the first party and
 one for the second; these two put all shares into one circuit. **Assumption** with three or more parties: the first and
-the second do not collude; together they would see everything. Any other coalition learns nothing more than its own
-numbers and the result tell.
+the second do not collude; together they would see everything. Any other coalition learns no more than its own
+numbers and the result reveal.
 
-Cost: 128 oblivious transfers once per session (some 35 ms), then per maximum of N parties about `130 * (N - 1)` AND
+Cost: 128 oblivious transfers once per session (about 35 ms), then per maximum of N parties about `130 * (N - 1)` AND
 gates and `64 * (N - 1)` extended transfers: with two parties 3 ms and 11 kilobytes, with five 7 ms and 36 kilobytes.
 """
 
@@ -28,7 +28,7 @@ LARGEST_SCORE = 2**WIDTH - 1
 
 
 class MaximumSession:
-    """Find many maxima among the same parties; all of them make a session and ask it equally often."""
+    """Find many maxima among the same parties; all of them make a session and use it equally often."""
 
     def __init__(self, parties: Parties) -> None:
         require_parties(parties, "MaximumSession")
@@ -41,7 +41,7 @@ class MaximumSession:
             self._transfer = TransferReceiver(parties.pair(first, second))
 
     def find(self, score: int) -> int | None:
-        """Return the index of the party with the greatest score, or `None` where all scores are 0."""
+        """Return the index of the party with the greatest score, or `None` if all scores are 0."""
         within = is_whole(score) and 0 <= score <= LARGEST_SCORE
         require(within, self, "score", "a whole number from 0 to 2**64 - 1", "another")
         parties = self._parties
@@ -61,7 +61,7 @@ class MaximumSession:
         return self._told(second)
 
     def _inputs(self, score: int) -> list[int]:
-        """Put my number and the shares of the further parties together, as bits."""
+        """Combine my number and the shares of the other parties, as bits."""
         numbers = [score]
         for name in self._parties.names[2:]:
             share = self._parties.receive(name, "maximum-share").blob("share", length=WIDTH // 8)
@@ -75,7 +75,7 @@ class MaximumSession:
 
 
 def secure_maximum(parties: Parties, score: int) -> int | None:
-    """Return the index of the party with the greatest score, or `None` where all scores are 0.
+    """Return the index of the party with the greatest score, or `None` if all scores are 0.
 
     Parameters
     ----------

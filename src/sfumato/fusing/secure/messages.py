@@ -1,10 +1,10 @@
-"""Messages between parties as bytes: versioned, bounded, and nothing in them can run.
+"""Messages between parties as bytes: versioned, bounded, and without anything executable.
 
 A message has a kind and named fields: whole numbers, texts, bytes, lists of bytes and NumPy arrays of a few types.
-Whatever does not read back exactly as such a message is a `ProtocolError`; nothing of its content is repeated there.
+Anything that cannot be read as exactly such a message raises a `ProtocolError`, which never repeats its content.
 
-Layout: `SFU`, one byte of version, the kind, the number of fields, and per field its name, one letter for its type, its
-length and its body. All lengths are big-endian. Arrays are compressed where that makes them clearly smaller.
+Layout: `SFU`, one byte of version, the kind, the number of fields, and for every field its name, one letter for its
+type, its length and its body. All lengths are big-endian. Arrays are compressed if that makes them clearly smaller.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ Value: TypeAlias = int | str | bytes | Sequence[bytes] | Array
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """A message that was read, and who sent it."""
+    """A message that was read, and its sender."""
 
     kind: str
     sender: str
     fields: Mapping[str, object] = field(repr=False)
 
     def integer(self, name: str, *, least: int, most: int) -> int:
-        """Return a whole number that lies in a range."""
+        """Return a whole number within a range."""
         value = self._typed(name, int)
         if not least <= value <= most:
             raise self._broken(f"the number {name!r} is out of its range")
@@ -65,36 +65,36 @@ class Message:
         return value
 
     def blobs(self, name: str, *, count: int | None = None, length: int | None = None) -> list[bytes]:
-        """Return a list of bytes, of a given count and a given length of each if these are given."""
+        """Return a list of bytes, of a given count and a given length of each, if given."""
         values = cast("list[bytes]", self._typed(name, list))
         if count is not None and len(values) != count:
             raise self._broken(f"{name!r} has {len(values)} entries instead of {count}")
         if length is not None and any(len(value) != length for value in values):
-            raise self._broken(f"an entry of {name!r} has not {length} bytes")
+            raise self._broken(f"an entry of {name!r} does not have {length} bytes")
         return values
 
     def array(self, name: str, *, dtype: str, shape: tuple[int, ...] | None = None) -> npt.NDArray[np.generic]:
         """Return an array of a given type, and of a given shape if one is given."""
         value = cast("Array", self._typed(name, np.ndarray))
         if value.dtype != np.dtype(dtype) or (shape is not None and value.shape != shape):
-            raise self._broken(f"the array {name!r} has another type or shape than agreed")
+            raise self._broken(f"the array {name!r} does not have the agreed type or shape")
         return value
 
     def _typed(self, name: str, kind: type[Kind]) -> Kind:
         value = self.fields.get(name)
         if not isinstance(value, kind):
-            raise self._broken(f"the field {name!r} is missing or of another type")
+            raise self._broken(f"the field {name!r} is missing or of the wrong type")
         return value
 
     def _broken(self, what: str) -> ProtocolError:
         return ProtocolError(
-            f"The message {self.kind!r} of {self.sender} cannot be used: {what}; "
+            f"The message {self.kind!r} from {self.sender} cannot be used: {what}; "
             "check that all parties run the same protocol with the same settings."
         )
 
 
 def pack(kind: str, **fields: Value) -> bytes:
-    """Write a message as bytes.
+    """Encode a message as bytes.
 
     >>> unpack("hello", pack("hello", age=7)).integer("age", least=0, most=9)
     7
@@ -109,27 +109,27 @@ def pack(kind: str, **fields: Value) -> bytes:
 def unpack(kind: str, data: bytes, *, sender: str = "the other party", limit: int = LARGEST) -> Message:
     """Read a message of the expected kind, or refuse it."""
     if len(data) > limit:
-        raise ProtocolError(f"A message of {sender} has {len(data)} bytes, more than the {limit} that are allowed.")
+        raise ProtocolError(f"A message from {sender} has {len(data)} bytes, more than the {limit} allowed.")
     reader = _Reader(data, sender, limit)
     if reader.take(len(_MAGIC)) != _MAGIC:
         raise reader.malformed()
     version = reader.number(">B")
     if version != VERSION:
         raise ProtocolError(
-            f"A message of {sender} is of protocol version {version}, this is version {VERSION}; "
+            f"A message from {sender} has protocol version {version}, but this is version {VERSION}; "
             "install the same version of Sfumato at all parties."
         )
     found = reader.text(reader.number(">B"))
     if found != kind:
         raise ProtocolError(
-            f"A message {kind!r} of {sender} was expected, another one came; "
+            f"A message {kind!r} was expected from {sender}, but another one arrived; "
             "check that all parties run the same protocol in the same order."
         )
     return Message(kind=kind, sender=sender, fields=reader.all_fields())
 
 
 class _Reader:
-    """Takes a message apart, from its beginning to its last byte."""
+    """Parse a message, from its beginning to its last byte."""
 
     def __init__(self, data: bytes, sender: str, limit: int) -> None:
         self._data = data
@@ -139,7 +139,7 @@ class _Reader:
 
     def malformed(self) -> ProtocolError:
         return ProtocolError(
-            f"A message of {self._sender} is malformed or cut off; check that all parties run the same software."
+            f"A message from {self._sender} is malformed or truncated; check that all parties run the same software."
         )
 
     def take(self, length: int) -> bytes:
@@ -188,7 +188,7 @@ class _Reader:
         raise self.malformed()
 
     def _count(self, end: int) -> int:
-        """Read how many entries a list has: each takes at least the four bytes of its length."""
+        """Read the number of entries of a list: each takes at least the four bytes of its length."""
         count = self.number(">I")
         if count > (end - self._at) // 4:
             raise self.malformed()

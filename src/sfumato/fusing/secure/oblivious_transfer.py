@@ -1,18 +1,18 @@
 """Oblivious transfer: the receiver gets the messages it chose, the sender does not see which.
 
 Two parties, semi-honest. The **receiver** learns the chosen messages, their length and the number of messages, and
-nothing of the others. The **sender** learns the number of choices, and nothing of which.
+nothing about the others. The **sender** learns the number of choices, and nothing about which.
 
 - 1 out of 2 is the protocol of Chou and Orlandi (2015) over the prime-order subgroup of edwards25519, many transfers
-  in one batch with one point of the sender. Points that are received are checked to be of the subgroup. The receiver
+  in one batch with one point of the sender. Received points are checked to be in the subgroup. The receiver
   is hidden whatever the sender computes; the sender is protected if computing Diffie-Hellman values is hard and
   SHAKE-256 behaves like a random function. Against a malicious receiver this protocol is not composable: use it among
   semi-honest parties.
-- k out of N is Naor and Pinkas (1999): one key per bit of a message's number and per value of that bit; message
-  `i` is encrypted under the keys of its bits, and the receiver gets one key per bit by a 1-out-of-2 transfer. Done k
-  times with fresh keys.
+- k out of N is Naor and Pinkas (1999): one key for every bit of a message's number and every value of that bit; message
+  `i` is encrypted under the keys of its bits, and the receiver gets one key per bit by a 1-out-of-2 transfer. This is
+  done k times with fresh keys.
 
-Cost: two multiplications of points per transfer, one for each side (about 0.1 ms each), 32 bytes and both messages.
+Cost: two point multiplications per transfer, one on each side (about 0.1 ms each), 32 bytes and both messages.
 For k out of N: `k * log2(N)` transfers and `k * N` messages.
 """
 
@@ -30,7 +30,7 @@ _KEY = 32
 
 
 def send_one_of_two(parties: Parties, pairs: Sequence[tuple[bytes, bytes]]) -> None:
-    """Offer pairs of messages, all of one length; the other party gets one of each pair.
+    """Offer pairs of messages, all of the same length; the other party gets one of each pair.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def send_one_of_two(parties: Parties, pairs: Sequence[tuple[bytes, bytes]]) -> N
 
 
 def receive_one_of_two(parties: Parties, choices: Sequence[int]) -> list[bytes]:
-    """Choose one message of every pair that the other party offers by `send_one_of_two`."""
+    """Choose one message of every pair that the other party offers with `send_one_of_two`."""
     require_parties(parties, "receive_one_of_two", most=PAIR)
     require(set(choices) <= {0, 1}, "receive_one_of_two", "choices", "zeros and ones", "something else")
     library = sodium()
@@ -78,7 +78,7 @@ def receive_one_of_two(parties: Parties, choices: Sequence[int]) -> list[bytes]:
 
 
 def send_some_of_many(parties: Parties, messages: Sequence[bytes], *, count: int) -> None:
-    """Offer messages, all of one length; the other party gets `count` of them.
+    """Offer messages, all of the same length; the other party gets `count` of them.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def send_some_of_many(parties: Parties, messages: Sequence[bytes], *, count: int
 
 
 def receive_some_of_many(parties: Parties, wanted: Sequence[int]) -> list[bytes]:
-    """Choose some of the messages that the other party offers by `send_some_of_many`, by their numbers from 0."""
+    """Choose some of the messages that the other party offers with `send_some_of_many`, by their numbers from 0."""
     offer = parties.receive(parties.peer, "transfer-many")
     many = offer.integer("messages", least=PAIR, most=1 << 32)
     offer.integer("count", least=len(wanted), most=len(wanted))
@@ -124,7 +124,7 @@ def receive_some_of_many(parties: Parties, wanted: Sequence[int]) -> list[bytes]
 
 
 def xor(left: bytes, right: bytes) -> bytes:
-    """Add two byte strings of one length bit by bit."""
+    """XOR two byte strings of the same length."""
     return (int.from_bytes(left, "big") ^ int.from_bytes(right, "big")).to_bytes(len(left), "big")
 
 
@@ -134,7 +134,7 @@ def _bits(number: int, count: int) -> list[int]:
 
 def _one_length(messages: Sequence[bytes], owner: str) -> int:
     lengths = {len(message) for message in messages}
-    require(len(lengths) <= 1, owner, "messages", "of one length", f"{len(lengths)} lengths")
+    require(len(lengths) <= 1, owner, "messages", "of the same length", f"{len(lengths)} lengths")
     return max(lengths, default=0)
 
 

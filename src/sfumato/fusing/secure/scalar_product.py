@@ -1,14 +1,14 @@
 """The secure scalar product: two parties learn the scalar product of their vectors, or shares of it.
 
-Two parties, semi-honest. The **first** has whole numbers modulo 2^64, the **second** whole numbers of a stated number
-of bits, with one bit a choice of records. Each ends with a random share; their sum modulo 2^64 is the scalar product,
-and one share alone tells nothing. `secure_scalar_product` opens them: **both** learn the product and nothing else
-about the other's vector, except its length. Beware that a product with a vector chosen for it, such as a single 1,
-tells an entry of the other's vector: limit what may be asked.
+Two parties, semi-honest. The **first** has whole numbers modulo 2^64, the **second** whole numbers with a stated
+number of bits; with one bit it chooses records. Each ends with a random share; their sum modulo 2^64 is the scalar
+product, and one share alone reveals nothing. `secure_scalar_product` opens them: **both** learn the product and nothing
+else about the other's vector, except its length. Beware that a product with a specially chosen vector, such as a
+single 1, reveals an entry of the other's vector: limit what may be asked.
 
 For every bit of the second party's numbers the first offers `r` and `r + y` by oblivious transfer, with fresh random
 `r` (Gilboa 1999); see `sfumato.fusing.secure.transfer_extension` for the assumptions. Cost: one extended transfer per
-bit of the second party's vector, some 6 microseconds and 32 bytes, and 128 transfers once per session (some 35 ms).
+bit of the second party's vector, about 6 microseconds and 32 bytes, and 128 transfers once per session (about 35 ms).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class ScalarProductSession:
         Parameters
         ----------
         vectors
-            An array of two axes, one row per product, of one shape at both parties.
+            An array of two axes, one row per product, with the same shape at both parties.
         bits
-            How many bits the numbers of the second party have; these must not be negative.
+            The number of bits of the second party's numbers, which must not be negative.
         """
         mine = np.asarray(vectors)
         require(mine.ndim == PAIR and mine.dtype.kind in "biu", self, "vectors", "rows of whole numbers", "others")
@@ -60,7 +60,7 @@ class ScalarProductSession:
         return _received(self._transfer, numbers, bits)
 
     def products(self, vectors: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> npt.NDArray[np.int64]:
-        """Return the scalar products themselves, to both parties."""
+        """Reveal the scalar products themselves to both parties."""
         mine = self.shares(vectors, bits=bits)
         self._parties.send(self._parties.peer, "product-share", share=mine)
         theirs = self._parties.receive(self._parties.peer, "product-share")
@@ -83,7 +83,7 @@ def secure_scalar_product(parties: Parties, vector: npt.NDArray[np.integer | np.
 
 
 def scalar_product_share(parties: Parties, vector: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> int:
-    """Return my share of the scalar product: the shares of both parties add up to it modulo 2^64."""
+    """Return my share of the scalar product: the shares of both parties sum to it modulo 2^64."""
     return int(ScalarProductSession(parties).shares(np.asarray(vector)[None, :], bits=bits)[0])
 
 

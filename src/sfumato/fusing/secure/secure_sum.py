@@ -2,9 +2,9 @@
 
 Three or more parties, semi-honest. Every party splits each of its numbers into random shares modulo 2^64, one per
 party, gives every other party its share, and publishes the sum of the shares it holds. **All parties** learn the sum.
-A coalition learns what its own numbers and the sum tell; the numbers of two parties outside stay hidden from it
-however large it is, without any assumption on computing power. With two parties the sum tells each the other's
-number, so two are refused. Cost: 8 bytes per number to every other party, twice.
+A coalition learns what its own numbers and the sum reveal; the numbers of two parties outside stay hidden from it
+however large it is, without any assumption on computing power. With two parties the sum reveals the other's number
+to each, so two are refused. Cost: 8 bytes per number to every other party, twice.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def secure_sum(parties: Parties, number: int) -> int:
 
 
 def secure_sums(parties: Parties, numbers: Numbers) -> Numbers:
-    """Return the sums of many numbers at once: all parties give arrays of one shape, and get sums place by place."""
+    """Return the sums of many numbers at once: all parties give arrays of the same shape, and get elementwise sums."""
     require_parties(parties, "secure_sum", least=LEAST_PARTIES)
     mine = np.asarray(numbers)
     count = len(parties.names)

@@ -1,23 +1,23 @@
 """The private set intersection tells every party which of its ids everybody has.
 
 Two or more parties, semi-honest, each with a list of different ids. **Every party** learns which of its own ids all
-parties have, in an order common to all, and how long the others' lists are. Nobody learns an id that it does not hold
+parties have, in an order common to all, and how long the others' lists are. Nobody learns an id that it does not have
 itself, nor which of its ids only some of the others have.
 
 Ids are hashed to points of a group and multiplied by a secret number of every party; the order of multiplications
 does not matter, so equal ids end as equal points, and only those can be compared. With two parties, each multiplies
-the other's list and hands it back in the order it came. With more, a list passes round the ring under a blinding
-factor that its owner takes off at the end, so that nobody but the owner sees it finished. Owners hand their finished
-lists, sorted, to the first party, which finds the common points. Its own list was shuffled by the second party on the
-way, so that it cannot tell its own ids among them; for the common points it asks the second party. With three or more
-parties the **first party** also learns how many points any of the lists have in common, as numbers.
+the other's list and returns it in the same order. With more, a list passes around the ring under a blinding factor
+that its owner removes at the end, so that only the owner sees it finished. Owners send their finished lists, sorted,
+to the first party, which finds the common points. Its own list was shuffled by the second party on the way, so that it
+cannot recognize its own ids among them; for the common points it asks the second party. With three or more parties the
+**first party** also learns how many points any of the lists have in common, as numbers.
 
-Assumptions: Diffie-Hellman values on Curve25519 cannot be told from random points, SHA-256 behaves like a random
-function; with three or more parties, the first and the second do not collude. A party is free to put in ids it only
-guesses: no such protocol prevents that.
+Assumptions: Diffie-Hellman values on Curve25519 cannot be distinguished from random points, SHA-256 behaves like a
+random function; with three or more parties, the first and the second do not collude. A party is free to put in ids it
+only guesses: no such protocol prevents that.
 
-Cost per id, of each party: a hash to the group and a multiplication, some 0.06 ms, and 0.03 ms for every other party
-(0.03 ms once more with three or more). Two lists of a million take each party some 90 seconds of computing and 64
+Cost per id, for each party: a hash to the group and a multiplication, about 0.06 ms, and 0.03 ms for every other
+party (0.03 ms more with three or more). Two lists of a million take each party about 90 seconds of computing and 64
 megabytes each way.
 """
 
@@ -55,12 +55,12 @@ def secure_intersection(
     ids
         My ids, all different. A text and its UTF-8 bytes are the same id.
     progress
-        Called now and then with the multiplications done and those to do.
+        Called from time to time with the multiplications done and the total.
 
     Notes
     -----
     The first position of every party belongs to the same id, and so do the second ones: they are record numbers that
-    all parties share. The order tells nothing about the ids.
+    all parties share. The order reveals nothing about the ids.
     """
     require_parties(parties, "secure_intersection")
     encoded = [one.encode("utf-8") if isinstance(one, str) else one for one in ids]
@@ -87,7 +87,7 @@ class _Run:
         self._to_do = sum(self._sizes.values()) + again
 
     def positions(self) -> Positions:
-        """Carry the protocol out."""
+        """Run the protocol."""
         if len(self._parties.names) == PAIR:
             return self._between_two()
         mine = self._round_the_ring()

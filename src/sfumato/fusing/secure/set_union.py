@@ -1,14 +1,14 @@
-"""The secure set union tells what the parties have together, and not who has what.
+"""The secure set union reveals what the parties have together, but not who has what.
 
 Three or more parties hide who contributed; two may run it, but then each sees what only the other has. Semi-honest.
 **All parties** learn the union and how many items every party put in. The **first party** also learns how many items
-any two lists share, as numbers. Nobody learns who contributed an item, unless the union and its own items tell.
+any two lists share, as numbers. Nobody learns who contributed an item, unless the union and its own items reveal it.
 
 Items are texts up to a stated length. An item becomes points of a group in a way that can be read back, which every
 party multiplies by its own secret number and shuffles; the order of multiplications does not matter, so equal items
-end as equal points, of which the first party keeps one. Then every party in turn takes its number off again and
-shuffles, and the last one reads the items and tells them to all (Kantarcioglu and Clifton 2004, over edwards25519 in
-place of numbers modulo a prime, which makes it far faster). Assumption: Diffie-Hellman values cannot be told from
+end as equal points, of which the first party keeps one. Then every party in turn removes its number again and
+shuffles, and the last one reads the items and sends them to all (Kantarcioglu and Clifton 2004, over edwards25519
+instead of numbers modulo a prime, which is far faster). Assumption: Diffie-Hellman values cannot be distinguished from
 random points.
 
 Cost: every item takes one point per 29 bytes of the longest allowed item and 17 more; finding a point takes 0.5 ms
@@ -44,7 +44,7 @@ def secure_union(parties: Parties, items: Collection[str], *, longest: int = LON
     items
         My items; repeated ones count once.
     longest
-        How many bytes of UTF-8 an item may have, the same at all parties.
+        The largest length of an item in bytes of UTF-8, the same at all parties.
     """
     require_parties(parties, "secure_union")
     require(1 <= longest <= 255, "secure_union", "longest", "from 1 to 255", longest)  # noqa: PLR2004 - one byte
@@ -76,7 +76,7 @@ def _encrypted(parties: Parties, key: bytes, mine: Sequence[bytes], blocks: int)
 
 
 def _decrypted(parties: Parties, key: bytes, masked: Sequence[bytes], blocks: int) -> list[str]:
-    """Take all numbers off, one party after the other; the last one reads the items."""
+    """Remove all numbers, one party after another; the last one reads the items."""
     if parties.index > 0:
         masked = parties.receive(parties.neighbor(-1), "union-union").blobs("items", length=POINT * blocks)
     final = parties.names[-1]
@@ -98,7 +98,7 @@ def _shuffled(items: Sequence[bytes]) -> list[bytes]:
 
 
 def _embedded(item: bytes, blocks: int) -> bytes:
-    """Write an item as points.
+    """Encode an item as points.
 
     The item is masked by a stream that depends on all of it, so that different items never share a point.
     """
@@ -109,7 +109,7 @@ def _embedded(item: bytes, blocks: int) -> bytes:
 
 
 def _point(block: bytes) -> bytes:
-    """Find a point of the prime-order subgroup that begins with the block: about every sixteenth candidate is one."""
+    """Find a point of the prime-order subgroup that begins with the block: about one in sixteen candidates is one."""
     valid = sodium().crypto_core_ed25519_is_valid_point
     candidates = (block + number.to_bytes(2, "little") + b"\0" for number in range(_TRIES))
     return next(candidate for candidate in candidates if valid(candidate))
@@ -133,4 +133,4 @@ def _text(item: bytes) -> str:
     try:
         return item.decode("utf-8")
     except UnicodeDecodeError:
-        raise ProtocolError("An item of the union is no text; check that all parties run the same software.") from None
+        raise ProtocolError("An item of the union is not text; check that all parties run the same software.") from None

@@ -2,9 +2,9 @@
 
 Two parties, semi-honest. **Who learns what** is as in `sfumato.fusing.secure.oblivious_transfer`: the receiver its
 chosen messages, the sender only how many there were. The extension of Ishai, Kilian, Nissim and Petrank (2003): 128
-transfers of seeds at the start, with the roles exchanged; every later transfer costs a few hashes on each side, some 5
-microseconds, and 16 bytes besides the two messages. It assumes that SHAKE-128 is a pseudo-random generator and that
-SHAKE-256 is robust against correlated inputs. A pair of `TransferSender` and `TransferReceiver` serves any number of
+transfers of seeds at the start, with the roles exchanged; every later transfer costs a few hashes on each side, about
+5 microseconds, and 16 bytes besides the two messages. It assumes that SHAKE-128 is a pseudorandom generator and that
+SHAKE-256 is robust against correlated inputs. A pair of `TransferSender` and `TransferReceiver` handles any number of
 batches; both must do the same batches in the same order.
 """
 
@@ -22,7 +22,7 @@ from sfumato.fusing.secure.oblivious_transfer import receive_one_of_two, send_on
 from sfumato.validation import require
 
 SEEDS = 128  # transfers at the start, the security level in bits
-CHUNK = 1 << 15  # transfers whose rows are in memory at once
+CHUNK = 1 << 15  # transfers with rows in memory at once
 
 _ROW = SEEDS // 8
 
@@ -30,7 +30,7 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class TransferSender:
-    """Offers pairs of messages; its counterpart is a `TransferReceiver` at the other party."""
+    """Offer pairs of messages to a `TransferReceiver` at the other party."""
 
     def __init__(self, parties: Parties) -> None:
         self._parties = parties
@@ -59,7 +59,7 @@ class TransferSender:
 
 
 class TransferReceiver:
-    """Chooses one message of every pair that a `TransferSender` at the other party offers."""
+    """Choose one message of every pair that a `TransferSender` at the other party offers."""
 
     def __init__(self, parties: Parties) -> None:
         self._parties = parties
@@ -93,7 +93,7 @@ def _chunks(count: int) -> Iterator[slice]:
 
 
 def _expanded(seeds: list[bytes], batch: int, width: int) -> Bytes:
-    """Stretch every seed to a row of bytes; `batch`, the transfers done before, makes each batch another one."""
+    """Stretch every seed to a row of bytes; `batch`, the number of earlier transfers, makes each batch different."""
     label = b"sfumato stretch" + batch.to_bytes(8, "big")
     stretched = b"".join(hashlib.shake_128(label + seed).digest(width) for seed in seeds)
     return np.frombuffer(stretched, np.uint8).reshape(SEEDS, width).copy()

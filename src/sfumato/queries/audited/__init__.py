@@ -1,1 +1,1 @@
-"""Exact answers, denied where they and earlier ones would tell a person's value."""
+"""Exact answers, denied if they and earlier ones would reveal a person's value."""

@@ -1,4 +1,4 @@
-"""The auditor: answers exactly, unless the answer together with earlier ones would tell somebody's value."""
+"""The auditor: answers exactly, unless the answer together with earlier ones would reveal somebody's value."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ KINDS = get_args(Kind)
 FAMILIES = {"sum": 1, "avg": 1, "max": 2, "min": 3}
 PAIR = 2
 FEWEST_VALUES = 3
-DISCLOSES = "The answer could, together with earlier ones, tell somebody's value."
-NARROWS = "The answer could, together with earlier ones, tell somebody's value too closely."
-MIXES = "Some of these rows were asked about by another kind of question; sums, maxima and minima do not share rows."
+DISCLOSES = "Together with earlier answers, this one could reveal somebody's value."
+NARROWS = "Together with earlier answers, this one could reveal somebody's value too closely."
+MIXES = "Another kind of question was asked about some of these rows; sums, maxima and minima must not share rows."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class ExactAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Denied:
-    """A question that is not answered. Whether and why follows from earlier questions and answers alone."""
+    """A question that is not answered. Whether and why follows only from earlier questions and answers."""
 
     question: str
     reason: str
@@ -64,23 +64,23 @@ class Denied:
 class QueryAuditor:
     """Answer sums, counts, averages, maxima and minima of one column exactly, as long as they disclose nothing.
 
-    Before each answer the auditor decides by what was asked and answered before, never by the answer itself, so that a
-    denial tells nothing either. The history is one file for everyone who asks, so that people who share answers learn
+    Before each answer the auditor decides by earlier questions and answers, never by the answer itself, so that a
+    denial reveals nothing either. The history is one file for everyone who asks, so that people who share answers learn
     no more than one of them may.
 
-    What must hold: everybody may know who is in which row, who has a value, and the `public` columns (so counts are
+    The assumptions: everybody may know who is in which row, who has a value, and the `public` columns (so counts are
     always answered); values of the column are numbers without known bounds or with the stated ones. A column with few
-    possible values is not safe here, use `PrivateTable`.
+    possible values is not safe here; use `PrivateTable`.
 
     Parameters
     ----------
     data : a pandas, Polars or Arrow table; one row per person.
-    column : the column of numbers that is protected. Rows without a value are left out.
-    path : the file of the history, made if it is not there. Deleting it forgets what was answered.
-    public : the columns that conditions may name.
-    tolerance : answers that leave somebody's value in an interval narrower than this are denied, too; needs `bounds`.
+    column : the protected column of numbers. Rows without a value are left out.
+    path : the history file, created if it does not exist. Deleting it forgets what was answered.
+    public : the columns that conditions may use.
+    tolerance : also deny answers that leave somebody's value in an interval narrower than this; needs `bounds`.
     bounds : the lowest and the highest value that anyone can have, as everybody knows.
-    risk : with a tolerance, how likely it may be that an answer narrows an interval too much.
+    risk : with a tolerance, the accepted probability that an answer narrows an interval too much.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class QueryAuditor:
         query = Query(where=where or {})
         for name in query.conditions:
             if name not in self._public:
-                raise SchemaError(f"Conditions may name {', '.join(self._public) or 'no column'}, not {name!r}.")
+                raise SchemaError(f"Conditions may use {', '.join(self._public) or 'no column'}, not {name!r}.")
         rows = satisfying(query.conditions, self._public, len(self._values))
         question = f"{kind} of {self.column}{repr(query).removeprefix('Query(count').removesuffix(')')}"
         if kind == "count":
@@ -153,7 +153,7 @@ class QueryAuditor:
             return self._audited(kind, rows, question, user)
 
     def _audited(self, kind: str, rows: Truths, question: str, user: str) -> ExactAnswer | Denied:
-        """Catch up with the history, decide, note the question, and only then answer."""
+        """Catch up with the history, decide, record the question, and only then answer."""
         with self._history.turn() as store:
             for entry in self._history.answered_after(store, self._seen):
                 self._note(entry.kind, entry.rows)
@@ -167,7 +167,7 @@ class QueryAuditor:
         return ExactAnswer(question=question, value=self._answer(kind, rows))
 
     def _judge(self, kind: str, rows: Truths) -> tuple[str, SumDisclosure | None]:
-        """Say why a question must be denied, or nothing; no value of these rows is looked at."""
+        """Return why a question must be denied, or nothing, without looking at any value of these rows."""
         if not np.isin(self._family[rows], (0, FAMILIES[kind])).all():
             return MIXES, None
         if FAMILIES[kind] == FAMILIES["sum"]:
@@ -191,7 +191,7 @@ class QueryAuditor:
         return sum_narrows(past, cover.members.astype(np.float64), tolerance)
 
     def _room(self, kind: str, rows: Truths, tolerance: Tolerance) -> npt.NDArray[np.float64]:
-        """Return how far values may lie from the bound that maxima (or minima) push them to, as is known so far."""
+        """Return how far values may lie from the bound that maxima (or minima) push them to, as far as is known."""
         upper = self._maxima[kind].upper_bounds(rows)
         known = upper < UNBOUNDED
         room = np.full(len(upper), tolerance.high - tolerance.low)
@@ -226,11 +226,11 @@ class QueryAuditor:
 def _numbers(column: pa.ChunkedArray, name: str, tolerance: Tolerance | None) -> npt.NDArray[Any]:
     """Return the values of the protected column; refuse one that an auditor cannot protect."""
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise SchemaError(f"Column {name!r} holds no numbers; a QueryAuditor protects numbers.")
+        raise SchemaError(f"Column {name!r} does not contain numbers; a QueryAuditor protects numbers.")
     values = np.asarray(column.to_numpy())
     if len(np.unique(values)) < FEWEST_VALUES:
         raise SchemaError(
-            f"Column {name!r} has fewer than {FEWEST_VALUES} different values, which exact answers would soon tell; "
+            f"Column {name!r} has fewer than {FEWEST_VALUES} different values, which exact answers would soon reveal; "
             "use PrivateTable."
         )
     if tolerance is not None:

@@ -18,7 +18,7 @@ MOST = 200
 def draw_history(history: Sequence[PastQuestion]) -> str:
     """Draw questions in order, one line per user (SVG): full squares were answered, crossed ones denied."""
     if not 0 < len(history) <= MOST:
-        raise InvalidParameterError(f"A picture shows 1 to {MOST} questions; there are {len(history)}.")
+        raise InvalidParameterError(f"A picture shows 1 to {MOST} questions, but there are {len(history)}.")
     users = list(dict.fromkeys(each.user for each in history))
     parts = [_user(line, user) for line, user in enumerate(users)]
     parts += [_square(place, users.index(each.user), each) for place, each in enumerate(history)]

@@ -1,4 +1,4 @@
-"""Compiled steps of elimination modulo a Mersenne prime: products fit into 64 bits, and remainders need no division."""
+"""Compiled elimination steps modulo a Mersenne prime: products fit into 64 bits, and remainders need no division."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ENOUGH = 2
 
 @compiled
 def remainder(number: int) -> int:
-    """Return the remainder of a number from 0 to 2**63 - 1: its digits to the base 2**31 add up to it."""
+    """Return the remainder of a number from 0 to 2**63 - 1: the sum of its digits in base 2**31."""
     number = (number & PRIME) + (number >> BITS)
     number = (number & PRIME) + (number >> BITS)
     return number - PRIME if number >= PRIME else number
@@ -31,7 +31,7 @@ def add_rows(matrix: Array, chosen: Array, width: int, total: Array) -> None:
 
 @compiled
 def leaves_one_person(matrix: Array, factors: Array, reduced: Array, sizes: Array) -> bool:
-    """Return whether any row, once `factor * reduced` is taken away, has a single person left."""
+    """Return whether any row has a single person left after subtracting `factor * reduced`."""
     width = len(reduced)
     for row in range(len(factors)):
         if factors[row] == 0:
@@ -50,7 +50,7 @@ def leaves_one_person(matrix: Array, factors: Array, reduced: Array, sizes: Arra
 
 @compiled
 def take_away(matrix: Array, factors: Array, reduced: Array) -> None:
-    """Take `factor * reduced` away from every row, each with its own factor."""
+    """Subtract `factor * reduced` from every row, each with its own factor."""
     for row in range(len(factors)):
         if factors[row] == 0:
             continue

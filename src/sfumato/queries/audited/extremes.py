@@ -1,14 +1,15 @@
-"""What maxima tell: whose value can be an answered maximum. Minima are maxima of the opposite order.
+"""What maxima reveal: whose value can be an answered maximum. Minima are maxima of the opposite order.
 
-Values are known by rank; the ranks that are used are those of answers. Values may be equal, and have no known bound.
-The extreme rows of an answered maximum are those that no lower answer rules out; a single one is determined.
+Values are known by rank; the ranks in use are those of answers. Values may be equal, and have no known bound.
+The extreme rows of an answered maximum are those that no lower answer rules out; if there is only one, it is
+determined.
 
-Let a further maximum be over Q. Its answer `a` is unknown, so all answers that agree with the past count. An earlier
-maximum m > a loses its extreme rows inside Q. Answers below the largest m whose extreme rows all lie in Q are
+Consider another maximum, over Q. Its answer `a` is unknown, so all answers that agree with the past count. An
+earlier maximum m > a loses its extreme rows inside Q. Answers below the largest m whose extreme rows all lie in Q are
 impossible. So Q discloses for some possible answer if and only if
 
 - an earlier maximum above that has exactly one extreme row outside Q, or
-- the largest upper bound of rows of Q belongs to one row alone (no bound counts as the largest of all).
+- the largest upper bound of rows of Q belongs to a single row (no bound counts as the largest of all).
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Maxima:
         return int(cover.inside[touched & (self.upper == top)].sum()) == 1
 
     def accept(self, rows: Truths, answer: int) -> None:
-        """Note that a maximum is answered, by rank."""
+        """Record an answered maximum, by rank."""
         cover = self.partition.cover(rows)
         old, width = len(self.upper), len(self.upper) + len(cover.split)
         self._make_room(len(self._answers) + 1, width)

@@ -1,4 +1,4 @@
-"""The history of a column's questions, in a file that all askers share."""
+"""The history of questions about a column, in a file that all users share."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class History:
 
     @classmethod
     def open(cls, path: Path, rows: int, said: dict[str, str]) -> History:
-        """Open a history, or make one; refuse that of another table, column or rule."""
+        """Open or create a history; refuse that of another table, column or rule."""
         create(path, WHAT, SCHEMA, {"format": FORMAT, **said})
         with held(path, WHAT) as store:
             sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
@@ -67,7 +67,7 @@ class History:
             raise damaged(path, WHAT)
         for name, value in said.items():
             if known.get(name) != value:
-                raise InvalidParameterError(f"The history {path} was begun with another {name}; name another file.")
+                raise InvalidParameterError(f"The history {path} was started with another {name}; choose another file.")
         return cls(path=path, rows=rows)
 
     @contextmanager
@@ -77,7 +77,7 @@ class History:
             yield store
 
     def answered_after(self, store: Connection, number: int) -> Iterator[Entry]:
-        """Return answered questions that came after an entry; counts tell nothing and are left out."""
+        """Return answered questions after an entry, except counts, which reveal nothing."""
         found = store.execute(
             "SELECT entry, kind, rows FROM questions WHERE entry > ? AND rows IS NOT NULL ORDER BY entry", (number,)
         )
@@ -92,7 +92,7 @@ class History:
 
     @staticmethod
     def add(store: Connection, asked: PastQuestion, rows: Truths) -> int:
-        """Note a question before it is answered or denied."""
+        """Record a question before it is answered or denied."""
         packed = None if asked.denied or asked.kind == "count" else zlib.compress(np.packbits(rows).tobytes(), 1)
         done = store.execute(
             "INSERT INTO questions (user, kind, question, denied, rows) VALUES (?, ?, ?, ?, ?)",

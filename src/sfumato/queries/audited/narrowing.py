@@ -1,13 +1,13 @@
 """How narrow an answer may make the interval of a value, between bounds that everybody knows.
 
-Whether a sum narrows an interval too much depends on the sum, and the auditor must decide without it. So tables are
-drawn that agree with all earlier answers, their values thought evenly spread between the bounds. The share `risk`
-of most extreme sums is set aside, half on each side. The sum is denied if the lowest or the highest of the others would
-make any interval narrower than the tolerance; as the width of an interval is a concave function of the sum, all sums
-between them are then safe, too. Intervals are found by linear programs over classes of rows.
+Whether a sum narrows an interval too much depends on the sum, but the auditor must decide without it. So tables are
+drawn that agree with all earlier answers, with values assumed to be uniform between the bounds. The share `risk` of
+the most extreme sums is set aside, half on each side. The sum is denied if the lowest or the highest of the others
+would make any interval narrower than the tolerance; as the width of an interval is a concave function of the sum, all
+sums between them are then safe, too. Intervals are found by linear programs over classes of rows.
 
-A maximum is denied if the chance that all its values lie within the tolerance of the lower bound exceeds the risk.
-Earlier maxima only make values larger than this supposes.
+A maximum is denied if the probability that all its values lie within the tolerance of the lower bound exceeds the
+risk. Earlier maxima only make values larger than this assumes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ DRAWS = 200
 WARM_UP = 100
 APART = 3  # steps between two tables that are kept
 GRID = 64
-FLAT, TRIANGLE = 1, 2  # one value is evenly spread, the sum of two has a triangle's density, of more nearly a bell's
+FLAT, TRIANGLE = 1, 2  # one value is uniform, the sum of two has a triangular density, of more a nearly normal one
 SLACK = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerance:
-    """Between which bounds values lie, how narrow an interval may get, and how often it may get narrower."""
+    """The bounds of values, how narrow an interval may get, and how often it may get narrower."""
 
     low: float
     high: float
@@ -42,7 +42,7 @@ class Tolerance:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answered:
-    """Sums that were answered, by classes: which classes each covers, the sums, and how many rows a class has."""
+    """Answered sums, by classes: which classes each covers, the sums, and the number of rows of each class."""
 
     asked: Floats
     sums: Floats
@@ -75,7 +75,7 @@ def sum_narrows(past: Answered, members: Floats, tolerance: Tolerance) -> bool:
 
 
 def maximum_narrows(room: Floats, tolerance: Tolerance) -> bool:
-    """Return whether a maximum is too likely to leave no room; `room` is what each value has above the lower bound."""
+    """Return whether a maximum is too likely to leave no room; `room` is that of each value above the lower bound."""
     shares = np.minimum(1.0, tolerance.width / np.maximum(room, SLACK))
     return float(np.log(shares).sum()) > log(tolerance.risk)
 
@@ -138,7 +138,7 @@ def _along(
     tolerance: Tolerance,
     generator: np.random.Generator,
 ) -> float:
-    """Draw a point of a line, as likely as the sums of classes are there."""
+    """Draw a point on a line, with the density of the sums of classes."""
     cells = (np.arange(GRID) + 0.5) / GRID * (ends[1] - ends[0]) + ends[0]
     mean = (at[:, None] + direction[:, None] * cells) / sizes[:, None]
     unit = np.clip((mean - tolerance.low) / (tolerance.high - tolerance.low), SLACK, 1 - SLACK)
@@ -152,7 +152,7 @@ def _along(
 
 
 def _inner_point(known: Answered, tolerance: Tolerance) -> Floats:
-    """Find sums of classes that agree with the answers and are as far from the bounds as they can be."""
+    """Find sums of classes that agree with the answers and are as far from the bounds as possible."""
     from scipy.optimize import linprog
 
     low, high, sizes = tolerance.low, tolerance.high, known.sizes
@@ -170,5 +170,5 @@ def _inner_point(known: Answered, tolerance: Tolerance) -> Floats:
 
 
 def class_sizes(sizes: Integers) -> Floats:
-    """Return sizes as the programs take them."""
+    """Return sizes in the form that the programs take."""
     return sizes.astype(np.float64)

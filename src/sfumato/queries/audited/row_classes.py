@@ -1,4 +1,4 @@
-"""Rows that were always asked about together form one class, so that work grows with classes and not with rows."""
+"""Rows that were always asked about together form one class, so that the work grows with classes, not with rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What sums tell: the reduced echelon form of all answered sums, modulo a prime, with exact proofs.
+"""What sums reveal: the reduced echelon form of all answered sums, modulo a prime, with exact proofs.
 
 A value is determined if and only if the form has a row with a single person. The form has the same rank modulo the
-prime as over the rational numbers: rows that are independent modulo the prime are independent, and a sum is taken as
+prime as over the rational numbers: rows that are independent modulo the prime are independent, and a sum counts as
 dependent on others only if a combination with small fractions proves it exactly. Equal ranks make the test safe:
 whatever is determined over the rational numbers is determined modulo the prime. At worst the prime makes the
 auditor deny too much.
@@ -20,14 +20,14 @@ from sfumato.queries.audited.row_classes import ClassCover, RowClasses, Truths
 
 SMALL = 1 << 15  # fractions with smaller numerators and denominators are unique modulo the prime
 FIRST_ROOM = 64
-MOST_CELLS = 2**29  # of the form, about 3 GB in all; what would need more is denied
+MOST_CELLS = 2**29  # of the form, about 3 GB in total; what would need more is denied
 Numbers = npt.NDArray[np.int64]
 Small = TypeVar("Small", np.int8, np.int32)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SumDisclosure:
-    """What a further sum would do: tell nothing that is not known, disclose, or neither."""
+    """What another sum would do: reveal nothing new, disclose a value, or neither."""
 
     known: bool
     discloses: bool
@@ -58,7 +58,7 @@ class AnsweredSums:
         return len(self.partition.sizes)
 
     def judge(self, rows: Truths) -> SumDisclosure:
-        """Say what the sum over these rows would tell, whatever it is."""
+        """Return what the sum over these rows would reveal, whatever it is."""
         cover = self.partition.cover(rows)
         width, rank = self._width, self.rank
         if (rank + 1) * (width + len(cover.split)) > MOST_CELLS:
@@ -87,7 +87,7 @@ class AnsweredSums:
         return SumDisclosure(known=False, discloses=alone, cover=cover, reduced=reduced, combination=made, pivot=pivot)
 
     def accept(self, disclosure: SumDisclosure) -> None:
-        """Note that a sum is answered."""
+        """Record an answered sum."""
         if disclosure.known:
             return
         cover, rank = disclosure.cover, self.rank

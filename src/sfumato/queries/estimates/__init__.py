@@ -1,1 +1,1 @@
-"""What a published table says about sums and counts, with what is expected and what is certain."""
+"""What a published table says about sums and counts: what to expect and what is certain."""

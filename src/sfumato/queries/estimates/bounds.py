@@ -1,4 +1,4 @@
-"""The least and the greatest sum or average that some records can have."""
+"""The smallest and the largest sum or average that some records can have."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sfumato.queries.query import Condition
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chosen:
-    """Numbers of which some are chosen so that the sum or average is the least.
+    """Numbers from which some are chosen so that the sum or average is smallest.
 
     Parameters
     ----------
-    loose : numbers that stand for themselves.
-    must, may : how many times each of them must and may be chosen.
+    loose : single numbers.
+    must, may : how often each of them must and may be chosen.
     packed : the numbers in buckets.
     least, most : how many numbers of every bucket must and may be chosen.
     """
@@ -33,9 +33,9 @@ class Chosen:
     most: Floats
 
     def below(self, limit: float) -> tuple[float, float]:
-        """Choose what must be, and all below a limit that may be; give sum and number of what is chosen.
+        """Choose what must be chosen, and everything below a limit that may be; return the sum and number of choices.
 
-        Of a bucket the smallest numbers are chosen, as many as must be or as lie below the limit.
+        The smallest numbers of a bucket are chosen, as many as must be or as lie below the limit.
         """
         times = np.where(self.loose < limit, self.may, self.must)
         used = times > 0
@@ -46,7 +46,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """Records to sum: how many of every cell surely and possibly satisfy the conditions on other attributes."""
+    """Records to sum: how many of every cell certainly and possibly satisfy the conditions on other attributes."""
 
     column: AnsweredColumn
     condition: Condition | None
@@ -54,12 +54,12 @@ class Selection:
     perhaps: Floats
 
     def least(self) -> Chosen:
-        """Say from which numbers a least sum or average is chosen."""
+        """Return the numbers from which a smallest sum or average is chosen."""
         sums = self.column.sums(self.condition)
         return self._chosen(sums.numbers.least, sums.ascending)
 
     def greatest(self) -> Chosen:
-        """Say the same for the greatest, with all numbers negated."""
+        """Return the same for the largest, with all numbers negated."""
         sums = self.column.sums(self.condition)
         return self._chosen(-sums.numbers.greatest, sums.descending)
 
@@ -75,12 +75,12 @@ class Selection:
 
 
 def sum_bounds(selection: Selection) -> tuple[float, float]:
-    """Find the least and the greatest sum."""
+    """Find the smallest and the largest sum."""
     return selection.least().below(0.0)[0], -selection.greatest().below(0.0)[0] + 0.0
 
 
 def average_bounds(selection: Selection) -> tuple[float, float]:
-    """Find the least and the greatest average; NaN if no record can be chosen."""
+    """Find the smallest and the largest average; NaN if no record can be chosen."""
     return _least_average(selection.least()), -_least_average(selection.greatest())
 
 

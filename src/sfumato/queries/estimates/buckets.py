@@ -12,7 +12,7 @@ from sfumato.queries.estimates.pieces import Floats, Ints, Truths, sum_by
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BucketedCells:
-    """The cells in buckets, as labels, the bucket of each, and how many each bucket has."""
+    """The cells in buckets, as labels, the bucket of each, and the number of cells of each bucket."""
 
     label: Ints
     bucket: Ints
@@ -22,7 +22,7 @@ class BucketedCells:
         return len(self.sizes)
 
     def count(self, chosen: Truths) -> Floats:
-        """Count per bucket the cells whose label is chosen."""
+        """Count the cells of every bucket whose label is chosen."""
         return sum_by(self.bucket, chosen[self.label], len(self))
 
     def mean(self, amounts: Floats) -> Floats:
@@ -50,7 +50,7 @@ class Packed:
         return np.asarray(below[self._start + self.sizes] - below[self._start])
 
     def sum_of_smallest(self, taken: Ints) -> float:
-        """Sum so many of the smallest numbers of every bucket."""
+        """Sum this many of the smallest numbers of every bucket."""
         stop = self._start + taken
         if (self._endless[stop] > self._endless[self._start]).any():
             return float("-inf")

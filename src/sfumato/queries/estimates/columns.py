@@ -27,7 +27,7 @@ Known = Mapping[str, tuple[Domain, bool]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnSums:
-    """What a column adds to sums where a condition holds: the numbers of every label, and the mean of every cell.
+    """What a column adds to sums if a condition holds: the numbers of every label, and the mean of every cell.
 
     `ascending` are the numbers in buckets, and `descending` the same negated.
     """
@@ -42,7 +42,7 @@ class ColumnSums:
 class AnsweredColumn:
     """One attribute as its readers see it.
 
-    What a record shows is a *cell*: the label that is published for it or, where its value stands in a bucket, that
+    What a record shows is a *cell*: the label that is published for it or, if its value is in a bucket, that
     bucket. Cells are numbered: first the labels, then the buckets.
     """
 
@@ -52,12 +52,12 @@ class AnsweredColumn:
 
     @property
     def labels(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return len(self.pieces.cover)
 
     @property
     def width(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.labels + len(self.buckets)
 
     def judge(self, condition: Condition | None) -> tuple[JudgedCondition, JudgedCondition]:
@@ -79,7 +79,7 @@ class AnsweredColumn:
         return known[condition]
 
     def sums(self, condition: Condition | None) -> ColumnSums:
-        """Return what the column adds to a sum where a condition holds."""
+        """Return what the column adds to a sum if a condition holds."""
         known = self._sums
         if condition not in known:
             known.clear()
@@ -133,7 +133,7 @@ def read_column(
 
 
 def refuse_unpublished(name: str, table: pa.Table, schema: Schema) -> None:
-    """Refuse an attribute without a role, and one that the table lacks."""
+    """Refuse an attribute without a role, and one that is not in the table."""
     shown = [each for each in schema.attributes if each in table.column_names]
     if name not in shown:
         hint = did_you_mean(name, shown) or f"; it shows {', '.join(map(repr, shown))}."
@@ -141,8 +141,8 @@ def refuse_unpublished(name: str, table: pa.Table, schema: Schema) -> None:
 
 
 def known_domains(stated: Mapping[str, Iterable[object]] | None, schema: Schema) -> Known:
-    """Read the values that attributes are stated to take; None among them says that a cell can be missing."""
-    require(stated is None or isinstance(stated, Mapping), "estimate", "domains", "a mapping from attributes", stated)
+    """Read the stated values of attributes; None among them says that a cell can be missing."""
+    require(stated is None or isinstance(stated, Mapping), "estimate", "domains", "a mapping by attribute", stated)
     known = {}
     for name, values in (stated or {}).items():
         if name not in schema.attributes:
@@ -158,7 +158,7 @@ def known_domains(stated: Mapping[str, Iterable[object]] | None, schema: Schema)
 
 
 def original_domains(original: pa.Table, schema: Schema) -> Known:
-    """Take all values that an original table has, for its attributes with a role that may be asked for."""
+    """Return all values in an original table, for its attributes with a role that may be asked about."""
     names = (*schema.quasi, *schema.sensitive, *schema.insensitive)
     return {
         name: (describe(name, original[name], schema), original[name].null_count > 0)

@@ -1,4 +1,4 @@
-"""Answer COUNT, SUM and AVG from a published table: what to expect, and between which bounds the truth lies."""
+"""Answer COUNT, SUM and AVG from a published table: the expected answer, and bounds on the true one."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Estimate:
-    """An answer from a published table: the truth lies from `lower` to `upper`, and `expected` is the best guess.
+    """An answer from a published table: the truth lies between `lower` and `upper`, and `expected` is the best guess.
 
-    An average of which nothing is known, because no record can satisfy the query, is NaN.
+    If no record can satisfy the query, an average is NaN.
     """
 
     expected: float
@@ -42,16 +42,16 @@ def estimate(
 ) -> Estimate:
     """Answer one query from a published table.
 
-    Every cell that a published label covers is held for equally likely, and so is every assignment of a bucket's
-    values to its records. The truth is that of the records that are published; suppressed ones are not guessed.
+    Every value that a published cell covers counts as equally likely, and so does every assignment of a bucket's
+    values to its records. The answer is about the published records; suppressed ones are not guessed.
 
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow).
     schema : the roles, and hierarchies to read taxonomy labels.
-    query : what to ask.
-    domains : all values that an attribute can take, where you know them, e.g. `{"age": range(121)}`; with None among
-        them if a cell can be missing. Without, the published table and the schema's hierarchies say what they can.
+    query : the query.
+    domains : all values that an attribute can take, if you know them, e.g. `{"age": range(121)}`; with None among
+        them if a cell can be missing. By default the published table and the schema's hierarchies are used.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def estimate_all(
     *,
     domains: Mapping[str, Iterable[object]] | None = None,
 ) -> SameKind:
-    """Answer many queries at once; give a dataframe of the published table's kind with one row per query.
+    """Answer many queries at once; return a dataframe of the published table's kind with one row per query.
 
     The columns are `expected`, `lower` and `upper`; see `estimate`.
     """
@@ -88,7 +88,7 @@ def estimate_all(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answers:
-    """A published table ready to answer some queries: records that show the same are one unit."""
+    """A published table ready to answer some queries: records that show the same cells are one unit."""
 
     queries: tuple[Query, ...]
     columns: Mapping[str, AnsweredColumn]
@@ -97,7 +97,7 @@ class Answers:
 
     @classmethod
     def read(cls, published: Frame, schema: Schema, queries: Sequence[Query], known: Known) -> Answers:
-        """Read what the queries need of a published table."""
+        """Read what the queries need from a published table."""
         require(isinstance(schema, Schema), "estimate", "schema", "an sf.Schema", schema)
         table, _ = to_arrow(published)
         refuse_unreadable(table, schema)
@@ -135,7 +135,7 @@ class Answers:
         return Estimate(expected, *sum_bounds(self._selection(query, least, most, whole=True)))
 
     def _expected(self, query: Query, share: Floats) -> float:
-        """Expect a count, a sum, or their quotient, from the share of every unit in the other conditions."""
+        """Compute an expected count, sum, or their ratio, from the share of every unit in the other conditions."""
         if query.over is None:
             return _summed(self.counts, share)
         column, condition = self.columns[query.over], query.conditions.get(query.over)
@@ -147,7 +147,7 @@ class Answers:
         return total / number if number > 0 else nan
 
     def _combined(self, query: Query, *, likely: bool = False) -> tuple[Floats, Floats, Floats]:
-        """Multiply the conditions for every unit: probability, whether they surely hold, whether possibly.
+        """Combine the conditions for every unit: their probability, whether they certainly or possibly hold.
 
         A condition on the attribute that is summed is left out. With `likely`, a cell in a bucket counts by its
         probability in all three.
@@ -191,7 +191,7 @@ class Answers:
         return max(lower, float(hopeful.sum()) - failing), upper
 
     def _sure_if_linked(self, query: Query) -> Floats:
-        """Return for every unit whether all conditions on cells outside buckets surely hold."""
+        """Return for every unit whether all conditions on cells outside buckets certainly hold."""
         sure = np.ones(len(self.counts))
         for name, condition in query.conditions.items():
             column = self.columns[name]
@@ -202,7 +202,7 @@ class Answers:
         return sure
 
     def _selection(self, query: Query, least: Floats, most: Floats, *, whole: bool = False) -> Selection:
-        """Say which records are summed: how many surely and possibly satisfy all other conditions, per cell."""
+        """Return which records are summed: how many certainly and possibly satisfy all other conditions, per cell."""
         column, cells = self.columns[str(query.over)], self.cells[str(query.over)]
         surely = sum_by(cells, least, column.width)
         perhaps = sum_by(cells, most, column.width)
@@ -213,7 +213,7 @@ class Answers:
 
 
 def _summed(times: Floats, amounts: Floats) -> float:
-    """Sum products in pairs: exact for whole numbers, and not slowed by threads that a dot product would start."""
+    """Sum products pairwise: exact for whole numbers, without the threads that a dot product would start."""
     return float((times * amounts).sum())
 
 

@@ -25,19 +25,19 @@ MOST_ROWS = 50_000_000
 
 
 def long_form(published: Frame, schema: Schema, attributes: Sequence[str] | None = None) -> SameKind:
-    """Spell out a bucketized table: one row for every record and every value of its bucket.
+    """Expand a bucketized table: one row for every record and every value of its bucket.
 
-    The column `_record` counts the published records from 0, and `_probability` is the share that the value has in
-    the bucket; the probabilities of a record add up to 1. A record in buckets of several attributes has a row for
-    every combination or, where these were permuted together, for every one that occurs in the bucket. Cells outside
-    buckets, and generalized ones, stay as they are published.
+    The column `_record` numbers the published records from 0, and `_probability` is the share of the value in the
+    bucket; the probabilities of a record sum to 1. A record in buckets of several attributes has a row for every
+    combination or, if these were permuted together, for every one that occurs in the bucket. Cells outside buckets, and
+    generalized ones, stay as published.
 
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow).
     schema : the roles.
-    attributes : the attributes to spell out; all that have buckets unless given. Of others, the cells in
-        buckets are left empty.
+    attributes : the attributes to expand; by default all that have buckets. Cells of others in buckets are left
+        empty.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def long_form(published: Frame, schema: Schema, attributes: Sequence[str] | None
 
 
 def spelled_out(table: pa.Table, schema: Schema, attributes: Sequence[str] | None = None) -> pa.Table:
-    """Spell out an Arrow table; see `long_form`."""
+    """Expand an Arrow table; see `long_form`."""
     refuse_unreadable(table, schema)
     refuse_taken(table.column_names)
     chosen = bucketized(table, schema, attributes)
@@ -77,23 +77,23 @@ def refuse_taken(names: Sequence[str]) -> None:
     """Refuse a table that already has columns of the names that the long form adds."""
     for name in (RECORD, PROBABILITY):
         if name in names:
-            raise SchemaError(f"The published table has a column {name!r} already; rename it first.")
+            raise SchemaError(f"The published table already has a column {name!r}; rename it first.")
 
 
 def bucketized(table: pa.Table, schema: Schema, attributes: Sequence[str] | None) -> list[str]:
-    """List the attributes to spell out; refuse one without buckets."""
+    """Return the attributes to expand; refuse one without buckets."""
     known = [name for name in schema.attributes if bucket_column(table.column_names, name) is not None]
     if attributes is None:
         return known
     for name in attributes:
         if name not in known:
-            hint = did_you_mean(name, known) or (f"; these have: {', '.join(map(repr, known))}." if known else ".")
-            raise SchemaError(f"No column gives buckets of {name!r}{hint}")
+            hint = did_you_mean(name, known) or (f"; choose one of {', '.join(map(repr, known))}." if known else ".")
+            raise SchemaError(f"There are no buckets of {name!r}{hint}")
     return list(dict.fromkeys(attributes))
 
 
 def slices_of(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
-    """Put attributes in buckets together that were permuted together, by the column of their buckets."""
+    """Group attributes that were permuted together, by the column of their buckets."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(bucket_column(table.column_names, name) or name, []).append(name)
@@ -101,16 +101,16 @@ def slices_of(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def is_spelled_out(column: str, table: pa.Table, chosen: Sequence[str]) -> bool:
-    """Return whether a column numbers buckets of nothing but attributes that are spelled out."""
+    """Return whether a column numbers buckets of expanded attributes only."""
     named = bucketed_attributes(column, table.column_names)
     return bool(named) and set(named) <= set(chosen)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Contents:
-    """What buckets hold: for every record its bucket, for every bucket its values, or combinations, with shares.
+    """The content of buckets: for every record its bucket, for every bucket its values, or combinations, with shares.
 
-    A record whose cell is in no bucket has one of its own. `value` is a place among the distinct `values`.
+    A record whose cell is in no bucket has one of its own. `value` is an index into the distinct `values`.
     """
 
     values: dict[str, pa.Array]
@@ -120,12 +120,12 @@ class _Contents:
     share: Floats
 
     def spread(self, row: Ints) -> tuple[Ints, Ints]:
-        """Repeat records once for every value that they may have; give the place in `row`, and the entry."""
+        """Repeat records once for every value that they may have; return the index in `row`, and the entry."""
         bucket = self.bucket[row]
         many = self.start[bucket + 1] - self.start[bucket]
         total = int(many.sum())
         if total > MOST_ROWS:
-            raise SchemaError(f"The long form would have {total:,} rows; spell out fewer attributes at a time.")
+            raise SchemaError(f"The long form would have {total:,} rows; expand fewer attributes at a time.")
         source = np.repeat(np.arange(len(row)), many)
         first = np.repeat(self.start[bucket] - np.cumsum(many) + many, many)
         return source, first + np.arange(total)
@@ -152,7 +152,7 @@ def _contents(table: pa.Table, names: Sequence[str]) -> _Contents:
 
 
 def _linked(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """Return a column without the cells that stand in buckets."""
+    """Return a column without the cells in buckets."""
     bucket = bucket_numbers(table, name)
     if bucket is None:
         return table[name]

@@ -26,9 +26,9 @@ def sum_by(number: Ints, amounts: Floats | Truths, width: int) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelCover:
-    """For every label the pieces that it covers: from `first` to `last`, or `members` where it is listed there.
+    """For every label the pieces that it covers: from `first` to `last`, or `members` if they are listed.
 
-    `missing` tells which labels may stand for a missing value, too.
+    `missing` says which labels may also represent a missing value.
     """
 
     first: Ints
@@ -61,7 +61,7 @@ class LabelCover:
         return found
 
     def least(self, values: Floats, among: Truths) -> Floats:
-        """Find the least value among some pieces that every label covers; infinity where there is none."""
+        """Find the smallest value among some pieces that every label covers; infinity if there is none."""
         chosen = np.flatnonzero(among)
         following = np.append(chosen, len(values))[np.searchsorted(chosen, self.first)]
         found = np.where(following <= self.last, np.append(values, np.inf)[following], np.inf)
@@ -73,7 +73,7 @@ class LabelCover:
         return found
 
     def pairs(self) -> tuple[Ints, Ints]:
-        """List all pairs of a label and a piece that it covers."""
+        """Return all pairs of a label and a piece that it covers."""
         many = np.maximum(self.last - self.first + 1, 0)
         many[self._listed] = 0
         label = np.repeat(np.arange(len(self)), many)
@@ -89,7 +89,7 @@ class LabelCover:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgedCondition:
-    """What is known of a condition for every label or cell: its probability, whether it surely or possibly holds."""
+    """What is known about a condition for every label or cell: its probability, and whether it must or may hold."""
 
     share: Floats
     sure: Truths
@@ -98,7 +98,7 @@ class JudgedCondition:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Numbers:
-    """The numbers that every label or cell may stand for where its condition holds; `expected` is 0 where not."""
+    """The numbers that every label or cell may represent if its condition holds; `expected` is 0 if not."""
 
     expected: Floats
     least: Floats
@@ -112,12 +112,12 @@ class AttributePieces:
     Parameters
     ----------
     domain : the values that the attribute can take, or that are shown.
-    positions : a place inside every piece on the axis of a numeric domain.
-    low, high, mean : the least, greatest and mean number of every piece.
-    weight : how much of a label's probability goes to the piece, in proportion.
+    positions : a point inside every piece on the axis of a numeric domain.
+    low, high, mean : the smallest, largest and mean number of every piece.
+    weight : the relative share of a label's probability that goes to the piece.
     shown : the same for labels whose pieces have no weight.
     cover : which pieces every label covers.
-    listed : whether the pieces are the leaves of the domain, and perhaps one more for values that nothing shows.
+    listed : whether the pieces are the leaves of the domain, possibly with one more for values that nothing shows.
     """
 
     domain: Domain
@@ -134,7 +134,7 @@ class AttributePieces:
         return len(self.weight)
 
     def match(self, condition: Condition | None) -> Truths:
-        """Return which pieces satisfy a condition; all do without one."""
+        """Return which pieces satisfy a condition; all if there is none."""
         if condition is None:
             return np.ones(len(self), dtype=np.bool_)
         name = self.domain.name
@@ -145,7 +145,7 @@ class AttributePieces:
         return np.append(leaves, [unshown] * (len(self) - len(leaves))).astype(np.bool_)
 
     def judge(self, match: Truths) -> JudgedCondition:
-        """Return for every label how likely, sure and possible it is that its value lies in the matching pieces."""
+        """Return for every label how likely, certain and possible it is that its value lies in the matching pieces."""
         met = self.cover.total(match.astype(np.float64))
         possible = met > 0
         sure = possible & (met == self._covered) & ~self.cover.missing
@@ -154,10 +154,10 @@ class AttributePieces:
         return JudgedCondition(np.clip(share, 0.0, 1.0), sure, possible)
 
     def numbers(self, match: Truths) -> Numbers:
-        """Return for every label what number to expect, the least and the greatest, in the matching pieces."""
+        """Return for every label the expected, smallest and largest number in the matching pieces."""
         if len(self.domain) and not is_numeric(self.domain):
             raise InvalidParameterError(
-                f"Only numbers can be summed and averaged, and {self.domain.name!r} holds others; name another."
+                f"Only numbers can be summed and averaged, but {self.domain.name!r} has other values; choose another."
             )
         covers = self._covered > 0
         expected = np.where(covers, self._mean_of(np.where(match, self.mean, 0.0), covers), 0.0)

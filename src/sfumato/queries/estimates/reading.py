@@ -1,4 +1,4 @@
-"""Read what published cells mean for answers, with the original's values at hand, a taxonomy, or neither."""
+"""Read what published cells mean for answers, given the original's values, a taxonomy, or neither."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def read_pieces(
     name : the attribute.
     texts : the distinct published texts.
     schema : roles, scales and hierarchies.
-    conditions : all conditions on the attribute that will be asked for.
-    known : all values that the attribute can take and whether one can be missing, where that is known.
+    conditions : all conditions on the attribute that will be asked.
+    known : all values that the attribute can take and whether one can be missing, if that is known.
     """
     column = PublishedColumn(name, tuple(texts), np.zeros(0, dtype=np.int32), schema, known[0] if known else None)
     if known is not None:
@@ -58,13 +58,13 @@ def read_pieces(
 def _of_leaves(
     column: PublishedColumn, domain: Domain, weight: Floats, *, maybe_missing: bool, others: bool
 ) -> AttributePieces:
-    """Take every leaf as a piece; with `others`, stars and masks may stand for values that are not shown, too."""
+    """Use every leaf as a piece; with `others`, stars and masks may also represent values that are not shown."""
     seen = PublishedColumn(column.name, column.texts, column.codes, column.schema, domain)
     labels, found = seen.labels, seen.coverage
     empty = sum(not isinstance(label, MissingCell) for label in np.array(labels, object)[found.leaf_counts() == 0])
     if empty and not others:
         raise SchemaError(
-            f"Column {column.name!r} is published with {empty} cells that none of its known values fits; "
+            f"Column {column.name!r} is published with {empty} cells that fit none of its known values; "
             "give the values, hierarchy and original that belong to this table."
         )
     first, last, members = found.low.copy(), found.high.copy(), dict(found.members)
@@ -84,10 +84,10 @@ def _of_leaves(
 
 
 def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> AttributePieces:
-    """Cut the axis of numbers at every one that is shown or asked for: points, and the gaps between them.
+    """Cut the axis of numbers at every number that is shown or asked for: points, and the gaps between them.
 
-    Where all shown numbers are whole, a gap weighs as many whole numbers as it holds; otherwise, its width. Beyond
-    the least and the greatest number shown nothing is expected, but possible.
+    If all shown numbers are whole, a gap weighs as many whole numbers as it contains; otherwise, its width. Beyond
+    the smallest and the largest number shown nothing is expected, but anything is possible.
     """
     shown = column.domain
     domain = Domain(shown.name, Scale.NUMERIC, shown.values) if shown.scale is Scale.NUMERIC else _numeric(column)
@@ -107,7 +107,7 @@ def _of_axis(column: PublishedColumn, conditions: Sequence[Condition]) -> Attrib
     else:
         weight[inside] = (high - low)[inside]
         mean[inside] = (low[inside] + high[inside]) / 2
-    with np.errstate(invalid="ignore"):  # an axis without any point has no middle
+    with np.errstate(invalid="ignore"):  # an axis without points has no middle
         middle = low / 2 + high / 2
     positions = np.where(np.isinf(low), low, np.where(np.isinf(high), high, middle))
     listed = (~gap & np.isin(low, own)).astype(np.float64)
@@ -151,8 +151,8 @@ def _place(column: PublishedColumn, domain: Domain, points: Floats) -> LabelCove
     unread = np.isnan(lows) | (np.isnan(highs) & ~np.isin(np.arange(len(labels)), list(members)))
     if unread.any():
         raise SchemaError(
-            f"Column {column.name!r} is read as numbers and shows {np.count_nonzero(unread)} cells that are none; "
-            "name its scale or hierarchy in the schema."
+            f"Column {column.name!r} is read as numbers but has {np.count_nonzero(unread)} cells that are not numbers; "
+            "give its scale or hierarchy in the schema."
         )
     missing = np.array([isinstance(label, Suppressed | MissingCell) for label in labels], dtype=np.bool_)
     return LabelCover(first.astype(np.int64), last.astype(np.int64), members, missing)

@@ -1,4 +1,4 @@
-"""Which rows of an original table satisfy conditions; every row is judged by its own cells alone."""
+"""Which rows of an original table satisfy conditions; every row is judged only by its own cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sfumato.validation import did_you_mean
 Truths = npt.NDArray[np.bool_]
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
-MIDNIGHT = "T00:00:00"  # moments that are all at midnight are kept as dates, so a single one is told as a date, too
+MIDNIGHT = "T00:00:00"  # datetimes that are all at midnight are stored as dates, so a single one is also a date
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +47,7 @@ class NumberColumn:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TextColumn:
-    """A column read as texts: code i stands for text i, -1 for a missing value."""
+    """A column read as text: code i stands for text i, -1 for a missing value."""
 
     name: str
     texts: tuple[str, ...]
@@ -55,7 +55,7 @@ class TextColumn:
     ordered: bool = False
 
     def satisfying(self, condition: Condition) -> Truths:
-        """Return which rows satisfy a condition; dates are ordered as they are written, other texts are not."""
+        """Return which rows satisfy a condition; dates are ordered as text, other texts have no order."""
         given = tuple(_written(value) for value in condition.values)
         if isinstance(condition, OneOf):
             met = [each in given for each in self.texts]
@@ -63,7 +63,7 @@ class TextColumn:
             met = [each != given[0] for each in self.texts]
         elif not self.ordered:
             raise InvalidParameterError(
-                f"The condition on {self.name!r} needs an order, which texts lack; give a value or a set of values."
+                f"The condition on {self.name!r} needs an order, which text does not have; give a value or a set."
             )
         elif isinstance(condition, Between):
             met = [given[0] <= each <= given[1] for each in self.texts]
@@ -82,7 +82,7 @@ def number_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return NumberColumn(name, np.where(np.isfinite(values), values, np.nan))
     if not pa.types.is_string(kind):
-        raise SchemaError(f"Column {name!r} holds no numbers; state its categories instead of bounds.")
+        raise SchemaError(f"Column {name!r} does not contain numbers; state its categories instead of bounds.")
     distinct, codes = coded(column)
     read = [float(each) if NUMBER.fullmatch(each) else np.nan for each in distinct.to_pylist()]
     finite = [each if isfinite(each) else np.nan for each in read]
@@ -111,7 +111,7 @@ def days(written: str) -> float:
 
 
 def text_column(name: str, column: pa.ChunkedArray) -> TextColumn:
-    """Read a column as texts, cell by cell."""
+    """Read a column as text, cell by cell."""
     distinct, codes = coded(column)
     ordered = bool(pa.types.is_date(distinct.type) or pa.types.is_timestamp(distinct.type))
     written = [each.removesuffix(MIDNIGHT) if ordered else each for each in distinct_texts(distinct).to_pylist()]
@@ -119,7 +119,7 @@ def text_column(name: str, column: pa.ChunkedArray) -> TextColumn:
 
 
 def natural_column(name: str, column: pa.ChunkedArray) -> RowColumn:
-    """Read numbers as numbers, and anything else as texts."""
+    """Read numbers as numbers, and anything else as text."""
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return number_column(name, column)
@@ -135,7 +135,7 @@ def satisfying(conditions: Mapping[str, Condition], columns: Mapping[str, RowCol
 
 
 def refuse_unknown(name: str, table: pa.Table) -> None:
-    """Refuse a column that the table lacks."""
+    """Refuse a column that is not in the table."""
     if name not in table.column_names:
         hint = did_you_mean(name, table.column_names) or "."
         raise SchemaError(f"The table has no column {name!r}{hint}")
@@ -162,5 +162,5 @@ def _number(name: str, value: object) -> float:
     if isinstance(value, str) and NUMBER.fullmatch(value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise InvalidParameterError(f"The condition on {name!r} must name numbers, as the column holds them.")
+        raise InvalidParameterError(f"The condition on {name!r} must name numbers, like those in the column.")
     return float(value)

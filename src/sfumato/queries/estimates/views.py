@@ -39,20 +39,20 @@ def long_form_views(
     domains: Mapping[str, Iterable[object]] | None = None,
     replace: bool = False,
 ) -> list[str]:
-    """Put a published table into DuckDB with views that spell out what its cells may mean; give their names.
+    """Put a published table into DuckDB with views that list what its cells may mean; return their names.
 
     - `NAME` is the published table itself, with the number of the record in `_record`;
     - `NAME_long` is its long form: a row for every record and every value of its buckets, with `_probability`;
     - `NAME_values_of_A`, for every quasi-identifier A whose values can be listed, gives for every published cell
-      (`shown`) the values that it may stand for (`value`) and their `_probability`.
+      (`shown`) the values that it may represent (`value`) and their `_probability`.
 
     Parameters
     ----------
-    database : a DuckDB connection, or the path of a database file, which is made if it is not there.
+    database : a DuckDB connection, or the path of a database file, which is created if it does not exist.
     published : the published table (pandas, Polars or Arrow).
     schema : the roles, and hierarchies to read taxonomy labels.
-    name : the name of the table, with which the names of the views begin.
-    domains : all values that an attribute can take, where you know them; see `estimate`.
+    name : the name of the table, which is also the prefix of the views.
+    domains : all values that an attribute can take, if you know them; see `estimate`.
     replace : whether a table and views of these names may be replaced.
     """
     require(bool(name), "long_form_views", "name", "a name for the table", name)
@@ -74,8 +74,8 @@ def long_form_views(
             _create(connection, tables, f"{name}_long", view, replace=replace)
     except duckdb.Error:
         raise WriteError(
-            f"DuckDB cannot make the table {name!r} and its views; its file may be locked, damaged or full, or a "
-            "transaction be open."
+            f"DuckDB cannot create the table {name!r} and its views; its file may be locked, damaged or full, or a "
+            "transaction may be open."
         ) from None
     return names
 
@@ -97,7 +97,7 @@ def _refuse_equal_names(names: Sequence[str]) -> None:
     for each in names:
         other = first.setdefault(each.casefold(), each)
         if other != each:
-            raise WriteError(f"DuckDB takes the columns {other!r} and {each!r} for one; rename one of them.")
+            raise WriteError(f"DuckDB does not distinguish the columns {other!r} and {each!r}; rename one of them.")
 
 
 def _refuse_present(connection: Any, names: Iterable[str]) -> None:
@@ -105,11 +105,11 @@ def _refuse_present(connection: Any, names: Iterable[str]) -> None:
     present = {row[0].casefold() for row in connection.execute(listed).fetchall()}
     for each in names:
         if each.casefold() in present:
-            raise WriteError(f"The database already has a table {each!r}; give another name or ask to replace it.")
+            raise WriteError(f"The database already has a table {each!r}; choose another name or ask to replace it.")
 
 
 def _create(connection: Any, tables: Mapping[str, pa.Table], long: str, view: str, *, replace: bool) -> None:
-    """Make all tables and the view in one transaction."""
+    """Create all tables and the view in one transaction."""
     word = "CREATE OR REPLACE" if replace else "CREATE"
     connection.execute("BEGIN")
     try:
@@ -125,7 +125,7 @@ def _create(connection: Any, tables: Mapping[str, pa.Table], long: str, view: st
 
 
 def _long_view(table: pa.Table, schema: Schema, name: str) -> str:
-    """Write the query that spells out all buckets of a table."""
+    """Return the query that expands all buckets of a table."""
     spelled = bucketized(table, schema, None)
     shares, joins, columns = [], [], [f"r.{quoted(RECORD)}"]
     slices = slices_of(table, spelled)
@@ -151,7 +151,7 @@ def _long_view(table: pa.Table, schema: Schema, name: str) -> str:
 
 
 def _values(table: pa.Table, name: str, schema: Schema, known: tuple[Domain, bool] | None) -> pa.Table | None:
-    """List the values that every published cell of an attribute may stand for; None where they cannot be listed."""
+    """Return the values that every published cell of an attribute may represent; None if they cannot be listed."""
     distinct, _ = coded(table[name])
     pieces = read_column(table, name, schema, (), known).pieces
     if not pieces.listed:
@@ -178,7 +178,7 @@ def _values(table: pa.Table, name: str, schema: Schema, known: tuple[Domain, boo
 
 
 def _countable(pieces: AttributePieces) -> Domain | None:
-    """List the values of an axis: the numbers shown if all cells are single ones, or all whole ones between them."""
+    """Return the values of an axis: the numbers shown if all cells are single ones, or all whole ones between them."""
     domain, cover = pieces.domain, pieces.cover
     covers = cover.first <= cover.last
     if (cover.first == cover.last)[covers].all():

@@ -35,12 +35,12 @@ class Workload:
 
     Parameters
     ----------
-    queries : how many.
-    attributes : how many quasi-identifiers each query names, at most all.
+    queries : the number of queries.
+    attributes : the number of quasi-identifiers that each query names.
     kind : `"sum"`, `"count"` or `"avg"`.
-    over : the attribute that is summed; the only sensitive attribute with numbers unless given.
+    over : the attribute to sum; by default the only numeric sensitive attribute.
     bounds : `"certain"` for bounds that no truth exceeds, `"rounded"` for those of the thesis.
-    seed : draws the same queries again.
+    seed : makes the queries repeatable.
 
     References
     ----------
@@ -129,16 +129,16 @@ class QueryErrors:
 
 
 def relative_errors(published: Frame, original: Frame, schema: Schema, workload: Workload | None = None) -> QueryErrors:
-    """Ask a workload of a published table and of its original, and compare.
+    """Run a workload on a published table and on its original, and compare the answers.
 
-    Labels are read with the original's values at hand: a label stands for those of them that it covers.
+    Labels are read with the values of the original: a label represents those of them that it covers.
 
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow).
     original : the table that it was made from.
     schema : the roles, and hierarchies to read taxonomy labels.
-    workload : the queries; `Workload()` unless given.
+    workload : the queries; by default `Workload()`.
     """
     asked = Workload() if workload is None else workload
     require(isinstance(asked, Workload), "relative_errors", "workload", "an sf.queries.Workload", asked)
@@ -193,7 +193,7 @@ def _numbers(original: pa.Table, name: str) -> Floats:
 
 
 def _present(column: pa.ChunkedArray, domain: Domain) -> list[object]:
-    """List the leaves that occur in a column, in the domain's order."""
+    """Return the leaves that occur in a column, in the order of the domain."""
     codes = np.unique(domain.encode(column))
     return list(domain.values.take(pa.array(codes[codes < len(domain)])).to_pylist())
 
@@ -211,7 +211,7 @@ def _only_number(table: pa.Table, schema: Schema) -> str:
     numeric = [name for name in schema.sensitive if is_numeric(describe(name, table[name], schema))]
     if len(numeric) != 1:
         raise InvalidParameterError(
-            f"Workload.over must name the attribute to sum: {len(numeric)} sensitive attributes hold numbers."
+            f"Workload.over must name the attribute to sum: {len(numeric)} sensitive attributes are numeric."
         )
     return numeric[0]
 
@@ -222,7 +222,7 @@ def _refuse_no_number(name: str, table: pa.Table, schema: Schema) -> None:
             f"Workload.over names {name!r}, which has no role{did_you_mean(name, schema.attributes) or '.'}"
         )
     if not is_numeric(describe(name, table[name], schema)):
-        raise SchemaError(f"Workload.over names {name!r}, which holds no numbers; name another.")
+        raise SchemaError(f"Workload.over names {name!r}, which does not contain numbers; choose another.")
 
 
 def _mean(values: Floats) -> float:

@@ -28,7 +28,7 @@ CREATE TABLE spent (analyst TEXT PRIMARY KEY, units INTEGER NOT NULL CHECK (unit
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """How much of a budget is spent, written as exact decimal numbers."""
+    """How much of a budget is spent, as exact decimal numbers."""
 
     spent: str
     budget: str
@@ -47,17 +47,17 @@ class Balance:
 class Accountant:
     """Keep a privacy budget in an SQLite file that belongs to one table.
 
-    A cost is written to the disk before the answer is computed: whatever stops the program in between, the budget is
-    spent, and nobody gets two answers for one cost. Askers in other threads and processes wait for each other. Costs
-    add up (sequential composition of pure differential privacy), as whole numbers of 1e-12, so that no rounding lets
+    A cost is written to disk before the answer is computed: whatever stops the program in between, the budget is
+    spent, and nobody gets two answers for one cost. Users in other threads and processes wait for each other. Costs
+    add up (sequential composition of pure differential privacy), in whole multiples of 1e-12, so that no rounding lets
     anything slip through.
 
     Parameters
     ----------
-    path : the file. It is made if `total` is given and no file is there; deleting it forgets what was spent, so keep
+    path : the file. It is created if `total` is given and there is no file; deleting it forgets what was spent, so keep
         it as safe as the table.
     total : the epsilon that all analysts together may spend on the table.
-    per_analyst : the epsilon that each of them may spend; all of `total` if left out.
+    per_analyst : the epsilon that each of them may spend; by default all of `total`.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Accountant:
             require(share <= budget, self, "per_analyst", f"at most the total, {shown(budget)}", per_analyst)
             self._create({"total": str(budget), "per_analyst": str(share)})
         elif not self.path.is_file():
-            raise ReadError(f"There is no accountant file {self.path}; give total to make one.")
+            raise ReadError(f"There is no accountant file {self.path}; give total to create it.")
         self._verify()
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Accountant:
         return f"Accountant({total.left} of {total.budget} left)"
 
     def belong_to(self, fingerprint: str, unit: str) -> None:
-        """Tie the budget to one table and one unit of privacy; refuse any other."""
+        """Bind the budget to one table and one unit of privacy; refuse any other."""
         with held(self.path, WHAT) as store:
             for name, value in (("table", fingerprint), ("unit", unit)):
                 store.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, value))
@@ -92,10 +92,10 @@ class Accountant:
             )
 
     def spend(self, analyst: str, epsilon: float | str, question: str) -> int:
-        """Spend before answering, or refuse; give the entry of the ledger."""
+        """Spend before answering, or refuse; return the entry in the ledger."""
         cost = units_of_cost(epsilon, "Accountant")
         named = str(analyst) == analyst and 0 < len(analyst.strip()) <= LONGEST_NAME
-        require(named, self, "analyst", f"a name of at most {LONGEST_NAME} letters", analyst)
+        require(named, self, "analyst", f"a name of at most {LONGEST_NAME} characters", analyst)
         with held(self.path, WHAT) as store:
             known = facts(store)
             (everyone,) = store.execute("SELECT coalesce(sum(units), 0) FROM spent").fetchone()
@@ -126,18 +126,18 @@ class Accountant:
         )
 
     def _create(self, budgets: Mapping[str, str]) -> None:
-        """Make the file, unless it is there; then it must say the same."""
+        """Create the file, unless it exists; then it must agree."""
         if create(self.path, WHAT, SCHEMA, {"format": FORMAT, **budgets}):
             return
         with held(self.path, WHAT) as store:
             known = facts(store)
         if any(known.get(name) != value for name, value in budgets.items()):
             raise InvalidParameterError(
-                f"The accountant {self.path} exists with another budget; leave total and per_analyst out to use it."
+                f"The accountant {self.path} exists with another budget; omit total and per_analyst to use it."
             )
 
     def _verify(self) -> None:
-        """Refuse a file that is no accountant's, or that contradicts itself."""
+        """Refuse a file that is not an accountant's, or that contradicts itself."""
         with held(self.path, WHAT) as store:
             sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             known = facts(store)
@@ -160,6 +160,6 @@ def _spending(spent: int, budget: int) -> Spending:
 def _refuse_overspending(whose: str, left: int, cost: int) -> None:
     if cost > left:
         raise InfeasibleError(
-            f"The budget of {whose} has {shown(left)} left, and the question costs {shown(cost)}; "
-            "ask with a smaller epsilon, or stop asking."
+            f"The budget of {whose} has {shown(left)} left, but the question costs {shown(cost)}; "
+            "ask with a smaller epsilon or stop asking."
         )

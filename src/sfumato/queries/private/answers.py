@@ -1,4 +1,4 @@
-"""Answers with differential privacy: the value, how it was made, what it cost, and how far it may be off."""
+"""Answers with differential privacy: the value, its mechanism, its cost, and its possible error."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class PrivateAnswer:
 
     Parameters
     ----------
-    value, lower, upper : the answer, and an interval that holds the true one with the stated confidence. The noise is
-        all that the interval speaks of: values outside the stated bounds were moved to them, and rows beyond the
+    value, lower, upper : the answer, and an interval that contains the true one with the stated confidence. The
+        interval accounts only for the noise: values outside the stated bounds were moved to them, and rows beyond the
         stated number per person were left out.
-    mechanism, scale : what made the noise, and how much of it, in the units of the answer.
-    epsilon : what the answer cost, an exact decimal number.
+    mechanism, scale : the mechanism and its noise scale, in the units of the answer.
+    epsilon : the cost of the answer, an exact decimal number.
     steps : what was done to the value after the noise was added.
     """
 
@@ -47,9 +47,9 @@ class PrivateCounts:
 
     Parameters
     ----------
-    columns : what the cells are made of.
-    cells : per cell the label in every column.
-    counts, lower, upper : the counts, and intervals that each hold the true count with the stated confidence.
+    columns : the columns that define the cells.
+    cells : the label of every cell in every column.
+    counts, lower, upper : the counts, and intervals that each contain the true count with the stated confidence.
     tree : all noisy sums of a tree, level by level from the root, before `consistent`; empty otherwise.
     steps : what was done to the counts after the noise was added.
     """

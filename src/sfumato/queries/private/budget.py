@@ -1,4 +1,4 @@
-"""Epsilons as whole numbers of the smallest unit, so that sums of them are exact."""
+"""Epsilons as whole multiples of the smallest unit, so that their sums are exact."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sfumato.validation import require
 
 DECIMALS = 12
 UNIT = 10**12
-MOST = 10**6  # above it nothing is private; SQLite's whole numbers hold it in units
+MOST = 10**6  # above it nothing is private; it fits SQLite's integers in units
 
 
 def units_of_cost(epsilon: object, owner: str, parameter: str = "epsilon") -> int:
-    """Read an epsilon that is spent, in units; what lies beyond the last decimal is rounded up.
+    """Read an epsilon that is spent, in units; digits beyond the last decimal are rounded up.
 
     >>> units_of_cost(0.1, "PrivateTable") * 10 == units_of_cost(1, "PrivateTable")
     True
@@ -23,7 +23,7 @@ def units_of_cost(epsilon: object, owner: str, parameter: str = "epsilon") -> in
 
 
 def units_of_budget(epsilon: object, owner: str, parameter: str) -> int:
-    """Read an epsilon that is granted, in units; what lies beyond the last decimal is rounded down."""
+    """Read an epsilon that is granted, in units; digits beyond the last decimal are rounded down."""
     exact = _exact(epsilon, owner, parameter)
     granted = exact.numerator * UNIT // exact.denominator
     require(granted > 0, owner, parameter, f"at least 1e-{DECIMALS}", epsilon)
@@ -31,7 +31,7 @@ def units_of_budget(epsilon: object, owner: str, parameter: str) -> int:
 
 
 def shown(units: int) -> str:
-    """Write units as a decimal number.
+    """Format units as a decimal number.
 
     >>> shown(units_of_cost("0.30", "PrivateTable")), shown(2 * UNIT)
     ('0.3', '2')
@@ -41,7 +41,7 @@ def shown(units: int) -> str:
 
 
 def _exact(epsilon: object, owner: str, parameter: str) -> Fraction:
-    """Take a float for the decimal number that it is written as: 0.1 is one tenth."""
+    """Convert a float to the exact decimal it is written as: 0.1 is one tenth."""
     written: Any = repr(epsilon) if isinstance(epsilon, float) else epsilon
     try:
         exact = Fraction(0) if isinstance(epsilon, bool) else Fraction(written)

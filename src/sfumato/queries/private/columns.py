@@ -31,7 +31,7 @@ from sfumato.table.values import text
 from sfumato.validation import did_you_mean, is_number
 
 PAIR = 2
-BITS = 30  # a bound is about 2**30 steps of the whole numbers that are summed
+BITS = 30  # a bound is about 2**30 steps of the integers that are summed
 OWNER = "PrivateTable"
 PLAIN_NUMBER = re.compile(NUMBER)
 Bound = float | date
@@ -39,7 +39,7 @@ Bound = float | date
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StatedColumns:
-    """A table's columns, read as was stated."""
+    """The columns of a table, read as stated."""
 
     columns: Mapping[str, RowColumn]
     bounds: Mapping[str, tuple[float, float]]
@@ -56,16 +56,16 @@ class StatedColumns:
         return column.values, *self.bounds[name]
 
     def cells(self, name: str, edges: Sequence[Bound] | None) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-        """Return the cell of every row, and the cells' labels; rows in no cell get -1."""
+        """Return the cell of every row, and the labels of the cells; rows in no cell get -1."""
         self.refuse_unstated(name)
         column = self.columns[name]
         if isinstance(column, TextColumn):
             if edges is not None:
-                raise InvalidParameterError(f"Column {name!r} has categories; leave its edges out.")
+                raise InvalidParameterError(f"Column {name!r} has categories; drop its edges.")
             return _by_category(column, self.categories[name]), self.categories[name]
         if edges is None:
             raise InvalidParameterError(
-                f"Column {name!r} holds numbers; state the edges of its bins, as in edges={{{name!r}: [0, 10, 20]}}."
+                f"Column {name!r} contains numbers; state the edges of its bins, as in edges={{{name!r}: [0, 10, 20]}}."
             )
         return _by_edges(column, edges)
 
@@ -84,7 +84,7 @@ class StatedColumns:
 def stated(
     table: pa.Table, bounds: Mapping[str, tuple[Bound, Bound]], categories: Mapping[str, Iterable[object]]
 ) -> StatedColumns:
-    """Read the columns as is stated."""
+    """Read the columns as stated."""
     limits = {name: _bounds(name, given) for name, given in bounds.items()}
     labels = {name: _categories(name, given) for name, given in categories.items()}
     for name in [*limits, *labels]:
@@ -136,9 +136,9 @@ def unread(stated: StatedColumns) -> dict[str, int]:
 
 
 def whole_steps(values: npt.NDArray[np.float64], low: float, high: float) -> tuple[npt.NDArray[np.int64], float, int]:
-    """Write numbers as whole numbers of a small step, moved between the bounds; give the step and the largest size.
+    """Convert numbers to whole multiples of a small step, clipped to the bounds; return the step and the largest size.
 
-    The step follows from the bounds alone. Sums of whole numbers are exact, so that no rounding hides in them.
+    The step follows only from the bounds. Sums of whole numbers are exact, so that no rounding hides in them.
 
     >>> whole_steps(np.array([3.0, 9.0]), 0, 4)[0].tolist() == [3 * 2**28, 4 * 2**28]
     True
@@ -176,12 +176,12 @@ def _by_category(column: TextColumn, categories: tuple[str, ...]) -> npt.NDArray
 
 
 def _by_edges(column: NumberColumn, edges: Sequence[Bound]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
-    """Find bins that include their lower edge, and the last one its upper edge, too."""
+    """Find bins that include their lower edge, and the last one also its upper edge."""
     listed = list(edges)
     at: list[Any] = [column.place(each) for each in listed] if column.dates else listed
     if len(at) < PAIR or not (all(map(is_number, at)) and all(a < b for a, b in pairwise(at))):
         kind = "dates" if column.dates else "numbers"
-        raise InvalidParameterError(f"The edges of column {column.name!r} must be at least two rising {kind}.")
+        raise InvalidParameterError(f"The edges of column {column.name!r} must be at least two increasing {kind}.")
     cuts = np.array(at, dtype=np.float64)
     inside = (column.values >= cuts[0]) & (column.values <= cuts[-1])
     bins = np.minimum(np.searchsorted(cuts, column.values, side="right") - 1, len(cuts) - 2)

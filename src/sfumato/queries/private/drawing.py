@@ -1,4 +1,4 @@
-"""Noisy counts as a picture: a bar per cell, and the interval that holds the true count."""
+"""Noisy counts as a picture: a bar for every cell, and the interval that contains the true count."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def draw_counts(answer: PrivateCounts, *, truth: Sequence[float] | None = None) 
 
     Parameters
     ----------
-    answer : what was answered.
+    answer : the answer to draw.
     truth : the true counts, drawn as dots. They are secret: draw them to see what noise does, never to publish.
     """
     cells = len(answer.cells)
     if cells > MOST_BARS:
-        raise InvalidParameterError(f"A picture shows at most {MOST_BARS} cells; this answer has {cells}.")
+        raise InvalidParameterError(f"A picture shows at most {MOST_BARS} cells, but this answer has {cells}.")
     if truth is not None and len(truth) != cells:
         raise InvalidParameterError(f"There must be one true count per cell, {cells} in all; got {len(truth)}.")
     dots = [] if truth is None else [float(each) for each in truth]

@@ -1,4 +1,4 @@
-"""Noise and private selection, all of it OpenDP's: whole numbers in, whole numbers out, exact samplers."""
+"""Noise and private selection, all from OpenDP: whole numbers in, whole numbers out, exact samplers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noisy:
-    """Whole numbers with noise, and the noise's scale."""
+    """Whole numbers with noise, and the scale of the noise."""
 
     numbers: Integers
     scale: float
 
 
 def noisy(values: Integers, *, sensitivity: int, epsilon: Fraction) -> Noisy:
-    """Add noise to numbers that change by at most `sensitivity` in total when a person comes or goes."""
+    """Add noise to numbers that change by at most `sensitivity` in total when a person is added or removed."""
     library = opendp()
     space = library.vector_domain(library.atom_domain(T="i64")), library.l1_distance(T="i64")
     scale, measure = _calibrated(lambda scale: library.m.make_laplace(*space, scale), sensitivity, epsilon)
@@ -38,7 +38,7 @@ def noisy(values: Integers, *, sensitivity: int, epsilon: Fraction) -> Noisy:
 
 
 def least(scores: Integers, *, sensitivity: int, epsilon: Fraction) -> tuple[int, float]:
-    """Choose one of the least scores; each changes by at most `sensitivity` when a person comes or goes."""
+    """Choose one of the smallest scores; each changes by at most `sensitivity` when a person is added or removed."""
     library = opendp()
     space = library.vector_domain(library.atom_domain(T="i64")), library.linf_distance(T="i64")
     measure = library.max_divergence()
@@ -56,19 +56,19 @@ def selection_scale(*, sensitivity: int, epsilon: Fraction) -> float:
 
 
 def margin(scale: float, confidence: float) -> int:
-    """Return by how much noise of this scale is off at most, with this confidence."""
+    """Return the largest error of noise with this scale, at this confidence."""
     beyond = (1.0 - confidence) * (1.0 + exp(-1.0 / scale)) / 2
     return max(0, ceil(-scale * log(beyond)) - 1)
 
 
 def selection_margin(scale: float, candidates: int, error: float) -> float:
-    """Return by how much a selected score is above the least at most, but for this chance of error."""
+    """Return how far a selected score is above the smallest at most, except for this chance of error."""
     return scale * log(candidates / error)
 
 
 @cache
 def opendp() -> Any:
-    """Return OpenDP, whose proven samplers are in its part `contrib`."""
+    """Return OpenDP with its proven samplers from `contrib` enabled."""
     library = optional_library("opendp.prelude", extra="dp", error=InvalidParameterError)
     library.enable_features("contrib")
     return library
@@ -87,4 +87,4 @@ def _calibrated(make: Callable[[float], Any], sensitivity: int, epsilon: Fractio
         if cost <= epsilon:
             return scale, measurement
         scale *= float(cost / epsilon)
-    raise InfeasibleError("So small an epsilon needs noise that does not fit into 64 bits; give a larger one.")
+    raise InfeasibleError("Such a small epsilon needs noise that does not fit into 64 bits; give a larger one.")

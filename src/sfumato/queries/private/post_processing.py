@@ -1,4 +1,4 @@
-"""What may be done to noisy counts without any cost, as steps that an answer names."""
+"""What may be done to noisy counts at no cost, as steps that an answer names."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 
 Floats = npt.NDArray[np.float64]
-DRAWN = 400_000  # numbers drawn to see how far a step lets the noise go
+DRAWN = 400_000  # numbers drawn to estimate the noise after a step
 FEWEST_DRAWS = 20
 
 
 def non_negative(answer: PrivateCounts) -> PrivateCounts:
-    """Raise negative counts to 0: nothing is negative any more, but sums of cells become too large on average."""
+    """Raise negative counts to 0: none is negative afterward, but sums of cells become too large on average."""
     label = "raised to 0"
     raised = {name: np.maximum(getattr(answer, name), 0.0) for name in ("counts", "lower", "upper")}
     return replace(answer, **raised, tree=(), steps=(*answer.steps, label))
 
 
 def consistent(answer: PrivateCounts) -> PrivateCounts:
-    """Make the sums of a tree agree by least squares (Hay and others, 2010), which lessens the noise of all."""
+    """Make the sums of a tree agree by least squares (Hay and others, 2010), which reduces the noise of all."""
     if not answer.tree:
         raise InvalidParameterError("Only a histogram made with shape='tree' has sums to make consistent.")
     cells = len(answer.cells)
@@ -37,9 +37,9 @@ def consistent(answer: PrivateCounts) -> PrivateCounts:
 
 
 def consistent_leaves(tree: Sequence[Floats], branching: int) -> Floats:
-    """Return the leaves of least squares of a complete tree of noisy sums, level by level from the root.
+    """Return the least-squares leaves of a complete tree of noisy sums, level by level from the root.
 
-    Levels may have further axes in front, for many trees of one shape.
+    Levels may have additional leading axes, for many trees of one shape.
 
     >>> consistent_leaves([np.array([11.0]), np.array([4.0, 6]), np.array([3.0, 0, 5, 2])], 2).round(3)
     array([3.476, 0.476, 4.81 , 1.81 ])
@@ -73,13 +73,13 @@ def tree_of(leaves: npt.NDArray[np.int64], branching: int) -> list[npt.NDArray[n
 
 
 def bounded(answer: PrivateAnswer, low: float, high: float) -> PrivateAnswer:
-    """Move an answer, and its interval, between bounds that are known."""
+    """Clip an answer and its interval to known bounds."""
     moved = {name: min(max(getattr(answer, name), low), high) for name in ("value", "lower", "upper")}
     return replace(answer, **moved, steps=(*answer.steps, "moved between the bounds"))
 
 
 def _margin(sizes: Sequence[int], answer: PrivateCounts) -> float:
-    """Return how far leaves of least squares are off: all of them alike, so noise is drawn and pooled."""
+    """Return the error of least-squares leaves: equal for all, so noise is drawn and pooled."""
     draws = max(FEWEST_DRAWS, DRAWN // sum(sizes))
     generator = np.random.default_rng(0)
     noise = [generator.laplace(scale=answer.scale, size=(draws, size)) for size in sizes]

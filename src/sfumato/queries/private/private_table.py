@@ -1,4 +1,4 @@
-"""A table that answers with differential privacy only, and only as long as its budget lasts."""
+"""A table that answers only with differential privacy, and only as long as its budget lasts."""
 
 from __future__ import annotations
 
@@ -55,22 +55,22 @@ class PrivateTable:
     """Ask a table for counts, sums, means, quantiles, histograms and contingency tables with noise.
 
     Every answer is epsilon-differentially private for one unit of privacy: it is at most e**epsilon times as likely
-    with the unit in the table as without it, and the other way round. Noise is OpenDP's. How a cell is read follows
+    with the unit in the table as without it, and vice versa. The noise is OpenDP's. How a cell is read follows
     from what is stated about its column and from the cell alone, so one row never changes how another is read. A cell
     that cannot be read so is missing: it satisfies no condition and is neither summed, averaged nor counted in a cell.
 
     Parameters
     ----------
     data : a pandas, Polars or Arrow table.
-    accountant : keeps the budget; what an answer costs is spent before it is computed.
-    analyst : who asks.
-    bounds : per column of numbers the lowest and the highest value that anyone may have; values outside are moved
+    accountant : keeps the budget; the cost of an answer is spent before it is computed.
+    analyst : the name of the analyst.
+    bounds : for every column of numbers, the lowest and the highest value that anyone may have; others are moved
         to the nearer bound. State what is known without looking at the table. Two dates make a column of dates, of
         which conditions and bins are asked.
-    categories : per column of texts the values that cells can have; others are in no cell. Categories that are all
+    categories : for every column of text, the values that cells can have; others are in no cell. Categories that are all
         dates have an order.
-    person : the column that tells persons apart. Without it the unit of privacy is one row.
-    max_rows : how many rows of a person take part, the first ones in the table; rows of nobody take no part.
+    person : the column that identifies people. Without it the unit of privacy is one row.
+    max_rows : the most rows of a person that count, the first ones in the table; rows of nobody do not count.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class PrivateTable:
         return unread(self._stated)
 
     def for_analyst(self, analyst: str) -> PrivateTable:
-        """Return the same table to somebody else, who has a budget of their own."""
+        """Return the same table for another analyst, who has a budget of their own."""
         other = object.__new__(PrivateTable)
         other.__dict__ |= {**self.__dict__, "analyst": analyst}
         return other
@@ -130,8 +130,8 @@ class PrivateTable:
     ) -> PrivateAnswer:
         """Average a column of numbers.
 
-        Half of epsilon buys the sum of the distances from the middle of the bounds, half the count; the interval
-        follows from both.
+        Half of epsilon pays for the sum of the distances from the middle of the bounds, half for the count; the
+        interval follows from both.
         """
         values, low, high = self._stated.bounded(column)
         chosen, paid = self._pay(where, f"mean of {column}", epsilon, confidence)
@@ -164,9 +164,9 @@ class PrivateTable:
         confidence: float = 0.95,
         step: float | None = None,
     ) -> PrivateAnswer:
-        """Find the value below which a share of the values lies; 0.5 asks for the median.
+        """Find the value below which a share of the values lies; 0.5 gives the median.
 
-        One of many candidates is selected: steps of `step` between the bounds, or else every whole number between
+        One of many candidates is selected: steps of `step` between the bounds, or by default every whole number between
         close whole bounds, or a thousand steps. `scale` is that of the noise of the rank.
         """
         values, low, high = self._stated.bounded(column)
@@ -203,7 +203,7 @@ class PrivateTable:
     ) -> PrivateCounts:
         """Count the rows of every category, or of every bin between edges.
 
-        With shape "tree" counts are summed up a tree whose sums have noise of their own, to be made consistent; with
+        With shape "tree" counts are summed up a tree whose sums have their own noise, to be made consistent; with
         "wavelet" noise is added to the Haar wavelet. Both answer ranges of many cells better than "cells".
         """
         require(shape in SHAPES, self, "shape", f"one of {', '.join(SHAPES)}", shape)
@@ -270,7 +270,7 @@ class PrivateTable:
     def _shaped(
         self, counts: npt.NDArray[np.int64], paid: Paid, shape: str, branching: int
     ) -> tuple[npt.NDArray[np.float64], float, float, tuple[npt.NDArray[np.float64], ...]]:
-        """Add noise to counts, to all sums of a tree, or to a wavelet; give counts, margin, scale and tree."""
+        """Add noise to counts, to all sums of a tree, or to a wavelet; return counts, margin, scale and tree."""
         if shape == "wavelet":
             coefficients = wavelet.forward(wavelet.padded(counts))
             touched = 1 + (len(coefficients) - 1).bit_length()
@@ -324,16 +324,16 @@ class PrivateTable:
 
 def _unit(table: pa.Table, person: str | None, max_rows: int | None) -> Unit:
     if person is None:
-        require(max_rows is None, "PrivateTable", "max_rows", "left out where no person column is named", max_rows)
+        require(max_rows is None, "PrivateTable", "max_rows", "left out unless a person column is named", max_rows)
         return Unit(person=None, max_rows=1)
     refuse_unknown(person, table)
-    fine = is_whole(max_rows) and max_rows > 0  # type: ignore[operator]  # a whole number, as was just asked
+    fine = is_whole(max_rows) and max_rows > 0  # type: ignore[operator]  # a whole number, as just checked
     require(fine, "PrivateTable", "max_rows", "a whole number of at least 1", max_rows)
     return Unit(person=person, max_rows=max_rows or 1)
 
 
 def _first_rows(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bool_]:
-    """Return which rows are among a person's first; which they are depends on that person's rows alone."""
+    """Return which rows are among the first of a person; this depends only on that person's rows."""
     distinct, found = coded(persons)
     names = [one_writing(each) for each in distinct_texts(distinct).to_pylist()]
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}

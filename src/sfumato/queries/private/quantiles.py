@@ -1,9 +1,9 @@
 """Private quantiles: candidates are scored by how far their rank is off, and one is selected.
 
-A score is `max(#(x < c) - t, t - #(x <= c), 0)` for the rank `t` that is wanted. The true quantile scores 0, also
-where many values are equal. One row more or less changes it by at most max(share, 1 - share). An end of the interval is
-the selection for a rank that is so much lower (or higher) that the selection is below (above) the true quantile but
-for a chance that the confidence allows; the outermost candidates always qualify, because they are the bounds.
+A score is `max(#(x < c) - t, t - #(x <= c), 0)` for the desired rank `t`. The true quantile scores 0, also if many
+values are equal. One row more or less changes it by at most max(share, 1 - share). An end of the interval is the
+selection for a rank that is so much lower (or higher) that the selection is below (above) the true quantile except
+with a probability that the confidence allows; the outermost candidates always qualify, because they are the bounds.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sfumato.queries.private import noise
 
 Integers = npt.NDArray[np.int64]
 MOST_STEPS = 1_000
-SAFETY = 1 + 1e-9  # scales are found up to rounding
+SAFETY = 1 + 1e-9  # scales are accurate up to rounding
 
 
 def candidates(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
-    """Return what can be answered: every whole number between whole bounds that are close, else equal steps.
+    """Return the possible answers: every whole number between whole bounds that are close, else equal steps.
 
     >>> candidates(0, 4, None), candidates(0, 1, 0.25)
     (array([0., 1., 2., 3., 4.]), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))
@@ -41,9 +41,9 @@ def counted(values: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]) -> I
 def select(
     counts: Integers, share: Fraction, *, max_rows: int, epsilon: Fraction, confidence: float
 ) -> tuple[int, int, int, float]:
-    """Select the places of a quantile and of both ends of its interval; give the scale of the rank's noise, too.
+    """Select the indices of a quantile and of both ends of its interval; also return the scale of the rank's noise.
 
-    Half of epsilon buys the quantile, and a quarter each end.
+    Half of epsilon pays for the quantile, and a quarter for each end.
     """
     part, whole = share.numerator, share.denominator
     below = np.concatenate([[0], np.cumsum(counts)])

@@ -27,7 +27,7 @@ FORMS = "count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram o
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question that was read.
+    """A parsed question.
 
     >>> Question.read("quantile 0.9 of cost where age from 30 to 39 and job in clerk, lawyer")
     Question(kind='quantile', columns=('cost',), share=0.9, where={'age': ('30', '39'), 'job': ['clerk', 'lawyer']})
@@ -43,7 +43,7 @@ class Question:
         """Read a question, or say how to write one."""
         read = SENTENCE.fullmatch(sentence)
         if read is None:
-            raise InvalidParameterError(f'The question is not understood; write {FORMS}, and perhaps "where ...".')
+            raise InvalidParameterError(f'The question is not understood; write {FORMS}, optionally "where ...".')
         where = read_conditions(read["where"])
         if read["count"]:
             return cls(kind="count", where=where)
@@ -65,7 +65,7 @@ class Question:
                 self.columns, self.where, edges=edges, epsilon=epsilon, confidence=confidence
             )
         if len(self.columns) > 1:
-            raise InvalidParameterError(f"A {self.kind} is of one column; a table is of several.")
+            raise InvalidParameterError(f"A {self.kind} takes one column; a table takes several.")
         (column,) = self.columns
         if self.kind == "histogram":
             return table.histogram(column, self.where, edges=edges.get(column), epsilon=epsilon, confidence=confidence)
@@ -76,7 +76,7 @@ class Question:
 
 
 def read_conditions(text: str | None) -> dict[str, object]:
-    """Read what stands after "where": one condition per column, joined by "and"."""
+    """Read what follows "where": one condition per column, joined by "and"."""
     found: dict[str, object] = {}
     for number, each in enumerate([] if text is None else re.split(r"\s+and\s+", text), 1):
         read = CONDITION.fullmatch(each)

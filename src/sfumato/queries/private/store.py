@@ -1,4 +1,4 @@
-"""A store: what is stated about a table and where its budget is kept, in a TOML file."""
+"""A store: what is stated about a table, and where its budget is kept, in a TOML file."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ REMEDY = "make one by sfumato query init"
 
 @dataclass(frozen=True, kw_only=True)
 class Store:
-    """What `sfumato query init` keeps.
+    """The settings that `sfumato query init` writes.
 
     Parameters
     ----------
-    source : the table's file, from the folder of the store, or a database URL.
-    accountant : the accountant's file, from the folder of the store.
+    source : the file of the table, relative to the folder of the store, or a database URL.
+    accountant : the file of the accountant, relative to the folder of the store.
     reading : how the table is read: separator and encoding of a text file, table or query of a database, sheet of a
         workbook. Told once, so that no row changes how others are read, and no asker can change it.
     """
@@ -46,7 +46,7 @@ class Store:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What a `PrivateTable` is told."""
+        """The arguments of a `PrivateTable`."""
         bounds = {name: tuple(each) for name, each in self.bounds.items()}
         return {"bounds": bounds, "categories": self.categories, "person": self.person, "max_rows": self.max_rows}
 
@@ -60,12 +60,12 @@ class Store:
         )
         tables = all(isinstance(content.get(name, {}), dict) for name in ("reading", "bounds", "categories"))
         if content.get("format") != FORMAT or not set(content) <= known or not texts or not tables:
-            raise RecipeError(f"{path} is no store; {REMEDY}.")
+            raise RecipeError(f"{path} is not a store; {REMEDY}.")
         return cls(**{name: value for name, value in content.items() if name != "format"})
 
 
 def from_folder(source: str, folder: Path) -> str:
-    """Write a file's path as seen from a folder; a database URL stays as it is.
+    """Return the path of a file relative to a folder; a database URL is unchanged.
 
     >>> from_folder("sqlite:///people.db", Path())
     'sqlite:///people.db'
@@ -79,7 +79,7 @@ def from_folder(source: str, folder: Path) -> str:
 
 
 def in_folder(source: str, folder: Path) -> str:
-    """Find a file that is named as seen from a folder.
+    """Return the path of a file given relative to a folder.
 
     >>> in_folder("people.csv", Path("data")) == str(Path("data") / "people.csv")
     True

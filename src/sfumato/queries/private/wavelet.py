@@ -1,4 +1,4 @@
-"""The Haar wavelet of counts (Privelet): sums and differences, which take noise better than counts do."""
+"""The Haar wavelet of counts (Privelet): sums and differences, which tolerate noise better than counts do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def forward(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def backward(coefficients: npt.NDArray[Number]) -> npt.NDArray[np.float64]:
-    """Return the counts back, on the last axis.
+    """Return the counts from their wavelet, on the last axis.
 
     >>> backward(np.array([10, -4, -1, -1])).tolist()
     [1.0, 2.0, 3.0, 4.0]
@@ -51,7 +51,7 @@ def padded(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def margin(size: int, scale: float, confidence: float) -> float:
-    """Return how far a count is off: all cells alike, so noise is drawn and pooled."""
+    """Return the error of a count: equal for all cells, so noise is drawn and pooled."""
     draws = max(FEWEST_DRAWS, DRAWN // size)
     noise = np.random.default_rng(0).laplace(scale=scale, size=(draws, size))
     return float(np.quantile(np.abs(backward(noise)), confidence, method="higher"))
