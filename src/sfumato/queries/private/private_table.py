@@ -67,8 +67,8 @@ class PrivateTable:
     bounds : for every column of numbers, the lowest and the highest value that anyone may have; others are moved
         to the nearer bound. State what is known without looking at the table. Two dates make a column of dates, of
         which conditions and bins are asked.
-    categories : for every column of text, the values that cells can have; others are in no cell. Categories that are all
-        dates have an order.
+    categories : for every column of text, the values that cells can have; others are in no cell. Categories that are
+        all dates have an order.
     person : the column that identifies people. Without it the unit of privacy is one row.
     max_rows : the most rows of a person that count, the first ones in the table; rows of nobody do not count.
     """
