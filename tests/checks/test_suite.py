@@ -22,15 +22,15 @@ SUBJECTS = [(KAnonymity(k=2), MODEL_CHECKS), (Mondrian(), ALGORITHM_CHECKS), (FO
 
 @pytest.mark.parametrize(("subject", "laws"), SUBJECTS, ids=["model", "algorithm", "format"])
 def test_every_kind_has_its_laws(subject, laws):
-    assert laws_of(subject) == laws
+    assert [law.__name__ for law in laws_of(subject)] == [law.__name__ for law in laws]
 
 
 def test_pytest_gets_every_subject_with_every_law_under_a_name_that_tells_both():
     mark = every_law(*(subject for subject, _ in SUBJECTS))
     names, cases = mark.args
     assert names == ("subject", "law")
-    assert [(case.values[0], case.values[1]) for case in cases] == [
-        (subject, law) for subject, laws in SUBJECTS for law in laws
+    assert [(case.values[0], case.values[1].__name__) for case in cases] == [
+        (subject, law.__name__) for subject, laws in SUBJECTS for law in laws
     ]
     assert cases[0].id == "KAnonymity(k=2)-check_facts_are_stated"
     assert cases[-1].id == "csv-check_a_table_is_one_file"

@@ -122,7 +122,7 @@ def test_no_solution_is_told_with_exit_code_1(run, patients_file):
     [
         (["--algorithm", "mondrian"], "such as Optimal(); got Mondrian"),
         (["--algorithm", "optimal:refine=true"], "refine=False"),
-        (["--out", "nodes.docx"], "an unknown suffix"),
+        (["--out", "nodes.docx"], "no known suffix"),
         (["--max-suppressed", "7"], "share"),
     ],
 )

@@ -126,7 +126,7 @@ BAD = {
     "too many values": (["many.csv", "--quasi", "job", "--k", "2"], "has 100,001 distinct values"),
     "absent file": (["absent.csv", *GOOD], "There is no file absent.csv"),
     "a folder": ([".", *GOOD], "is a folder"),
-    "unknown suffix": (["not_toml.toml", *GOOD], "has an unknown suffix"),
+    "unknown suffix": (["not_toml.toml", *GOOD], "has no known suffix"),
     "wrong separator": (["t.csv", *GOOD, "--separator", ";"], "seems to be separated by ','"),
     "long separator": (["t.csv", *GOOD, "--separator", "--"], "read.separator must be"),
     "uneven lines": (["uneven.csv", *GOOD], "line 32 has 2"),

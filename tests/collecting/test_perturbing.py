@@ -67,7 +67,7 @@ def test_columns_have_noise_of_their_own_and_runs_differ():
         ({"age": [1]}, {"agee": PLAN["age"]}, [], "did you mean 'age'"),
         ({"a": [1]}, {"a": PLAN["age"]}, ["c"], "no column 'c'"),
         ({"a": [1]}, {"a": PLAN["age"]}, ["a"], "both perturbed and kept"),
-        ({"a": [CANARY]}, {"a": PLAN["age"]}, [], "Column 'name' does not contain numbers"),
+        ({"a": [CANARY]}, {"a": PLAN["age"]}, [], "Column 'a' does not contain numbers"),
         ({"a": [1, None]}, {"a": PLAN["age"]}, [], "1 missing or infinite"),
         ({"a": [CANARY, "male"]}, {"a": PLAN["sex"]}, [], "1 cells that are missing or outside"),
         ({"a": [None, "male"]}, {"a": PLAN["sex"]}, [], "1 cells that are missing or outside"),

@@ -437,7 +437,7 @@ ATTACKS = {
         agency.frame(FramePurpose.MESSAGE, agency.offer(), session=bytes(range(16))),
     ),
     "of another session; start": lambda agency: (agency.start(), agency.frame(FramePurpose.START)),
-    "has begun another session": lambda agency: (
+    "has started another session": lambda agency: (
         agency.hello(),
         agency.frame(FramePurpose.START, session=bytes(range(16))),
     ),
@@ -459,7 +459,7 @@ ATTACKS = {
         agency.start(),
         agency.frame(FramePurpose.MESSAGE, pack("other")),
     ),
-    "ended the session: it gave no reason": lambda agency: (
+    "ended the session: it gave no known reason": lambda agency: (
         agency.start(),
         agency.frame(FramePurpose.ABORT, b"person-0001"),
     ),

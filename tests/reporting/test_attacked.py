@@ -66,4 +66,4 @@ def test_attacks_are_on_a_sample_whose_size_the_page_tells(tmp_path, monkeypatch
     monkeypatch.setattr(html, "TARGETS", 40)
     facts = facts_of(tmp_path / "release")
     assert {each["targets"] for each in facts["attacks"]} == {40}
-    assert "on 40 persons drawn at random" in render_report(facts)
+    assert "on 40 people drawn at random" in render_report(facts)

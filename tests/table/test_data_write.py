@@ -63,7 +63,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypat
 
 
 def test_bad_targets_are_refused(tmp_path):
-    with pytest.raises(WriteError, match="has an unknown suffix; use one of"):
+    with pytest.raises(WriteError, match="has no known suffix; known are"):
         write(TABLE, tmp_path / "x.doc")
     with pytest.raises(WriteError, match="does not exist; create it first"):
         write(TABLE, tmp_path / "none" / "x.csv")

@@ -115,5 +115,5 @@ def test_fractions_beside_long_whole_numbers_in_sqlite_are_refused(tmp_path, mon
         connection.execute("CREATE TABLE t (x)")
         connection.executemany("INSERT INTO t VALUES (?)", [(2**53 + 1,), (0.5,)])
         connection.commit()
-    with pytest.raises(SchemaError, match="'x' holds values that do not fit one type"):
+    with pytest.raises(SchemaError, match="'x' contains values that do not fit one type"):
         sf.read(f"sqlite:///{path}", table="t")

@@ -199,18 +199,12 @@ def exact(
     from sfumato.queries.audited.auditor import Denied, QueryAuditor
     from sfumato.queries.private.sentences import read_conditions
 
-    read = EXACT.fullmatch(question)
-    if read is None:
-        raise InvalidParameterError("The question is not understood; write count, sum, avg, max or min of a column.")
+    read = _exact_question(question)
     limits = None if bounds is None else _numbers("--bounds", [f"values={bounds}"])["values"]
-    auditor = QueryAuditor(
-        reading.read(file),
-        read["column"],
-        history,
-        public=[name for names in public for name in listed(names)],
-        tolerance=tolerance,
-        bounds=None if limits is None else (limits[0], limits[1]),
-    )
+    given = None if limits is None else (limits[0], limits[1])
+    names = [name for each in public for name in listed(each)]
+    table = reading.read(file)
+    auditor = QueryAuditor(table, read["column"], history, public=names, tolerance=tolerance, bounds=given)
     answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
     if json:
         print_json({**asdict(answer), "denied": answer.denied})
@@ -218,6 +212,13 @@ def exact(
         raise refuse(answer.reason, DOES_NOT_HOLD)
     if not json:
         typer.echo(answer.value)
+
+
+def _exact_question(question: str) -> re.Match[str]:
+    read = EXACT.fullmatch(question)
+    if read is None:
+        raise InvalidParameterError("The question is not understood; write count, sum, avg, max or min of a column.")
+    return read
 
 
 @app.command(epilog=examples("sfumato query budget study.toml", "sfumato query budget study.toml --json"))

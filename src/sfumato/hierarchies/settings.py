@@ -65,7 +65,7 @@ def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy
     refuse_unknown(given, ("file", "separator", "encoding"), "A taxonomy from a file")
     for key, value in given.items():
         if not isinstance(value, str):
-            raise RecipeError(f"{key} must be a text.")
+            raise RecipeError(f"{key} must be a string.")
     return Taxonomy.read_csv(_in(folder, given.pop("file")), **given)
 
 

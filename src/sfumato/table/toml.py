@@ -82,7 +82,7 @@ def refuse_unknown(content: Mapping[str, Any], known: Collection[str], owner: st
     """
     for key in content:
         if key not in known:
-            hint = did_you_mean(key, known) or f"; it knows {', '.join(known) or 'nothing'}."
+            hint = did_you_mean(key, known) or f"; the known entries are {', '.join(known) or 'none'}."
             raise RecipeError(f"{owner} has an unknown entry {key!r}{hint}")
 
 

@@ -60,7 +60,7 @@ class FixedLevels(Algorithm):
         heights = {column.name: Ladder.of(column.domain).height for column in task.table.quasi}
         for name, level in (self.levels or {}).items():
             if level > heights[name]:
-                return f"FixedLevels wants level {level} of {name!r}, which has levels from 0 to {heights[name]}."
+                return f"FixedLevels names level {level} of {name!r}, which has levels from 0 to {heights[name]}."
         return None
 
     def search(self, task: Task) -> Publication:

@@ -126,7 +126,7 @@ def _by_scheme(url: str, error: type[SfumatoError]) -> Format:
     if found is not None:
         return found
     known = [each.schemes[0] for each in _usable() if each.schemes]
-    raise error(f"{scheme!r} is no known kind of database{did_you_mean(scheme, known) or _known(known)}")
+    raise error(f"{scheme!r} is not a known kind of database{did_you_mean(scheme, known) or _known(known)}")
 
 
 def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
