@@ -182,12 +182,12 @@ REFUSED = [
     (with_attribute("order = [1, 2]"), "The order in [attributes.age] must be a list of strings."),
     (with_attribute("flags = true"), "The flags in [attributes.age] must name a column."),
     (with_attribute("hierarchy = 3"), "[attributes.age.hierarchy] must be a table with a kind."),
-    (with_attribute("hierarchy = {}"), "[attributes.age.hierarchy] cannot be used: A hierarchy cannot be of kind None"),
+    (with_attribute("hierarchy = {}"), "[attributes.age.hierarchy] cannot be used: There is no hierarchy of kind None"),
     (
         with_attribute('hierarchy = {kind = "taxonommy"}'),
-        "[attributes.age.hierarchy] cannot be used: A hierarchy cannot",
+        "[attributes.age.hierarchy] cannot be used: There is no hierarchy",
     ),
-    (with_attribute("hierarchy = {kind = []}"), "[attributes.age.hierarchy] cannot be used: A hierarchy cannot be"),
+    (with_attribute("hierarchy = {kind = []}"), "[attributes.age.hierarchy] cannot be used: There is no hierarchy of kind"),
     (with_attribute('hierarchy = {kind = "intervals"}'), "[attributes.age.hierarchy] cannot be used: Intervals.widths"),
     (
         with_attribute('hierarchy = {kind = "intervals", widths = 5}'),

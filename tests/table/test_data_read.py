@@ -92,8 +92,8 @@ def test_what_is_no_readable_file_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("postgresq://ann:pw@host/db", "'postgresq' is no known kind of database; did you mean 'postgresql'?"),
-        ("oracle://ann:pw@host/db", "is no known kind of database; known are sqlite, duckdb, postgresql"),
+        ("postgresq://ann:pw@host/db", "'postgresq' is not a known kind of database; did you mean 'postgresql'?"),
+        ("oracle://ann:pw@host/db", "is not a known kind of database; known are sqlite, duckdb, postgresql"),
     ],
 )
 def test_an_unknown_kind_of_database_is_refused_without_the_password(url, message):

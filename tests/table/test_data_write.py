@@ -71,7 +71,7 @@ def test_bad_targets_are_refused(tmp_path):
         write(TABLE, tmp_path / "x.csv", table_name="p")
     with pytest.raises(InvalidParameterError, match=r"write\.table_name must be given for a database"):
         write(TABLE, f"sqlite:///{tmp_path}/x.db")
-    with pytest.raises(WriteError, match="is no known kind of database; known are sqlite, duckdb, postgresql"):
+    with pytest.raises(WriteError, match="is not a known kind of database; known are sqlite, duckdb, postgresql"):
         write(TABLE, "oracle://ann:pw@host/db", table_name="p")
     assert names(tmp_path) == []
 
