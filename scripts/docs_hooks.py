@@ -40,6 +40,7 @@ ROOMS = {
     "mining": "Mine",
     "fusing": "Fuse with other owners",
     "reporting": "Draw",
+    "checks": "Check what you add",
     "exceptions": "Errors",
 }
 BLOCK = re.compile(r"^```python(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

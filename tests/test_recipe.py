@@ -187,7 +187,10 @@ REFUSED = [
         with_attribute('hierarchy = {kind = "taxonommy"}'),
         "[attributes.age.hierarchy] cannot be used: There is no hierarchy",
     ),
-    (with_attribute("hierarchy = {kind = []}"), "[attributes.age.hierarchy] cannot be used: There is no hierarchy of kind"),
+    (
+        with_attribute("hierarchy = {kind = []}"),
+        "[attributes.age.hierarchy] cannot be used: There is no hierarchy of kind",
+    ),
     (with_attribute('hierarchy = {kind = "intervals"}'), "[attributes.age.hierarchy] cannot be used: Intervals.widths"),
     (
         with_attribute('hierarchy = {kind = "intervals", widths = 5}'),

@@ -48,9 +48,11 @@ Test = TypeVar("Test", bound=Callable[..., None])
 def laws_of(subject: Subject) -> tuple[Law, ...]:
     """Return the checks for a model, algorithm, measure, attack or format; each takes it and asserts one law.
 
+    Examples
+    --------
     >>> from sfumato.models import KAnonymity
-    >>> [law.__name__ for law in laws_of(KAnonymity(k=2))][:2]
-    ['check_facts_are_stated', 'check_words_say_what_is_promised']
+    >>> laws_of(KAnonymity(k=2))[0].__name__
+    'check_facts_are_stated'
     """
     for kind, laws in LAWS.items():
         if isinstance(subject, kind):
