@@ -118,7 +118,7 @@ def test_a_model_of_another_package_serves_the_command_line(installed, folder):
     asked = ["--model", "simpson-l-diversity:l=99,sensitive=disease"]
     assert "DOES NOT HOLD" in installed.sfumato(*audited, *asked, folder=folder, code=1)
     wrong = installed.sfumato(*audited, "--model", "simpson-l-diversity:m=2", folder=folder, code=2)
-    assert "unknown entry 'm'; it knows l, sensitive." in wrong
+    assert "unknown entry 'm'; the known entries are l, sensitive." in wrong
 
 
 def test_what_another_package_adds_is_listed_with_it(installed, folder):
