@@ -1,1 +1,1 @@
-"""Conformance suites: laws that models and algorithms keep, shipped so that extensions can run them."""
+"""Conformance suites: laws that models and algorithms obey, shipped so that extensions can run them."""

@@ -1,10 +1,10 @@
 # ruff: noqa: D401 - the first line of a check is its law
-"""Laws that every algorithm keeps.
+"""Laws that every algorithm obeys.
 
-`check_algorithm(MyAlgorithm())` runs them all on an algorithm of your own. Each check publishes small tables,
-drawn from fixed seeds, and raises `AssertionError` where its law is broken. What an algorithm finds is applied
-and judged here, without the release's own guard, so a wrong algorithm is seen. Requests that an algorithm
-refuses are left out, but one without sensitive attributes and one with them must be served.
+`check_algorithm(MyAlgorithm())` runs them all on your own algorithm. Each check publishes small tables, drawn from
+fixed seeds, and raises `AssertionError` if its law is broken. The result of an algorithm is applied and judged here,
+without the release's own audit, so that a wrong algorithm is detected. Requests that an algorithm refuses are skipped,
+but at least one without sensitive attributes and one with them must succeed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SEED = 7
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What an algorithm made of a request: the publication, the published table and whose row each row is."""
+    """The result of a request: the publication, the published table and the original row of each row."""
 
     request: Request
     publication: Publication
@@ -60,13 +60,13 @@ def check_algorithm(algorithm: Algorithm) -> None:
 
 
 def check_facts_are_stated(algorithm: Algorithm) -> None:
-    """An algorithm says its name and its source."""
+    """An algorithm states its name and its source."""
     assert algorithm.name == algorithm.name.lower().replace(" ", "-")
     assert algorithm.reference
 
 
 def check_published_table_keeps_every_model(algorithm: Algorithm) -> None:
-    """An audit of nothing but the published table finds that every model is kept."""
+    """An audit of the published table alone finds that every model holds."""
     for outcome in _outcomes(algorithm, requests()):
         assert all(verdict.holds for verdict in outcome.audit().verdicts)
         for model in outcome.request.models:
@@ -76,7 +76,7 @@ def check_published_table_keeps_every_model(algorithm: Algorithm) -> None:
 
 
 def check_cells_cover_their_originals(algorithm: Algorithm) -> None:
-    """Every published cell covers the cell of the record that it stands for."""
+    """Every published cell covers the cell of the record that it represents."""
     for outcome in _outcomes(algorithm, requests()):
         given = {"original": outcome.request.table, "correspondence": outcome.correspondence}
         truth = outcome.audit(**given).truth
@@ -85,7 +85,7 @@ def check_cells_cover_their_originals(algorithm: Algorithm) -> None:
 
 
 def check_originals_can_be_found(algorithm: Algorithm) -> None:
-    """Published records can be paired with original records that they cover, without being told which."""
+    """Published records can be paired with original records that they cover, without a correspondence."""
     for outcome in _outcomes(algorithm, requests()):
         truth = outcome.audit(original=outcome.request.table).truth
         assert truth is not None
@@ -93,7 +93,7 @@ def check_originals_can_be_found(algorithm: Algorithm) -> None:
 
 
 def check_records_add_up(algorithm: Algorithm) -> None:
-    """Every record is published once or suppressed, and no more are suppressed than may be."""
+    """Every record is published once or suppressed, and no more are suppressed than allowed."""
     for outcome in _outcomes(algorithm, requests()):
         rows = outcome.request.table.num_rows
         assert len(outcome.publication.group) == rows
@@ -103,7 +103,7 @@ def check_records_add_up(algorithm: Algorithm) -> None:
 
 
 def check_groups_are_classes_of_equal_rows(algorithm: Algorithm) -> None:
-    """Two records are in one group exactly if their published quasi-identifiers are equal, or in the same buckets."""
+    """Two records are in one group if and only if their published quasi-identifiers, or their buckets, are equal."""
     for outcome in _outcomes(algorithm, requests()):
         groups = outcome.publication.group[outcome.correspondence].tolist()
         rows = _rows(outcome.published, outcome.request.schema.quasi)
@@ -128,7 +128,7 @@ def check_missing_cells_are_not_filled(algorithm: Algorithm) -> None:
 
 
 def check_input_is_untouched(algorithm: Algorithm) -> None:
-    """A search changes neither the coded table that it is given nor the caller's dataframe."""
+    """A search changes neither the coded table that it gets nor the caller's dataframe."""
     for request in requests():
         coded, untouched = _coded(algorithm, request), _coded(algorithm, request)
         _search(algorithm, request, coded)
@@ -153,14 +153,14 @@ def check_impossible_requests_are_refused(algorithm: Algorithm) -> None:
 
 
 def check_same_seed_gives_same_bytes(algorithm: Algorithm) -> None:
-    """The same request with the same seed gives the same bytes again."""
+    """The same request with the same seed gives the same bytes."""
     for request in requests():
         first, second = (_released(algorithm, request, request.table) for _ in range(2))
         assert first == second
 
 
 def check_row_order_is_ignored(algorithm: Algorithm) -> None:
-    """The order of the original rows changes nothing that is published."""
+    """The order of the original rows has no effect on what is published."""
     for request in requests():
         order = generator(SEED).permutation(request.table.num_rows)
         shuffled = request.table.take(pa.array(order))
@@ -176,7 +176,7 @@ def check_frame_kinds_agree(algorithm: Algorithm) -> None:
 
 
 def check_odd_tables_are_published(algorithm: Algorithm) -> None:
-    """One row, equal rows, missing or constant columns, none or many, and odd names: all are published truly."""
+    """One row, equal rows, missing or constant columns, none or many, and odd names are all published correctly."""
     for outcome in _outcomes(algorithm, odd_requests()):
         assert outcome.publication.suppressed == 0
         assert outcome.audit(original=outcome.request.table, correspondence=outcome.correspondence).holds
@@ -206,7 +206,7 @@ def check_progress_rises_to_one(algorithm: Algorithm) -> None:
 
 
 def check_what_cannot_be_served_is_refused(algorithm: Algorithm) -> None:
-    """Flags of single cells and models that do not survive unions are served truly, or refused in a sentence."""
+    """Flags of single cells and models that merging may break are supported correctly, or refused in a sentence."""
     for request in unservable():
         try:
             release = anonymize(request.table, request.schema, request.models, algorithm, seed=SEED)
@@ -222,7 +222,7 @@ def check_what_cannot_be_served_is_refused(algorithm: Algorithm) -> None:
 
 
 def check_algorithm_can_be_stored(algorithm: Algorithm) -> None:
-    """An algorithm equals what its pickle and its parameters give back: texts, numbers, flags, or these by name."""
+    """An algorithm equals what its pickle and its parameters restore: strings, numbers, flags, or these by name."""
     for copy in (pickle.loads(pickle.dumps(algorithm)), type(algorithm)(**algorithm.parameters())):  # noqa: S301 - made here
         assert copy == algorithm
         assert hash(copy) == hash(algorithm)
@@ -253,7 +253,7 @@ ALGORITHM_CHECKS: tuple[Callable[[Algorithm], None], ...] = (
 
 
 def _outcomes(algorithm: Algorithm, wanted: Iterator[Request]) -> Iterator[Outcome]:
-    """Publish every request that the algorithm serves."""
+    """Publish every request that the algorithm supports."""
     served: set[bool] = set()
     for request in wanted:
         publication = _search(algorithm, request, _coded(algorithm, request))
@@ -290,7 +290,7 @@ def _search(
 
 
 def _released(algorithm: Algorithm, request: Request, frame: object) -> bytes | None:
-    """Return the cells of a release as bytes, or None where the algorithm refuses the request."""
+    """Return the cells of a release as bytes, or None if the algorithm refuses the request."""
     share = request.max_suppressed
     try:
         release = anonymize(frame, request.schema, request.models, algorithm, max_suppressed=share, seed=SEED)
@@ -319,6 +319,6 @@ def _frames(table: pa.Table) -> Iterator[object]:
 
 
 def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:
-    """Return what tells records apart: their quasi-identifiers, or the buckets that these are in."""
+    """Return what distinguishes records: their quasi-identifiers, or the buckets that these are in."""
     columns = [table[bucket_column(table.column_names, name) or name].to_pylist() for name in names]
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
