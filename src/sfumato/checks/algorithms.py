@@ -1,5 +1,5 @@
 # ruff: noqa: D401 - the first line of a check is its law
-"""Laws that every algorithm keeps.
+"""Laws that every algorithm obeys.
 
 `check_algorithm(MyAlgorithm())` runs them all on an algorithm of your own. Each check looks at what a `Trial` publishes
 of small tables, drawn from fixed seeds, and raises `AssertionError` where its law is broken. What an algorithm finds is
@@ -36,14 +36,14 @@ def check_algorithm(algorithm: Algorithm) -> None:
 
 
 def check_facts_are_stated(trial: Trial) -> None:
-    """An algorithm says its name and its source."""
+    """An algorithm states its name and its source."""
     algorithm = trial.algorithm
     assert algorithm.name == algorithm.name.lower().replace(" ", "-")
     assert algorithm.reference
 
 
 def check_published_table_keeps_every_model(trial: Trial) -> None:
-    """An audit of nothing but the published table finds that every model is kept."""
+    """An audit of the published table alone finds that every model holds."""
     for outcome in trial.outcomes:
         assert all(verdict.holds for verdict in outcome.audit().verdicts)
         for model in outcome.request.models:
@@ -53,7 +53,7 @@ def check_published_table_keeps_every_model(trial: Trial) -> None:
 
 
 def check_cells_cover_their_originals(trial: Trial) -> None:
-    """Every published cell covers the cell of the record that it stands for."""
+    """Every published cell covers the cell of the record that it represents."""
     for outcome in trial.outcomes:
         given = {"original": outcome.request.table, "correspondence": outcome.correspondence}
         truth = outcome.audit(**given).truth
@@ -62,7 +62,7 @@ def check_cells_cover_their_originals(trial: Trial) -> None:
 
 
 def check_originals_can_be_found(trial: Trial) -> None:
-    """Published records can be paired with original records that they cover, without being told which."""
+    """Published records can be paired with original records that they cover, without a correspondence."""
     for outcome in trial.outcomes:
         truth = outcome.audit(original=outcome.request.table).truth
         assert truth is not None
@@ -70,7 +70,7 @@ def check_originals_can_be_found(trial: Trial) -> None:
 
 
 def check_records_add_up(trial: Trial) -> None:
-    """Every record is published once or suppressed, and no more are suppressed than may be."""
+    """Every record is published once or suppressed, and no more are suppressed than allowed."""
     for outcome in trial.outcomes:
         rows = outcome.request.table.num_rows
         assert len(outcome.publication.group) == rows
@@ -80,7 +80,7 @@ def check_records_add_up(trial: Trial) -> None:
 
 
 def check_groups_are_classes_of_equal_rows(trial: Trial) -> None:
-    """Two records are in one group exactly if their published quasi-identifiers are equal, or in the same buckets."""
+    """Two records are in one group if and only if their published quasi-identifiers, or their buckets, are equal."""
     for outcome in trial.outcomes:
         groups = outcome.publication.group[outcome.correspondence].tolist()
         rows = _rows(outcome.published, outcome.request.schema.quasi)
@@ -105,7 +105,7 @@ def check_missing_cells_are_not_filled(trial: Trial) -> None:
 
 
 def check_input_is_untouched(trial: Trial) -> None:
-    """A search changes neither the coded table that it is given nor the caller's dataframe."""
+    """A search changes neither the coded table that it gets nor the caller's dataframe."""
     assert all(outcome.untouched for outcome in trial.outcomes)
     assert all(handover.untouched for handovers in trial.handovers for handover in handovers)
 
@@ -121,13 +121,13 @@ def check_impossible_requests_are_refused(trial: Trial) -> None:
 
 
 def check_same_recipe_gives_same_bytes(trial: Trial) -> None:
-    """The same request with the same seed and secret gives the same bytes again."""
+    """The same request with the same seed and secret gives the same bytes."""
     for request, cells in zip(trial.requests, trial.releases, strict=True):
         assert trial.release(request, request.table) == cells
 
 
 def check_row_order_is_ignored(trial: Trial) -> None:
-    """The order of the original rows changes nothing that is published."""
+    """The order of the original rows has no effect on what is published."""
     for request, cells in zip(trial.requests, trial.releases, strict=True):
         order = generator(SEED).permutation(request.table.num_rows)
         assert trial.release(request, request.table.take(pa.array(order))) == cells
@@ -140,7 +140,7 @@ def check_frame_kinds_agree(trial: Trial) -> None:
 
 
 def check_odd_tables_are_published(trial: Trial) -> None:
-    """One row, equal rows, missing or constant columns, none or many, and odd names: all are published truly."""
+    """One row, equal rows, missing or constant columns, none or many, and odd names are all published correctly."""
     for outcome in trial.odd_outcomes:
         assert outcome.publication.suppressed == 0
         assert outcome.audit(original=outcome.request.table, correspondence=outcome.correspondence).holds
@@ -165,7 +165,7 @@ def check_progress_rises_to_one(trial: Trial) -> None:
 
 
 def check_what_cannot_be_served_is_refused(trial: Trial) -> None:
-    """Flags of single cells and models that do not survive unions are served truly, or refused in a sentence."""
+    """Flags of single cells and models that merging may break are supported correctly, or refused in a sentence."""
     for request in unservable():
         try:
             release = anonymize(request.table, request.schema, request.models, trial.algorithm, seed=SEED)
@@ -201,7 +201,7 @@ def check_declared_facts_are_true(trial: Trial) -> None:
 
 
 def check_algorithm_can_be_stored(trial: Trial) -> None:
-    """An algorithm equals what its pickle and its parameters give back: texts, numbers, flags, or these by name."""
+    """An algorithm equals what its pickle and its parameters restore: strings, numbers, flags, or these by name."""
     algorithm = trial.algorithm
     for copy in (pickle.loads(pickle.dumps(algorithm)), type(algorithm)(**algorithm.parameters())):  # noqa: S301 - made here
         assert copy == algorithm
@@ -243,6 +243,6 @@ def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list
 
 
 def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:
-    """Return what tells records apart: their quasi-identifiers, or the buckets that these are in."""
+    """Return what distinguishes records: their quasi-identifiers, or the buckets that these are in."""
     columns = [table[bucket_column(table.column_names, name) or name].to_pylist() for name in names]
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
