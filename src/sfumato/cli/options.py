@@ -32,6 +32,9 @@ class Reading:
     sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Which sheet of a workbook; else the first.")] = None
     separator: Annotated[str | None, typer.Option(metavar="CHAR", help="Of a text file; else detected.")] = None
     encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Of a text file; else detected.")] = None
+    skip_rows: Annotated[
+        int, typer.Option(metavar="N", help="Lines or rows before the header, as of a title.", show_default=False)
+    ] = 0
 
     def read(self, source: str) -> pa.Table:
         """Read a table."""
@@ -46,6 +49,7 @@ class Reading:
                 sheet=self.sheet,
                 separator=self.separator,
                 encoding=self.encoding,
+                skip_rows=self.skip_rows,
             )
 
 

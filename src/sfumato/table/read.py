@@ -12,7 +12,7 @@ from sfumato.table.formats.database import is_url, read_database
 from sfumato.table.formats.excel import read_excel
 from sfumato.table.formats.inference import MISSING
 from sfumato.table.formats.parquet import read_parquet
-from sfumato.validation import did_you_mean, require
+from sfumato.validation import did_you_mean, is_whole, require
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +31,7 @@ def read(
     separator: str | None = None,
     encoding: str | None = None,
     missing: tuple[str, ...] = MISSING,
+    skip_rows: int = 0,
 ) -> pa.Table:
     """Read a table as Arrow, with canonical types.
 
@@ -42,8 +43,11 @@ def read(
     sheet : in a workbook; the first if not given.
     separator, encoding : of a text file; detected if not given.
     missing : spellings of a missing value in text files and workbooks.
+    skip_rows : how many lines of a text file, or rows of a sheet, stand before the header, such as a title.
     """
+    require(is_whole(skip_rows) and skip_rows >= 0, "read", "skip_rows", "a whole number of at least 0", skip_rows)
     if isinstance(source, str) and is_url(source):
+        _refuse("a text file or a workbook", skip_rows=skip_rows or None)
         _refuse("a file", sheet=sheet, separator=separator, encoding=encoding)
         return read_database(source, table=table, query=query)
     _refuse("a database", table=table, query=query)
@@ -53,17 +57,19 @@ def read(
     if name.endswith(TEXT):
         _refuse("a workbook", sheet=sheet)
         tabs = ".tsv" in name and separator is None
-        return read_csv(path, separator="\t" if tabs else separator, encoding=encoding, missing=missing)
+        given = "\t" if tabs else separator
+        return read_csv(path, separator=given, encoding=encoding, missing=missing, skip_rows=skip_rows)
     _refuse("a text file", separator=separator, encoding=encoding)
     if name.endswith(EXCEL):
-        return read_excel(path, sheet=sheet, missing=missing)
+        return read_excel(path, sheet=sheet, missing=missing, skip_rows=skip_rows)
     _refuse("a workbook", sheet=sheet)
+    _refuse("a text file or a workbook", skip_rows=skip_rows or None)
     if name.endswith(PARQUET):
         return read_parquet(path)
     raise ReadError(f"{path} has no known suffix; known are {', '.join((*TEXT[:3], *PARQUET, *EXCEL))}.")
 
 
-def _refuse(only: str, **options: str | None) -> None:
+def _refuse(only: str, **options: str | int | None) -> None:
     """Refuse options that belong to another kind of source."""
     for option, value in options.items():
         require(value is None, "read", option, f"left out unless the source is {only}", value)
