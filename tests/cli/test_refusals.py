@@ -152,8 +152,11 @@ BAD = {
     "recipe no TOML": (["t.csv", "--recipe", "not_toml.toml"], "is not valid TOML"),
     "recipe with a typing error": (["t.csv", "--recipe", "strange.toml"], "did you mean 'attributes'?"),
     "recipe without roles": (["t.csv", "--recipe", "no_role.toml"], "needs a role"),
-    "recipe calls text numeric": (["t.csv", "--recipe", "numeric.toml"], "'job' is to be numeric but holds text"),
-    "recipe's order misses values": (["t.csv", "--recipe", "order.toml"], "1 distinct values that its order misses"),
+    "recipe calls text numeric": (["t.csv", "--recipe", "numeric.toml"], "'job' should be numeric but has text"),
+    "recipe's order misses values": (
+        ["t.csv", "--recipe", "order.toml"],
+        "1 distinct values that are not in its order",
+    ),
     "recipe names an absent file": (["t.csv", "--recipe", "file.toml"], "Cannot read absent.csv"),
     "database URL for --to": (["t.csv", *GOOD, "--to", "x.db", "--to-table", "x"], "--to must be a database URL"),
 }
