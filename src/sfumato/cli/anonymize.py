@@ -41,15 +41,11 @@ def anonymize(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Seed of the search; only the secret of a recipe repeats who is in which bucket."
-        ),
+        typer.Option(metavar="N", help="Seed of the search; buckets are repeated only by a recipe's secret."),
     ] = None,
     writing: WritingOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
-    to_table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The name of that table in the database.")
-    ] = None,
+    to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
     json: Json = False,
 ) -> None:
     """Publish a table under a privacy promise, together with its audit and recipe.

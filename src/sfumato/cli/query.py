@@ -199,9 +199,7 @@ def exact(
     from sfumato.queries.audited.auditor import Denied, QueryAuditor
     from sfumato.queries.private.sentences import read_conditions
 
-    read = EXACT.fullmatch(question)
-    if read is None:
-        raise InvalidParameterError("The question is not understood; write count, sum, avg, max or min of a column.")
+    read = _exact_question(question)
     limits = None if bounds is None else _numbers("--bounds", [f"values={bounds}"])["values"]
     auditor = QueryAuditor(
         reading.read(file),
@@ -218,6 +216,13 @@ def exact(
         raise refuse(answer.reason, DOES_NOT_HOLD)
     if not json:
         typer.echo(answer.value)
+
+
+def _exact_question(question: str) -> re.Match[str]:
+    read = EXACT.fullmatch(question)
+    if read is None:
+        raise InvalidParameterError("The question is not understood; write count, sum, avg, max or min of a column.")
+    return read
 
 
 @app.command(epilog=examples("sfumato query budget study.toml", "sfumato query budget study.toml --json"))

@@ -32,7 +32,7 @@ class GroupPieces(NamedTuple):
         return np.diff(self.group, prepend=-1) > 0
 
 
-class Trial(NamedTuple):
+class CutTrial(NamedTuple):
     """The result of a change.
 
     `group` is the new group of the combinations in `rows`; `numbers`, `sizes`, `worth` and `kept` describe these
@@ -114,7 +114,7 @@ class CutGroups:
         sizes = np.bincount(labels, self.combinations.weights[rows], minlength=len(keys)).astype(np.float64)
         return GroupPieces(*np.divmod(keys, width), sizes, labels)
 
-    def attempt(self, column: int, part: Part, pieces: Sequence[Part]) -> Trial:
+    def attempt(self, column: int, part: Part, pieces: Sequence[Part]) -> CutTrial:
         """Compute the result of splitting a part."""
         rows = self.combinations.under(column, part)
         place = _piece_of(self.combinations.codes[column][rows], pieces)
@@ -132,14 +132,14 @@ class CutGroups:
         bad = self.bad - bad_before + sizes[~kept].sum()
         gain = (sizes * worth)[kept].sum() - worth_before
         least = sizes[kept].min(initial=np.inf)
-        return Trial(rows, group, numbers, sizes, worth, kept, None, float(bad), float(gain), float(least))
+        return CutTrial(rows, group, numbers, sizes, worth, kept, None, float(bad), float(gain), float(least))
 
     def standing(self, groups: Ints) -> tuple[float, float]:
         """Return how many records of some groups are in invalid ones, and the worth of those in valid ones."""
         sizes, kept = self.sizes[groups], self.kept[groups]
         return float(sizes[~kept].sum()), float((sizes * self.worth[groups])[kept].sum())
 
-    def adopt(self, trial: Trial) -> None:
+    def adopt(self, trial: CutTrial) -> None:
         """Apply a change that was tried."""
         more = int(trial.numbers.max(initial=-1)) + 1 - len(self.sizes)
         if more > 0:
@@ -152,7 +152,7 @@ class CutGroups:
         else:
             self.kept = trial.all_kept
 
-    def _judged_jointly(self, rows: Rows, group: Group, numbers: Ints, sizes: Floats, worth: Floats) -> Trial:
+    def _judged_jointly(self, rows: Rows, group: Group, numbers: Ints, sizes: Floats, worth: Floats) -> CutTrial:
         """Judge all groups, because suppression changes the table that groups are compared with."""
         everything = self.group.copy()
         everything[rows] = group
@@ -162,7 +162,7 @@ class CutGroups:
         kept = judge(self.combinations.groups(everything, count), self.models)
         gain = (all_sizes * all_worth)[kept].sum() - (self.sizes * self.worth)[self.kept].sum()
         bad, least = all_sizes[~kept].sum(), all_sizes[kept].min(initial=np.inf)
-        return Trial(rows, group, numbers, sizes, worth, kept[numbers], kept, float(bad), float(gain), float(least))
+        return CutTrial(rows, group, numbers, sizes, worth, kept[numbers], kept, float(bad), float(gain), float(least))
 
 
 def _piece_of(codes: npt.NDArray[np.integer], pieces: Sequence[Part]) -> Ints:

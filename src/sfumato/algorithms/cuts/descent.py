@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.algorithms.cuts.choices import MemberChoices, PartingChoices, Scan, ThresholdChoices
-from sfumato.algorithms.cuts.cut_groups import CutGroups, Trial
+from sfumato.algorithms.cuts.cut_groups import CutGroups, CutTrial
 from sfumato.algorithms.cuts.tree import Part
 from sfumato.algorithms.cuts.worth import Floats, rounded
 from sfumato.core.progress import Progress
@@ -20,7 +20,7 @@ class Found(NamedTuple):
 
     choices: PartingChoices
     choice: int
-    trial: Trial
+    trial: CutTrial
     score: float
 
 
@@ -91,7 +91,7 @@ class Descent:
     def _best_open(self) -> Found | None:
         queue = self._queue()
         scans: dict[int, Scan] = {}
-        trials: dict[int, dict[int, Trial]] = {}
+        trials: dict[int, dict[int, CutTrial]] = {}
         anonymity = self.partition.anonymity
         while queue:
             bound, column, first, choice, number = heapq.heappop(queue)
@@ -151,7 +151,7 @@ class Descent:
         choice = int(np.argmax(np.where(is_open, order, -np.inf)))
         return float(scores[choice]), choice
 
-    def _accepts(self, choices: PartingChoices, choice: int, trial: Trial) -> bool:
+    def _accepts(self, choices: PartingChoices, choice: int, trial: CutTrial) -> bool:
         """Accept a trial, or note that it is refused: permanently if nothing that follows can change that."""
         allowed = bool(self.partition.allows(trial.bad))
         if allowed and trial.gain > choices.tolerance:

@@ -73,11 +73,7 @@ def read_csv(
         separator = "\t"
     require(not (as_text and skip_rows), "read", "skip_rows", "0 if every cell is read as text", skip_rows)
     if as_text:
-        from sfumato.table.formats.lines import layout, read_lines
-
-        if separator is None or encoding is None:
-            separator, encoding = layout(path, separator=separator, encoding=encoding)
-        return read_lines(path, separator=separator, encoding=encoding, missing=missing)
+        return _read_lines(path, separator, encoding, missing)
     data = after_lines(utf8_bytes(path, encoding), skip_rows)
     if data is None or not re.search(rb"\S", data):
         after = f" after its first {skip_rows} lines" if skip_rows else ""
@@ -86,9 +82,8 @@ def read_csv(
     data, sound = trimmed(data, separator)
     stray = None if sound else stray_quote_line(data, separator)
     if stray is not None:
-        raise ReadError(
-            f"Line {stray + skip_rows} of {path} has a quotation mark that is not closed at the end of its cell."
-        )
+        line = stray + skip_rows
+        raise ReadError(f"Line {line} of {path} has a quotation mark that is not closed at the end of its cell.")
     header, start = first_record(data, separator)
     names = _names(header, separator)
     if given and len(names) == 1 and b'"' not in header:
@@ -99,6 +94,14 @@ def read_csv(
         path, data, start=start, separator=separator, width=len(names), missing=missing, skipped=skip_rows
     )
     return canonical(_named(path, names, columns, missing))
+
+
+def _read_lines(path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...]) -> pa.Table:
+    from sfumato.table.formats.lines import layout, read_lines
+
+    if separator is None or encoding is None:
+        separator, encoding = layout(path, separator=separator, encoding=encoding)
+    return read_lines(path, separator=separator, encoding=encoding, missing=missing)
 
 
 def _has_tabs(path: Path) -> bool:
