@@ -9,10 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.reporting import reading_back
 from sfumato.table.formats.csv import write_csv
 from sfumato.table.values import texts
@@ -106,7 +107,7 @@ def test_the_promise_that_is_told_is_that_of_the_file(tmp_path):
 
 
 @given(st.lists(st.sampled_from(ODD), min_size=4, max_size=8), st.sampled_from(FORMATS))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_odd_texts_are_read_back_as_they_were_judged_or_refused(values, table_format):
     half = len(values) // 2 * 2
     table = pa.table({"age": [30] * half, "job": values[:half], "disease": values[:half][::-1]})

@@ -201,14 +201,10 @@ def exact(
 
     read = _exact_question(question)
     limits = None if bounds is None else _numbers("--bounds", [f"values={bounds}"])["values"]
-    auditor = QueryAuditor(
-        reading.read(file),
-        read["column"],
-        history,
-        public=[name for names in public for name in listed(names)],
-        tolerance=tolerance,
-        bounds=None if limits is None else (limits[0], limits[1]),
-    )
+    given = None if limits is None else (limits[0], limits[1])
+    names = [name for each in public for name in listed(each)]
+    table = reading.read(file)
+    auditor = QueryAuditor(table, read["column"], history, public=names, tolerance=tolerance, bounds=given)
     answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
     if json:
         print_json({**asdict(answer), "denied": answer.denied})

@@ -90,10 +90,8 @@ def read_csv(
         _refuse_other_separator(path, names[0], given)
     if not given and len(names) == 1:
         _refuse_title(path, data, skip_rows)
-    columns = _parsed(
-        path, data, start=start, separator=separator, width=len(names), missing=missing, skipped=skip_rows
-    )
-    return canonical(_named(path, names, columns, missing))
+    layout = {"start": start, "width": len(names), "skipped": skip_rows}
+    return canonical(_named(path, names, _parsed(path, data, separator=separator, missing=missing, **layout), missing))
 
 
 def _read_lines(path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...]) -> pa.Table:
