@@ -83,7 +83,7 @@ class Recipe:
 
     @classmethod
     def from_toml(cls, text: str, folder: Path | None = None) -> Recipe:
-        """Read a recipe; hierarchy files that it names are looked for in `folder`."""
+        """Read a recipe; hierarchy files that it names must be in `folder`, the current one unless given."""
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -92,7 +92,7 @@ class Recipe:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recipe:
-        """Read a recipe file; hierarchy files that it names are looked for beside it."""
+        """Read a recipe file; hierarchy files that it names must be beside it or in folders there."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -187,8 +187,17 @@ def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy
         if not isinstance(value, str):
             raise RecipeError(f"{key} must be a text.")
     path = Path(settings["file"])
+    _refuse_outside(path, folder or Path())
     options = {key: value for key, value in settings.items() if key != "file"}
     return Taxonomy.read_csv(path if folder is None else folder / path, **options)
+
+
+def _refuse_outside(path: Path, folder: Path) -> None:
+    """Refuse a file that is not in the recipe's folder: a recipe by others could show what they cannot read."""
+    if not (folder / path).resolve().is_relative_to(folder.resolve()):
+        raise RecipeError(
+            f"{path} is outside the folder of the recipe; copy it there, or give it yourself, as with --hierarchy."
+        )
 
 
 def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
