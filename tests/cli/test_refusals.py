@@ -233,7 +233,7 @@ main()
 """
 
 
-@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_run_stopped_half_way_leaves_nothing_behind(shell, folder, signal, code):
     before = sorted(folder.iterdir())
     done = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=STOPPED.format(signal=signal))
@@ -241,6 +241,24 @@ def test_a_run_stopped_half_way_leaves_nothing_behind(shell, folder, signal, cod
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert sorted(folder.iterdir()) == before
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(shell, run, folder):
+    before = sorted(folder.iterdir())
+    killed = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=STOPPED.format(signal="SIGKILL"))
+    assert killed.returncode == -9
+    (left,) = set(folder.iterdir()) - set(before)
+    assert left.stat().st_mode & 0o777 == 0o700
+    assert run("anonymize", "t.csv", *GOOD, "--out", "out").exit_code == 0
+    assert sorted(folder.iterdir()) == sorted([*before, folder / "out"])
+
+
+def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(shell, folder):  # noqa: ARG001 - its files are read
+    program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + STOPPED.format(signal="SIGHUP")
+    program = program.replace("def stop(*_, **__)", "write = folders.write_parquet\ndef stop(*given)")
+    program = program.replace("time.sleep(60)", "write(*given)")
+    done = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=program)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_stopped_replacement_leaves_the_old_release(run, shell, folder):

@@ -183,7 +183,7 @@ def check_what_cannot_be_served_is_refused(trial: Trial) -> None:
 def check_cells_are_what_is_declared(trial: Trial) -> None:
     """Cells cover their groups, or centers or buckets are published, as the algorithm declares."""
     shown = set()
-    for outcome in trial.outcomes:
+    for outcome in trial.outcomes():
         labels = [label for recoded in outcome.publication.recoded.values() for label in recoded.labels]
         shown |= {"centers"} if any(isinstance(label, Center) for label in labels) else set()
         shown |= {"buckets"} if outcome.publication.buckets else set()

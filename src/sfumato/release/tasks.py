@@ -23,7 +23,7 @@ from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 
-NEARLY_UNIQUE = 0.5  # of all rows: a value belongs to fewer than two records on average
+NEARLY_UNIQUE = 0.9  # different values per row: postcodes and jobs of small tables stay below, names and lines above
 FEW_VALUES = 50
 
 
@@ -64,7 +64,7 @@ def _guides(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _refuse_nearly_unique(task: Task) -> None:
-    """Refuse names of things that most records have for themselves: in sets they would be published one and all.
+    """Refuse names of things that nearly every record has for itself: in sets they would be published one and all.
 
     Such a column is a name, a free text or, if a file was misread, its whole lines. Where there are only a few values,
     a set of them tells little about whose they are.

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.table.limits import LONGEST_LINE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,6 +59,17 @@ def after_lines(data: bytes, count: int) -> bytes | None:
     ends = (match.end() for match in re.finditer(rb"\r\n|\r|\n", data))
     end = 0 if count == 0 else next(islice(ends, count - 1, None), None)
     return None if end is None else data[end:]
+
+
+def long_line(data: bytes) -> bool:
+    """Return whether a line is longer than any record, as where line breaks are lost."""
+    start = 0
+    while len(data) - start > LONGEST_LINE:
+        end = max(data.rfind(mark, start, start + LONGEST_LINE + 1) for mark in (b"\n", b"\r"))
+        if end < 0:
+            return True
+        start = end + 1
+    return False
 
 
 def separator_below(data: bytes, width: int) -> str | None:

@@ -20,6 +20,7 @@ from sfumato.table.formats.cells import (
     after_lines,
     detect_separator,
     first_record,
+    long_line,
     separator_below,
     stray_quote_line,
     trimmed,
@@ -28,6 +29,7 @@ from sfumato.table.formats.cells import (
 from sfumato.table.formats.encoding import utf8_bytes
 from sfumato.table.formats.inference import MISSING, typed
 from sfumato.table.frames import canonical
+from sfumato.table.limits import LONGEST_LINE, MOST_COLUMNS, too_many_columns
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import require
 
@@ -74,10 +76,7 @@ def read_csv(
     require(not (as_text and skip_rows), "read", "skip_rows", "0 if every cell is read as text", skip_rows)
     if as_text:
         return _read_lines(path, separator, encoding, missing)
-    data = after_lines(utf8_bytes(path, encoding), skip_rows)
-    if data is None or not re.search(rb"\S", data):
-        after = f" after its first {skip_rows} lines" if skip_rows else ""
-        raise ReadError(f"{path} is empty{after}; it needs a header line.")
+    data = _from_header(path, encoding, skip_rows)
     given, separator = separator, separator or detect_separator(data)
     data, sound = trimmed(data, separator)
     stray = None if sound else stray_quote_line(data, separator)
@@ -86,6 +85,8 @@ def read_csv(
         raise ReadError(f"Line {line} of {path} has a quotation mark that is not closed at the end of its cell.")
     header, start = first_record(data, separator)
     names = _names(header, separator)
+    if len(names) > MOST_COLUMNS:
+        raise ReadError(too_many_columns(str(path), len(names)))
     if given and len(names) == 1 and b'"' not in header:
         _refuse_other_separator(path, names[0], given)
     if not given and len(names) == 1:
@@ -104,6 +105,19 @@ def _read_lines(path: Path, separator: str | None, encoding: str | None, missing
 
 def _has_tabs(path: Path) -> bool:
     return ".tsv" in path.name.lower()
+
+
+def _from_header(path: Path, encoding: str | None, skipped: int) -> bytes:
+    data = after_lines(utf8_bytes(path, encoding), skipped)
+    if data is None or not re.search(rb"\S", data):
+        after = f" after its first {skipped} lines" if skipped else ""
+        raise ReadError(f"{path} is empty{after}; it needs a header line.")
+    if long_line(data):
+        raise ReadError(
+            f"{path} has a line of more than {LONGEST_LINE:,} bytes; end every record with a line break, or write it"
+            " as Parquet."
+        )
+    return data
 
 
 def _names(header: bytes, separator: str) -> list[str]:

@@ -19,6 +19,7 @@ from sfumato.table.columns import column_of, refuse_duplicates, texts_of
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.inference import MISSING
 from sfumato.table.frames import canonical
+from sfumato.table.limits import most_unpacked, too_large
 from sfumato.table.values import text, texts
 from sfumato.validation import did_you_mean
 
@@ -56,7 +57,8 @@ def read_excel(
     names = ["" if name is None else text(name).strip() for name in header]
     refuse_duplicates(name for name in names if name)
     absent = {*missing, NOT_AVAILABLE}
-    columns = list(zip_longest(*body)) or [()] * len(names)
+    columns = list(zip_longest(*body))
+    columns += [(None,) * len(body)] * (len(names) - len(columns))
     named: dict[str, pa.Array] = {}
     for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
         values = [None if type(cell) is str and cell.strip() in absent else cell for cell in cells]
@@ -73,18 +75,26 @@ def _rows(path: Path, sheet: str | None, skipped: int) -> list[tuple[Any, ...]]:
     broken = (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, ParseError)
     try:
         with path.open("rb") as file, warnings.catch_warnings():
+            _refuse_bomb(path)
             warnings.simplefilter("ignore")  # about formatting that openpyxl does not know
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             sheets = {each.title: each for each in book.worksheets}
             if sheet is not None and sheet not in sheets:
                 raise ReadError(f"{path} has no sheet {sheet!r}{did_you_mean(sheet, sheets) or '.'}")
             chosen = sheets[sheet] if sheet is not None else next(iter(sheets.values()))
+            chosen.reset_dimensions()  # what a file says of them may be wrong, and fill the memory
             rows = islice(_cells(book, chosen), skipped, None)
             return [row for row in rows if any(cell is not None for cell in row)]
     except broken:
         raise ReadError(f"{path} is not a complete Excel workbook; save it again as .xlsx.") from None
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _refuse_bomb(path: Path) -> None:
+    with zipfile.ZipFile(path) as packed:
+        if sum(part.file_size for part in packed.infolist()) > most_unpacked(path.stat().st_size):
+            raise ReadError(too_large(path))
 
 
 class Entered(str):
