@@ -25,22 +25,22 @@ TWO = 2
 
 @dataclass(frozen=True)
 class Claim:
-    """What is said about which figure."""
+    """A statement about a figure."""
 
     figure: str
     text: str
 
     def judged(self, seen: bool, why: str) -> Finding:
-        """Say whether it was seen."""
+        """Return the finding: whether the claim was seen, and why."""
         return Finding(self.figure, self.text, seen, why)
 
     def unmeasured(self) -> Finding:
-        """Say that too little could be measured to judge it."""
-        return Finding(self.figure, self.text, seen=False, why="Not measured: no release keeps what was asked here.")
+        """Return the finding that too little could be measured to judge the claim."""
+        return Finding(self.figure, self.text, seen=False, why="Not measured: no release keeps the promise here.")
 
 
 def number(value: float) -> str:
-    """Write a number to be read.
+    """Format a number for people to read.
 
     >>> number(67561.2), number(0.14596), number(12)
     ('67,561', '0.146', '12')
@@ -63,7 +63,7 @@ def compared(claim: Claim, lower: Line, upper: Line, *, most: float = 1.0, axis:
 
 
 def little_above(claim: Claim, upper: Line, lower: Line) -> Finding:
-    """Judge whether a line lies above another, and at most at twice of it."""
+    """Judge whether a line lies above another, and at most at twice its height."""
     a, b = upper.measured(), lower.measured()
     ratios = {x: a[x] / b[x] for x in a if x in b}
     if not ratios:
@@ -81,22 +81,22 @@ def still(claim: Claim, lines: Sequence[Line]) -> Finding:
     worst = max(moved, key=lambda label: moved[label])
     ys = next(line for line in lines if line.label == worst).measured().values()
     said = f"{worst} varies by {moved[worst]:.1%}, from {number(min(ys))} to {number(max(ys))}"
-    return claim.judged(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} is no move.")
+    return claim.judged(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as not moving.")
 
 
 def coincide(claim: Claim, lines: Sequence[Line], *, axis: str = "k") -> Finding:
-    """Judge whether lines lie on each other."""
+    """Judge whether lines coincide."""
     values = _columns(lines)
     if not values:
         return claim.unmeasured()
     apart = {x: _variation(ys) for x, ys in values.items()}
     worst = max(apart, key=lambda x: apart[x])
     said = f"They are at most {apart[worst]:.1%} apart, at {axis}={number(worst)}"
-    return claim.judged(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} is on each other.")
+    return claim.judged(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as coinciding.")
 
 
 def grows(claim: Claim, lines: Sequence[Line], *, least: float = 1.0, falls: bool = False, axis: str = "l") -> Finding:
-    """Judge whether every step of every line goes up (or down), and from end to end at least so many times."""
+    """Judge whether every step of every line goes up (or down), and by a given factor from end to end."""
     tried = [line for line in lines if len(line.measured()) > 1]
     if not tried:
         return claim.unmeasured()
@@ -118,7 +118,7 @@ def grows(claim: Claim, lines: Sequence[Line], *, least: float = 1.0, falls: boo
 
 
 def ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> Finding:
-    """Judge whether amounts grow in the order in which they are given."""
+    """Judge whether amounts grow in the given order."""
     known = {label: amount for label, amount in amounts.items() if amount == amount}  # noqa: PLR0124 - NaN is not itself
     if len(known) < TWO:
         return claim.unmeasured()
@@ -145,7 +145,7 @@ def rise(line: Line) -> float:
 
 
 def largest_step(line: Line) -> float:
-    """Return the x at which a line makes its largest step up, measured by quotients; NaN without steps."""
+    """Return the x of the largest step up of a line, measured as a ratio; NaN without steps."""
     points = list(line.measured().items())
     steps = {x: after / before for (_, before), (x, after) in pairwise(points) if before > 0}
     return max(steps, key=lambda x: steps[x]) if steps else float("nan")

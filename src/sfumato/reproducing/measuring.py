@@ -27,7 +27,7 @@ Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Point:
-    """What is measured on one release; NaN where there is none that keeps what was asked.
+    """What is measured on one release; NaN if none keeps the promise.
 
     `ncp` is summed over cells outside buckets. `error` is the mean of (upper - lower) / actual over all queries whose
     answer is not 0, `median_error` the median.
@@ -94,7 +94,7 @@ def measure(
 
 
 def open_penalty(release: Release) -> float:
-    """Sum the NCP of all cells outside buckets, as formula 5.13 of the thesis does.
+    """Sum the NCP of all cells outside buckets, like formula 5.13 of the thesis.
 
     The measure averages over all cells, and a cell in a bucket costs 1 there, like a suppressed one.
     """
@@ -105,9 +105,9 @@ def open_penalty(release: Release) -> float:
 
 
 def run_all(tasks: Sequence[Task], *, workers: int = 1, progress: Progress = silent) -> list[Any]:
-    """Run tasks, some at once in processes of their own if there are several workers; give results in order.
+    """Run tasks, several at once in processes of their own if there are several workers; return results in order.
 
-    An interruption is for this process to tell: workers finish their task, and no other is begun.
+    Only this process handles an interruption: workers finish their task, and no other is started.
     """
     if workers <= 1 or len(tasks) <= 1:
         results = []

@@ -41,7 +41,7 @@ THRESHOLD = 18  # the l at which the thesis saw its heuristic fail
 
 
 def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
-    """List what has to be measured: releases over l, for every algorithm and density."""
+    """Return what to measure: releases over l, for every algorithm and density."""
     found: dict[Hashable, Task] = {
         MONDRIAN: (over_diversities, (subject, grid, Mondrian(), None, grid.diversities)),
         ANATOMY: (measure_anatomy, (subject, grid)),
@@ -54,7 +54,7 @@ def tasks(subject: Subject, grid: Grid) -> dict[Hashable, Task]:
 
 
 def measure_anatomy(subject: Subject, grid: Grid) -> dict[int, Point]:
-    """Measure Anatomy, which puts the sensitive attribute in buckets and shows flagged cells as they are."""
+    """Measure Anatomy, which puts the sensitive attribute in buckets and shows flagged cells unchanged."""
     questions = Questions.of(subject, grid)
     flagged = subject.flagged(subject.semi_sensitive, grid.density, grid.seed)
 
@@ -68,7 +68,7 @@ def measure_anatomy(subject: Subject, grid: Grid) -> dict[int, Point]:
 
 
 def measure_local(subject: Subject, grid: Grid, density: float, halve: bool, with_narrow: bool) -> dict[int, Point]:
-    """Measure local anatomy with a share of flagged cells; the narrow attribute may be flagged and t-close, too."""
+    """Measure local anatomy with a share of flagged cells; the narrow attribute may also be flagged and t-close."""
     names = (*subject.semi_sensitive, *([subject.narrow] if with_narrow else []))
     flagged = subject.flagged(names, density, grid.seed)
     questions = Questions.of(flagged, grid)
@@ -89,7 +89,7 @@ def measure_local(subject: Subject, grid: Grid, density: float, halve: bool, wit
 
 
 def cell_models(subject: Subject, l: int, t: float | None) -> list[PrivacyModel]:
-    """Ask for l-diverse flagged and sensitive cells, and with t for t-close cells of the narrow attribute."""
+    """Return models for l-diverse flagged and sensitive cells, and with t for t-close cells of the narrow attribute."""
     names = (*subject.semi_sensitive, subject.summed)
     models: list[PrivacyModel] = [FrequencyLDiversity(l=l, sensitive=name) for name in names]
     return models if t is None else [*models, TCloseness(t=t, sensitive=subject.narrow)]
