@@ -70,7 +70,7 @@ def little_above(claim: Claim, upper: Line, lower: Line) -> Finding:
         return claim.unmeasured()
     least, greatest = min(ratios.values()), max(ratios.values())
     said = f"{upper.label} is {number(least)} to {number(greatest)} times {lower.label}"
-    return claim.judged(least > 1 and greatest <= LITTLE, f"{said}; a little is at most {LITTLE:g} times.")
+    return claim.judged(least > 1 and greatest <= LITTLE, f"{said}; a little means at most {LITTLE:g} times.")
 
 
 def still(claim: Claim, lines: Sequence[Line]) -> Finding:

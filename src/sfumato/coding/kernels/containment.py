@@ -7,14 +7,14 @@ import numpy as np
 from sfumato.coding.kernels.compiling import Array, compiled
 
 LEAF_POINTS = 32
-APART, CUT, INSIDE = 0, 1, 2  # how a node lies to a box
+APART, CUT, INSIDE = 0, 1, 2  # the relation of a node to a box
 
 
 @compiled
 def grow(points: Array, order: Array, scale: Array, starts: Array, stops: Array, low: Array, high: Array) -> int:
     """Cut points at medians of their widest axis into a tree whose node n has the children 2n + 1 and 2n + 2.
 
-    Nodes hold runs of `order` and the range of their points on every axis. Returns the number of nodes used.
+    Nodes have runs of `order` and the range of their points on every axis. Returns the number of nodes used.
     """
     axes = points.shape[0]
     starts[0], stops[0] = 0, len(order)
@@ -45,7 +45,7 @@ def grow(points: Array, order: Array, scale: Array, starts: Array, stops: Array,
 
 @compiled
 def relation(low: Array, high: Array, box_low: Array, box_high: Array) -> int:
-    """Return whether a node lies apart from a box, is cut by it, or lies inside."""
+    """Return whether a node lies outside a box, is cut by it, or lies inside."""
     how = INSIDE
     for j in range(len(low)):
         if high[j] < box_low[j] or low[j] > box_high[j]:
@@ -57,7 +57,7 @@ def relation(low: Array, high: Array, box_low: Array, box_high: Array) -> int:
 
 @compiled
 def contains(point: int, points: Array, box_low: Array, box_high: Array, member_rows: Array, members: Array) -> bool:
-    """Return whether a box contains a point: on every axis in its range and, where members are listed, one of them."""
+    """Return whether a box contains a point: on every axis in its range and, if members are listed, one of them."""
     for j in range(points.shape[0]):
         code = points[j, point]
         if code < box_low[j] or code > box_high[j]:
@@ -69,7 +69,7 @@ def contains(point: int, points: Array, box_low: Array, box_high: Array, member_
 
 @compiled
 def amount(column: int, columns: Array, amounts: Array, start: int, stop: int) -> float:
-    """Look up the amount that one of the sorted columns from start to stop has; 0 if it is not there."""
+    """Look up the amount of one of the sorted columns from start to stop; 0 if it is not there."""
     end = stop
     while start < stop:
         middle = (start + stop) // 2
@@ -84,7 +84,7 @@ def amount(column: int, columns: Array, amounts: Array, start: int, stop: int) -
 def next_node(
     stack: Array, depth: int, tree: tuple[Array, Array, Array, Array], low: Array, high: Array
 ) -> tuple[int, int, int]:
-    """Walk on to a node whose points a box contains or may contain: node, relation and what is left of the stack.
+    """Go on to a node whose points a box contains or may contain: node, relation and the rest of the stack.
 
     The node is -1 when no such node is left.
     """
