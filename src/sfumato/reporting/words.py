@@ -1,4 +1,4 @@
-"""What models, measures and policies mean, in sentences for people who never read the papers."""
+"""What models, measures and policies mean, in sentences for people who have not read the papers."""
 
 from __future__ import annotations
 
@@ -229,15 +229,15 @@ PART_WORDS: dict[str, LevelWords] = {
 }
 
 ALWAYS_OPEN = (
-    "The promise speaks of attackers who know quasi-identifiers. Who knows other columns may find records by them.",
-    "It speaks of this table alone. Another release about the same people can undo it.",
-    "It does not hide who is in the table, and it does not say that nobody can ever be recognized.",
+    "The promise is about attackers who know quasi-identifiers. Anyone who knows other columns may find records by them.",
+    "It is about this table alone. Another release about the same people can undo it.",
+    "It does not hide who is in the table, and it does not mean that nobody can ever be recognized.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureWords:
-    """A measure in words: its name, what it says, and where its scale begins and ends."""
+    """A measure in words: its name, its meaning, and the ends of its scale."""
 
     title: str
     meaning: str
@@ -248,12 +248,12 @@ class MeasureWords:
 MEASURE_WORDS: dict[str, MeasureWords] = {
     "information-loss-rate": MeasureWords(
         title="Information loss rate",
-        meaning="The mean distance of a record to the published center of its group, summed over the columns.",
-        scale="0 as the original, at most the number of quasi-identifiers",
+        meaning="The mean distance of a record from the published center of its group, summed over the columns.",
+        scale="0 like the original, at most the number of quasi-identifiers",
     ),
     "loss": MeasureWords(
         title="Loss",
-        meaning="How much of its attribute's values a published cell may stand for, averaged over all "
+        meaning="The share of its attribute's values that a published cell may represent, averaged over all "
         "quasi-identifying cells.",
         scale="0% exact values, 100% nothing left",
         share=True,
@@ -267,18 +267,18 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
     ),
     "discernibility": MeasureWords(
         title="Discernibility",
-        meaning="For every record the number of records that it cannot be told from, summed up; a suppressed "
-        "record counts the whole table.",
+        meaning="The number of records that each record is indistinguishable from, summed; a suppressed "
+        "record counts as the whole table.",
         scale="between the number of records and its square",
     ),
     "average-class-size": MeasureWords(
         title="Average class size",
-        meaning="Records per group; suppressed records, if any, are one more group.",
-        scale="1 if every record stands alone",
+        meaning="Records per group; suppressed records, if any, form one more group.",
+        scale="1 if every record is unique",
     ),
     "suppressed-share": MeasureWords(
         title="Suppressed share",
-        meaning="How many of the records were left out.",
+        meaning="The share of records that were left out.",
         scale="0% none, 100% all",
         share=True,
     ),
@@ -305,17 +305,17 @@ FORM_WORDS = {
         "[20, 30)",
         "is any value from 20 up to 30; a square bracket includes its end, a round one does not",
     ),
-    "taxonomy labels": ("", "a broader term that stands for every value below it"),
+    "taxonomy labels": ("", "a broader term that may be any value below it"),
     "prefixes": ("537**", "is any value of five characters that begins with 537"),
     "sets": ("{a, b}", "is one of the values listed"),
     "suppressed": ("*", "is any value, or none"),
-    "values of a bucket": ("", "a value of some record of the same bucket, nobody knows which"),
+    "values of a bucket": ("", "a value of some record in the same bucket; nobody can tell which"),
     "bucket numbers": ("", "records with the same number are in the same bucket; an empty cell is in none"),
 }
 
 
 def model_words(name: str) -> ModelWords:
-    """Return the words for a model; of one that is not known here, only its name."""
+    """Return the words for a model; for an unknown model, only its name."""
     plain = ModelWords(
         title=name,
         promise=f"Every group of records with equal quasi-identifiers keeps {name}.",
@@ -332,7 +332,7 @@ def level_words(name: str) -> LevelWords:
 
 
 def promise_sentence(name: str, parameters: Mapping[str, Any]) -> str:
-    """Say what a model promises with these parameters.
+    """Return what a model promises with these parameters.
 
     >>> promise_sentence("k-anonymity", {"k": 5})
     'Every record shares its published quasi-identifiers with at least 4 others.'
@@ -355,5 +355,5 @@ def _shown(value: object) -> object:
 
 
 def measure_words(name: str) -> MeasureWords:
-    """Return the words for a measure; of one that is not known here, only its name."""
+    """Return the words for a measure; for an unknown measure, only its name."""
     return MEASURE_WORDS.get(name, MeasureWords(title=name, meaning="", scale=""))
