@@ -74,7 +74,7 @@ def test_a_flag_adds_a_sentence_where_it_is_set():
 
 
 def test_a_set_of_quasi_identifiers_is_named():
-    told = " Only these quasi-identifiers are looked at, together: “age”, “zip”."
+    told = " Only these quasi-identifiers count, together: “age”, “zip”."
     assert promise_sentence("k-anonymity", {"k": 5, "quasi": ["age", "zip"]}).endswith(told)
     assert promise_sentence("xy-anonymity", {"k": 5, "y": "person", "x": ["age", "zip"]}).endswith(told)
     assert "Only" not in promise_sentence("xy-anonymity", {"k": 5, "y": "person"})

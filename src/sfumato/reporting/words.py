@@ -32,7 +32,7 @@ class ModelWords(LevelWords):
 GROUP = "every group of records with equal quasi-identifiers"
 FLAGGED_BUCKET = "every bucket of flagged cells"
 
-SHARE = "least share of what is asked for that the worst group reaches"
+SHARE = "smallest share of its limit that the worst group reaches"
 
 MODEL_WORDS: dict[str, ModelWords] = {
     "k-anonymity": ModelWords(
@@ -40,21 +40,21 @@ MODEL_WORDS: dict[str, ModelWords] = {
         promise="Every record shares its published quasi-identifiers with at least {others}.",
         level="records in the smallest group",
         compared="at least",
-        open="It says nothing about sensitive values: a group whose records all share one value gives that value away.",
-        further={"quasi": "Only these quasi-identifiers are looked at, together: {quasi}."},
+        open="It says nothing about sensitive values: a group whose records all share one value reveals it.",
+        further={"quasi": "Only these quasi-identifiers count, together: {quasi}."},
     ),
     "distinct-l-diversity": ModelWords(
         title="distinct l-diversity",
-        promise=f"{GROUP.capitalize()} shows at least {{l}} different values of “{{sensitive}}”.",
+        promise=f"{GROUP.capitalize()} has at least {{l}} different values of “{{sensitive}}”.",
         level="different values in the least diverse group",
         compared="at least",
-        open="One value may be far more frequent than the others of its group, so that an attacker can be "
+        open="One value may be far more frequent than the others of its group, so an attacker can be "
         "nearly sure of it.",
     ),
     "frequency-l-diversity": ModelWords(
         title="frequency l-diversity",
-        promise=f"In {GROUP}, no value of “{{sensitive}}” holds more than one in {{l}} records.",
-        level="records per record of the most frequent value, in the worst group",
+        promise=f"In {GROUP}, no value of “{{sensitive}}” accounts for more than one in {{l}} records.",
+        level="records for each record with the most frequent value, in the worst group",
         compared="at least",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     ),
@@ -64,14 +64,14 @@ MODEL_WORDS: dict[str, ModelWords] = {
         "frequent values.",
         level="effective number of values in the worst group",
         compared="at least",
-        open="The most frequent value may hold more than one in l records of a group, so that a guess can be "
+        open="The most frequent value may account for more than one in l records of a group, so a guess can be "
         "better than the number suggests.",
     ),
     "recursive-l-diversity": ModelWords(
         title="recursive (c,l)-diversity",
-        promise=f"In {GROUP}, the most frequent value of “{{sensitive}}” stays below {{c}} times all values "
-        "from rank {l} on together.",
-        level="largest quotient of the most frequent value and the rare ones",
+        promise=f"In {GROUP}, the count of the most frequent value of “{{sensitive}}” stays below {{c}} times that of "
+        "all values from rank {l} on together.",
+        level="largest ratio of the most frequent value to the rare ones",
         compared="below",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     ),
@@ -81,55 +81,55 @@ MODEL_WORDS: dict[str, ModelWords] = {
         "distance of {t} ({distance}).",
         level="distance of the farthest group",
         compared="at most",
-        open="It says nothing about who is in the table, and what the table tells about all people of a kind "
-        "it also tells about each of them.",
+        open="It says nothing about who is in the table, and what the table reveals about all people of a kind "
+        "it also reveals about each of them.",
     ),
     "p-sensitive-k-anonymity": ModelWords(
         title="p-sensitive k-anonymity",
-        promise=f"{GROUP.capitalize()} holds at least {{k}} records and at least {{p}} different values of "
+        promise=f"{GROUP.capitalize()} has at least {{k}} records and at least {{p}} different values of "
         "“{sensitive}”.",
         level=SHARE,
         compared="at least",
-        open="The values of a group may be alike in meaning, or one of them far more frequent than the others.",
+        open="The values of a group may be similar in meaning, or one of them far more frequent than the others.",
     ),
     "p-plus-sensitive-k-anonymity": ModelWords(
         title="p+-sensitive k-anonymity",
-        promise=f"{GROUP.capitalize()} holds at least {{k}} records, with values of “{{sensitive}}” from at least "
+        promise=f"{GROUP.capitalize()} has at least {{k}} records, with values of “{{sensitive}}” from at least "
         "{p} different categories.",
         level=SHARE,
         compared="at least",
-        open="One category may be far more frequent than the others of its group, so that an attacker can be "
+        open="One category may be far more frequent than the others of its group, so an attacker can be "
         "nearly sure of it.",
     ),
     "hpk-anonymity": ModelWords(
         title="(H,p,k)-anonymity",
-        promise=f"{GROUP.capitalize()} holds at least {{k}} records, with at least {{p}} different values of "
+        promise=f"{GROUP.capitalize()} has at least {{k}} records, with at least {{p}} different values of "
         "“{sensitive}” on at least {h} levels of sensitivity.",
         level=SHARE,
         compared="at least",
-        open="One level may be far more frequent than the others of its group, so that an attacker can be "
+        open="One level may be far more frequent than the others of its group, so an attacker can be "
         "nearly sure of it.",
     ),
     "alpha-k-anonymity": ModelWords(
         title="(alpha,k)-anonymity",
-        promise=f"{GROUP.capitalize()} holds at least {{k}} records, and no value of “{{sensitive}}” holds more than a "
-        "share of {alpha} of them.",
+        promise=f"{GROUP.capitalize()} has at least {{k}} records, and no value of “{{sensitive}}” accounts for more "
+        "than a share of {alpha} of them.",
         level=SHARE,
         compared="at least",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
-        further={"values": "Only values that were named are protected."},
+        further={"values": "Only the named values are protected."},
     ),
     "confidence-bounding": ModelWords(
         title="confidence bounding",
-        promise=f"In {GROUP}, values of “{{sensitive}}” hold at most this share of the records: {{bounds}}.",
-        level="largest share, or quotient of a share and its bound, in the worst group",
+        promise=f"In {GROUP}, values of “{{sensitive}}” account for at most this share of the records: {{bounds}}.",
+        level="largest share, or ratio of a share to its bound, in the worst group",
         compared="at most",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     ),
     "ke-anonymity": ModelWords(
         title="(k,e)-anonymity",
-        promise=f"{GROUP.capitalize()} shows at least {{k}} different numbers of “{{sensitive}}”, the largest at least "
-        "{e} above the least.",
+        promise=f"{GROUP.capitalize()} has at least {{k}} different numbers of “{{sensitive}}”, the largest at least "
+        "{e} above the smallest.",
         level=SHARE,
         compared="at least",
         open="Most numbers of a group may lie close together, so that an attacker can be nearly sure of their size.",
@@ -138,7 +138,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
         title="(epsilon,m)-anonymity",
         promise=f"In {GROUP}, at most one in {{m}} records has a number of “{{sensitive}}” within {{epsilon}} of any "
         "number of the group.",
-        level="records per record in the most crowded place of the worst group",
+        level="records for each record in the densest range of the worst group",
         compared="at least",
         open="An attacker may still learn that a range of numbers is more likely for a person than in the whole table.",
         further={"relative": "The distance is a share of that number."},
@@ -167,7 +167,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
         level="largest change from the table, in bits, in the worst group",
         compared="below",
         open="It says nothing about who is in the table.",
-        further={"present_only": "Values that are absent from a group were not looked at."},
+        further={"present_only": "Values that are absent from a group were ignored."},
     ),
     "kl-anonymity": ModelWords(
         title="(k,l)-anonymity",
@@ -175,7 +175,7 @@ MODEL_WORDS: dict[str, ModelWords] = {
         "learned with a chance above one in {l}.",
         level=SHARE,
         compared="at least",
-        open="An attacker who knows the values of other persons in the same bucket or group can rule these out.",
+        open="An attacker who knows the values of other people in the same bucket or group can rule these out.",
     ),
     "xy-anonymity": ModelWords(
         title="(X,Y)-anonymity",
@@ -185,32 +185,32 @@ MODEL_WORDS: dict[str, ModelWords] = {
         open="It says nothing about the other columns; and one value may be far more frequent than the others of its "
         "group, unless its share is bounded.",
         further={
-            "x": "Only these quasi-identifiers are looked at, together: {x}.",
-            "h": "No value holds more than a share of {h} of a group.",
+            "x": "Only these quasi-identifiers count, together: {x}.",
+            "h": "No value accounts for more than a share of {h} of a group.",
         },
     ),
     "k-map": ModelWords(
         title="k-map",
-        promise=f"{GROUP.capitalize()} fits at least {{k}} persons of the population that the records are drawn from.",
-        level="persons whom the worst group fits",
+        promise=f"{GROUP.capitalize()} matches at least {{k}} people of the population that the records come from.",
+        level="people whom the worst group matches",
         compared="at least",
-        open="It does not protect persons who are known to be in the table: a group may hold a single record.",
+        open="It does not protect people who are known to be in the table: a group may have a single record.",
         further={
-            "fraction": "Persons are estimated from records, which are a share of {fraction} of the population; for a "
-            "group, the estimate is too high with a probability of at most {alpha}."
+            "fraction": "The number of people is estimated from records, a share of {fraction} of the population; for "
+            "a group, the estimate is too high with a probability of at most {alpha}."
         },
     ),
     "delta-presence": ModelWords(
         title="delta-presence",
-        promise="Nobody of the population is known to be in the table with a probability below {delta_min} or above "
+        promise="Nobody in the population is known to be in the table with a probability below {delta_min} or above "
         "{delta_max}.",
         level=SHARE,
         compared="at least",
-        open="It says nothing about sensitive values: a group whose records all share one value gives it away.",
+        open="It says nothing about sensitive values: a group whose records all share one value reveals it.",
     ),
 }
 
-# What models are made of that nobody promises alone.
+# Parts of models that nobody promises alone.
 PART_WORDS: dict[str, LevelWords] = {
     "distinct-categories": LevelWords(
         title="distinct categories",
@@ -218,10 +218,10 @@ PART_WORDS: dict[str, LevelWords] = {
         compared="at least",
     ),
     "least-range": LevelWords(
-        title="range", level="largest less the least number, in the narrowest group", compared="at least"
+        title="range", level="largest minus smallest number, in the narrowest group", compared="at least"
     ),
     "least-presence": LevelWords(
-        title="least presence", level="lowest probability of being in the table", compared="at least"
+        title="lowest presence", level="lowest probability of being in the table", compared="at least"
     ),
     "highest-presence": LevelWords(
         title="highest presence", level="highest probability of being in the table", compared="at most"
@@ -229,7 +229,7 @@ PART_WORDS: dict[str, LevelWords] = {
 }
 
 ALWAYS_OPEN = (
-    "The promise is about attackers who know quasi-identifiers. Anyone who knows other columns may find records by them.",
+    "The promise is about attackers who know quasi-identifiers. Others may find records by other columns.",
     "It is about this table alone. Another release about the same people can undo it.",
     "It does not hide who is in the table, and it does not mean that nobody can ever be recognized.",
 )
