@@ -191,7 +191,7 @@ def test_records_with_missing_values_are_left_out():
     [
         (
             sf.Schema(quasi=["sex", "age", "race", "education"], sensitive=["occupation"]),
-            "has numbers",
+            "is numeric",
         ),
         (sf.Schema(quasi=["sex", "age"], sensitive=["salary"]), "quasi-identifiers at once"),
         (sf.Schema(quasi=["sex", "agee", "race", "education"], sensitive=["salary"]), "agee"),
