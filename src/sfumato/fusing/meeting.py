@@ -1,8 +1,9 @@
 """How parties find each other: some listen, some connect, all prove their identity and compare their agreements.
 
 Parties start in any order and wait. Anyone who connects without the certificate of a peer is turned away, and the
-wait goes on; it also goes on if a party leaves before all have arrived. Strangers cannot fill the room: of those who have not proved
-who they are only so many may wait, each for a short time, and the one that has taken longest makes room for the next.
+wait goes on; it also goes on if a party leaves before all have arrived. Strangers cannot fill the room: of those who
+have not proved who they are only so many may wait, each for a short time, and the one that has taken longest makes room
+for the next.
 """
 
 from __future__ import annotations

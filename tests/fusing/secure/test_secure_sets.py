@@ -167,7 +167,7 @@ def test_without_the_first_party_others_see_nothing_but_the_common_ids():
 
 
 @given(st.integers(0, 300), st.integers(0, 2**32))
-@settings(max_examples=30)
+@examples(30)
 def test_a_hidden_store_gives_what_was_stored_and_noise_otherwise(count, seed):
     drawn = np.random.default_rng(seed)
     keys, values = (drawn.integers(0, 2**64, (count + 5, width), np.uint64) for width in (3, 2))
