@@ -45,6 +45,7 @@ LEFT_OUT = {
     "site",
     "dist",
     "build",
+    "long-run-logs",
     "__pycache__",
     "sfumato-demo",
     "sfumato-thesis",

@@ -116,7 +116,7 @@ REQUESTS = {
     "order misses values": (
         lambda: anonymize(orders={"job": ["clerk", "diver"]}),
         HierarchyError,
-        "Column 'job' has 1 distinct values that its order",
+        "Column 'job' has 1 distinct values that are not in its order",
     ),
     "hierarchy is not a function": (
         lambda: sf.Taxonomy.from_rows([[CELL, "a", "x"], ["flu", "a", "y"]]),
@@ -194,7 +194,7 @@ REQUESTS = {
     "text in a numeric column": (
         lambda: anonymize(scales={"job": "numeric"}),
         SchemaError,
-        "Column 'job' is to be numeric but holds",
+        "Column 'job' should be numeric but has",
     ),
     "intervals of text": (
         lambda: anonymize(hierarchies={"job": sf.Intervals(5)}),
@@ -249,7 +249,7 @@ REQUESTS = {
     "cells of stars": (
         lambda: anonymize(FRAME.assign(job=["*", "a", "b", "c"])),
         SchemaError,
-        "Column 'job' holds cells of nothing but",
+        "All cells of column 'job' are",
     ),
     "not a table": (
         lambda: anonymize({"age": [CELL]}),

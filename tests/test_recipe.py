@@ -150,6 +150,23 @@ def test_a_hierarchy_file_is_looked_for_beside_the_recipe(tmp_path, monkeypatch)
     assert Recipe.from_toml(Recipe.read(path).to_toml()) == Recipe.read(path)
 
 
+@pytest.mark.parametrize("file", ["../job.csv", "{folder}/job.csv", "deep/../../job.csv", "link.csv"])
+def test_a_recipe_names_no_file_outside_its_folder(tmp_path, file):
+    folder = tmp_path / "recipes"
+    (folder / "deep").mkdir(parents=True)
+    for place in (tmp_path, folder / "deep"):
+        (place / "job.csv").write_text("clerk;*\nlawyer;*\n")
+    (folder / "link.csv").symlink_to(tmp_path / "job.csv")
+    hierarchy = f'hierarchy = {{kind = "taxonomy", file = "{file.format(folder=tmp_path)}"}}'
+    path = folder / "recipe.toml"
+    path.write_text(with_attribute(hierarchy), encoding="utf-8")
+    with pytest.raises(RecipeError, match=r"csv is outside the folder of the recipe; copy it there, or give it"):
+        Recipe.read(path)
+    for inside in ("deep/job.csv", str(folder / "deep" / "job.csv")):
+        path.write_text(with_attribute(f'hierarchy = {{kind = "taxonomy", file = "{inside}"}}'), encoding="utf-8")
+        assert Recipe.read(path).schema.hierarchies["age"].hierarchy.labels[0] == ("clerk", "lawyer")
+
+
 def with_attribute(lines: str) -> str:
     return LEAST.replace('role = "quasi"', f'role = "quasi"\n{lines}')
 

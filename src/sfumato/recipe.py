@@ -88,12 +88,12 @@ class Recipe:
 
     @classmethod
     def from_toml(cls, text: str, folder: Path | None = None) -> Recipe:
-        """Read a recipe; hierarchy files are looked up in `folder`."""
+        """Read a recipe; hierarchy files that it names must be in `folder`, by default the current one."""
         return cls.from_dict(parse_toml(text, "recipe"), folder)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recipe:
-        """Read a recipe file; hierarchy files are looked up next to it."""
+        """Read a recipe file; hierarchy files that it names must be next to it or in folders there."""
         path = Path(path)
         return cls.from_dict(read_toml(path, "recipe"), path.parent)
 
@@ -171,9 +171,19 @@ def _hierarchy(owner: str, entry: object, folder: Path | None) -> Builder:
     if not isinstance(entry, Mapping):
         raise RecipeError(f"{owner} must be a table with a kind.")
     try:
+        if isinstance(entry.get("file"), str):
+            _refuse_outside(Path(entry["file"]), folder or Path())
         return read_builder(entry, folder)
     except (RecipeError, InvalidParameterError, HierarchyError) as error:
         raise RecipeError(f"{owner} cannot be used: {error}") from None
+
+
+def _refuse_outside(path: Path, folder: Path) -> None:
+    """Refuse a file that is not in the recipe's folder: a recipe by others could show what they cannot read."""
+    if not (folder / path).resolve().is_relative_to(folder.resolve()):
+        raise RecipeError(
+            f"{path} is outside the folder of the recipe; copy it there, or give it yourself, as with --hierarchy."
+        )
 
 
 def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:

@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 def test_it_prints_rates_guessing_controls_and_the_three_questions(run):
     result = run("attack", "release/public/table.csv", *ROLES, *WITH)
     assert result.exit_code == 0, result.stderr
-    for text in ("linkage", "homogeneity of 'disease'", "guessing", "control", "membership skipped: it needs persons"):
+    for text in ("linkage", "homogeneity of 'disease'", "guessing", "control", "membership skipped: it needs people"):
         assert text in result.stdout
     assert "three questions of WP216" in result.stdout
     assert "not given" not in result.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -96,3 +97,37 @@ def test_a_password_does_not_get_into_the_recipe(run, tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert "postgresql://ann:***@host/clinic" in result.stdout
     assert "secret" not in result.output
+
+
+def test_lines_before_the_header_are_skipped_where_that_is_asked(run, patients_file, tmp_path):
+    titled = tmp_path / "titled.csv"
+    titled.write_text("Patients of 2024\n" + patients_file.read_text("utf-8"), "utf-8")
+    found = run("inspect", titled)
+    assert found.exit_code == 2
+    assert "--skip-rows" in found.stderr
+    skipped, plain = run("inspect", titled, "--skip-rows", 1, "--json"), run("inspect", patients_file, "--json")
+    assert skipped.exit_code == 0
+    assert json.loads(skipped.stdout)["attributes"] == json.loads(plain.stdout)["attributes"]
+
+
+def test_every_sensitive_column_gets_a_promise_and_an_edited_recipe_without_one_is_told(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = 60
+    columns = {
+        "age": [20 + row % 12 for row in range(rows)],
+        "diagnosis": [f"d{row % 5}" for row in range(rows)],
+        "salary": [1000 + 100 * (row % 7) for row in range(rows)],
+    }
+    sf.write(pa.table(columns), tmp_path / "staff.csv")
+    assert run("inspect", "staff.csv", "--out", "staff.toml").exit_code == 0
+    recipe = sf.Recipe.read(tmp_path / "staff.toml")
+    assert set(recipe.schema.sensitive) == {"diagnosis", "salary"}
+    assert {name for model in recipe.models for name in model.attributes} == {"diagnosis", "salary"}
+    told = run("anonymize", "staff.csv", "--recipe", "staff.toml", "--out", "all").output
+    assert "No promise:" not in told
+    roles = ["--quasi", "age", "--sensitive", "diagnosis,salary", "--k", 5]
+    told = run(
+        "anonymize", "staff.csv", *roles, "--model", "distinct-l-diversity:l=2,sensitive=diagnosis", "--out", "one"
+    )
+    assert told.exit_code == 0
+    assert "No promise: Nothing is promised about the sensitive column 'salary'" in told.output

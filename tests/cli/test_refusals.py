@@ -152,8 +152,11 @@ BAD = {
     "recipe no TOML": (["t.csv", "--recipe", "not_toml.toml"], "is not valid TOML"),
     "recipe with a typing error": (["t.csv", "--recipe", "strange.toml"], "did you mean 'attributes'?"),
     "recipe without roles": (["t.csv", "--recipe", "no_role.toml"], "needs a role"),
-    "recipe calls text numeric": (["t.csv", "--recipe", "numeric.toml"], "'job' is to be numeric but holds text"),
-    "recipe's order misses values": (["t.csv", "--recipe", "order.toml"], "1 distinct values that its order misses"),
+    "recipe calls text numeric": (["t.csv", "--recipe", "numeric.toml"], "'job' should be numeric but has text"),
+    "recipe's order misses values": (
+        ["t.csv", "--recipe", "order.toml"],
+        "1 distinct values that are not in its order",
+    ),
     "recipe names an absent file": (["t.csv", "--recipe", "file.toml"], "Cannot read absent.csv"),
     "database URL for --to": (["t.csv", *GOOD, "--to", "x.db", "--to-table", "x"], "--to must be a database URL"),
 }
@@ -230,7 +233,7 @@ main()
 """
 
 
-@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_run_stopped_half_way_leaves_nothing_behind(shell, folder, signal, code):
     before = sorted(folder.iterdir())
     done = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=STOPPED.format(signal=signal))
@@ -238,6 +241,24 @@ def test_a_run_stopped_half_way_leaves_nothing_behind(shell, folder, signal, cod
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert sorted(folder.iterdir()) == before
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(shell, run, folder):
+    before = sorted(folder.iterdir())
+    killed = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=STOPPED.format(signal="SIGKILL"))
+    assert killed.returncode == -9
+    (left,) = set(folder.iterdir()) - set(before)
+    assert left.stat().st_mode & 0o777 == 0o700
+    assert run("anonymize", "t.csv", *GOOD, "--out", "out").exit_code == 0
+    assert sorted(folder.iterdir()) == sorted([*before, folder / "out"])
+
+
+def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(shell, folder):  # noqa: ARG001 - its files are read
+    program = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + STOPPED.format(signal="SIGHUP")
+    program = program.replace("def stop(*_, **__)", "write = folders.write_parquet\ndef stop(*given)")
+    program = program.replace("time.sleep(60)", "write(*given)")
+    done = shell("anonymize", "t.csv", *GOOD, "--out", "out", program=program)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_stopped_replacement_leaves_the_old_release(run, shell, folder):

@@ -151,15 +151,25 @@ def test_values_of_another_type_are_found_by_what_they_say():
 @pytest.mark.parametrize(
     ("values", "about", "error", "sentence"),
     [
-        (["a"], {"scales": "numeric"}, SchemaError, "'q' is to be numeric but holds text"),
-        ([True], {"scales": "numeric"}, SchemaError, "'q' is to be numeric but holds text"),
-        (["a"], {"scales": "categorical"}, SchemaError, "'q' is categorical and has no hierarchy"),
+        (["a"], {"scales": "numeric"}, SchemaError, "'q' should be numeric but has text"),
+        ([True], {"scales": "numeric"}, SchemaError, "'q' should be numeric but has text"),
+        (["a"], {"scales": "categorical"}, SchemaError, "'q' is categorical but has no hierarchy"),
         (["a"], {"scales": "ordinal"}, SchemaError, "'q' is ordinal; give its order"),
-        (["secret"], {"orders": ["low", "high"]}, HierarchyError, "'q' has 1 distinct values that its order misses"),
+        (
+            ["secret"],
+            {"orders": ["low", "high"]},
+            HierarchyError,
+            "'q' has 1 distinct values that are not in its order",
+        ),
         (["secret"], {"hierarchies": JOBS}, HierarchyError, "'q'"),
         (["secret"], {"hierarchies": Intervals(5)}, HierarchyError, "'q'"),
-        (["a"], {"orders": ["a"], "scales": "numeric"}, SchemaError, "'q' has an order and is called numeric"),
-        (["a"], {"orders": ["a"], "scales": "categorical"}, SchemaError, "'q' has an order and is called categorical"),
+        (["a"], {"orders": ["a"], "scales": "numeric"}, SchemaError, "'q' has an order but its scale is numeric"),
+        (
+            ["a"],
+            {"orders": ["a"], "scales": "categorical"},
+            SchemaError,
+            "'q' has an order but its scale is categorical",
+        ),
         (["none"], {"orders": ["none"], "hierarchies": GRADES}, SchemaError, "'q' has an order and a hierarchy"),
     ],
 )

@@ -6,7 +6,6 @@ import functools
 
 import pytest
 
-from one_worker import cases_on_one_worker, each_on_one_worker
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.buckets.slicing import Slicing
@@ -109,16 +108,15 @@ def trial_of():
 
 
 @pytest.mark.parametrize("check", ALGORITHM_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("algorithm", each_on_one_worker(SUBJECTS))
+@pytest.mark.parametrize("algorithm", SUBJECTS, ids=repr)
 def test_algorithm_keeps_the_law(trial_of, algorithm, check):
     check(trial_of(algorithm))
 
 
 @pytest.mark.parametrize(
     ("algorithm", "check"),
-    cases_on_one_worker(
-        (each, law) for each in SLOW_OR_ALIKE for law in LAWS_OF_WHAT_IS_FOUND if law is not ODD or not each.guides
-    ),
+    [(each, law) for each in SLOW_OR_ALIKE for law in LAWS_OF_WHAT_IS_FOUND if law is not ODD or not each.guides],
+    ids=lambda case: getattr(case, "__name__", repr(case)),
 )
 def test_algorithm_with_other_settings_keeps_the_law(trial_of, algorithm, check):
     check(trial_of(algorithm))

@@ -55,6 +55,16 @@ def run(agreements: dict[str, Agreement], parties: dict[str, Party]):
 AGREED = Agreement(parties=("left", "right"), target="class", requirements=(NEEDED,))
 
 
+def test_attributes_that_no_requirement_names_are_told_before_and_after():
+    said: list[str] = []
+    made = fuse([left(), right()], target="class", requirements=[NEEDED], note=said.append)
+    assert said == [made.warning]
+    assert "No requirement names age: published as finely as 2 persons share a value of each one alone" in repr(made)
+    assert fused(left(), right(), needed=Requirement(quasi=["age", "job", "sex"], k=2)).warning is None
+    once = fused(left(), right(), needed=Requirement(quasi=["job", "sex"], k=1))
+    assert "published as they are" in once.warning
+
+
 def test_it_works_when_nothing_is_wrong():
     assert fused(left(), right()).published.num_rows == 12
 

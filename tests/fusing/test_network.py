@@ -19,8 +19,8 @@ from hashlib import sha256
 import pytest
 
 from party_folders import NAMES, Folders
-from sfumato.exceptions import InfeasibleError, ProtocolError, ReadError, SchemaError, SfumatoError
-from sfumato.fusing import frames, inbox, network
+from sfumato.exceptions import InfeasibleError, ProtocolError, ReadError, SchemaError, SfumatoError, WriteError
+from sfumato.fusing import frames, inbox, meeting, network
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.certificates import Identity, make_identity, read_certificate, tls
 from sfumato.fusing.connections import Address, Connections, Waiting
@@ -305,6 +305,87 @@ def scan(where: Address) -> socket.socket:
         with contextlib.suppress(ConnectionRefusedError):
             return socket.create_connection((where.host, where.port), timeout=60)
         time.sleep(0.05)
+
+
+def test_idle_strangers_make_room_for_the_peers(pair, monkeypatch):
+    monkeypatch.setattr(meeting, "MOST_GUESTS", 8)
+    where = PartyFile.read(pair.file("hospital")).connections.listen
+    notes: list[str] = []
+    with contextlib.ExitStack() as stack:
+
+        def late(name: str) -> object:
+            idle = [stack.enter_context(scan(where)) for _ in range(60)]
+            dropped = sum(hung_up(each) for each in idle[:40])
+            file = PartyFile.read(pair.file(name))
+            return dropped, fuse_with_others(file.party, file.agreement, file.connections)
+
+        results = run(pair, notes=notes, agency=late)
+    assert isinstance(results["hospital"], Fused)
+    assert results["agency"][0] == 40
+    assert sum("turned away" in said for said in notes) <= 21
+
+
+def hung_up(line: socket.socket) -> bool:
+    """Wait until the other side has hung up, and not for its own patience to end."""
+    line.settimeout(meeting.SHAKING_HANDS / 2)
+    try:
+        return line.recv(1) == b""
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_a_waiting_party_survives_that_no_connection_can_be_accepted(pair):
+    resource = pytest.importorskip("resource")
+    where = PartyFile.read(pair.file("hospital")).connections.listen
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def late(name: str) -> object:
+        scan(where).close()
+        time.sleep(0.2)
+        idle = [socket.socket() for _ in range(20)]
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(each.fileno() for each in idle), hard))
+            for each in idle:
+                each.connect((where.host, where.port))
+            time.sleep(0.5)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            for each in idle:
+                each.close()
+        file = PartyFile.read(pair.file(name))
+        return fuse_with_others(file.party, file.agreement, file.connections)
+
+    assert all(isinstance(result, Fused) for result in run(pair, agency=late).values())
+
+
+def test_nothing_is_put_in_place_before_all_have_written(pair):
+    """The agency cannot write; the hospital, whose table is written, must not put it in place."""
+
+    def take(name: str) -> object:
+        file = PartyFile.read(pair.file(name))
+        folder = pair.root / name / "fused" if name == "hospital" else pair.root / "nowhere" / "fused"
+        try:
+            return fuse_with_others(file.party, file.agreement, file.connections, out=folder)
+        except SfumatoError as error:
+            return error
+
+    results = run(pair, hospital=take, agency=take)
+    assert isinstance(results["agency"], WriteError)
+    assert isinstance(results["hospital"], ProtocolError)
+    assert not (pair.root / "hospital" / "fused").exists()
+    assert not list((pair.root / "hospital").glob(".*"))
+
+
+def test_all_put_the_same_table_in_place(pair):
+    def take(name: str) -> object:
+        file = PartyFile.read(pair.file(name))
+        return fuse_with_others(file.party, file.agreement, file.connections, out=pair.root / name / "fused")
+
+    run(pair, hospital=take, agency=take)
+    written = {(pair.root / name / "fused" / "table.csv").read_bytes() for name in pair.names}
+    assert len(written) == 1
 
 
 def test_a_party_whose_certificate_the_other_does_not_know_is_told(pair, tmp_path):

@@ -342,6 +342,22 @@ def test_what_is_impossible_is_refused_before_searching(model, sentence):
     assert str(refusal.value).startswith(sentence)
 
 
+@pytest.mark.parametrize(("rows", "refused"), [(50, False), (51, True), (57, True), (58, False)])
+def test_nearly_unique_names_are_not_published_as_sets(rows, refused):
+    table = pa.table({"age": [30] * rows, "line": [f"Eve;{row}" for row in range(51)][:rows] + ["Bob"] * (rows - 51)})
+    schema = Schema(quasi=["age", "line"])
+    if not refused:
+        assert sf.anonymize(table, schema, [KAnonymity(k=2)], seed=1).audit.holds
+        return
+    with pytest.raises(
+        sf.SchemaError, match=r"'line' has .* different values .*; give it a hierarchy .*, make it an"
+    ) as e:
+        sf.anonymize(table, schema, [KAnonymity(k=2)], seed=1)
+    assert "Eve" not in str(e.value)
+    hierarchies = {"line": sf.Prefixes()}
+    assert sf.anonymize(table, Schema(quasi=["age", "line"], hierarchies=hierarchies), [KAnonymity(k=2)]).audit.holds
+
+
 def test_a_schema_that_publishes_nothing_is_refused():
     with pytest.raises(sf.SchemaError, match="There is nothing to publish; give columns the role quasi"):
         sf.anonymize(PATIENTS, Schema(identifier=["name"]), models=[KAnonymity(k=2)])

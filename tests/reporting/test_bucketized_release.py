@@ -55,7 +55,7 @@ def test_a_release_with_sensitive_cells_is_written_and_described(tmp_path):
     assert described["_bucket_age"] == ["bucket numbers"]
     assert (
         facts["promise"][0]["words"]
-        == "In every bucket of flagged cells, no value of “age” holds more than one in 2 records."
+        == "In every bucket of flagged cells, no value of “age” accounts for more than one in 2 records."
     )
     page = (tmp_path / "out/internal/report.html").read_text("utf-8")
     assert "original table: None" not in page

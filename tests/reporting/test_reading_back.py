@@ -147,6 +147,15 @@ def test_messages_hold_no_cell(release, tmp_path, monkeypatch):
     assert not any(str(cell) in str(caught.value) for cell in ("flu", "cold", "ulcer", "gout", "clerk"))
 
 
+@pytest.mark.parametrize("report", [True, False])
+def test_only_their_owner_may_read_the_files_inside(release, tmp_path, report):
+    release.write(tmp_path / "out", report=report)
+    inside = tmp_path / "out" / "internal"
+    modes = {path.stat().st_mode & 0o777 for path in inside.iterdir()}
+    assert inside.stat().st_mode & 0o777 == 0o700
+    assert modes == {0o600}
+
+
 def test_without_a_report_the_tables_and_the_promise_are_written(release, tmp_path):
     release.write(tmp_path / "whole")
     release.write(tmp_path / "bare", report=False)

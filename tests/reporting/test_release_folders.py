@@ -124,12 +124,13 @@ def test_the_same_release_is_written_with_the_same_bytes(release, schema, tmp_pa
 def test_the_promise_is_what_the_audit_finds(release, tmp_path):
     release.write(tmp_path / "out")
     promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text("utf-8"))
-    assert list(promise) == ["sfumato", "promise", "audit", "words", "missing"]
+    assert list(promise) == ["sfumato", "promise", "audit", "unpromised", "words", "missing"]
     assert [entry["model"] for entry in promise["promise"]] == ["k-anonymity", "distinct-l-diversity"]
     assert promise["promise"][0]["parameters"] == {"k": 5}
     assert promise["audit"]["holds"] is True
     assert promise["audit"]["records"] == 613
     assert promise["audit"]["models"][0]["level"] == release.audit.level("k-anonymity")
+    assert promise["unpromised"] == []
     assert promise["missing"] == "own-value"
 
 

@@ -161,7 +161,7 @@ def test_adult_is_parted_among_two_owners_with_the_factors_of_the_text():
 
 
 def test_tables_that_do_not_fit_are_refused():
-    with pytest.raises(SchemaError, match="Adult has columns race, sex, which the table lacks"):
+    with pytest.raises(SchemaError, match="The table has no columns race, sex, which Adult has"):
         adult_subject(adult().drop_columns(["race", "sex"]))
     with pytest.raises(SchemaError, match="too few to learn from"):
         adult_subject(adult(60))

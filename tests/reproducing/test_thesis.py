@@ -35,7 +35,6 @@ def found():
     return reproduce_thesis(CHAPTER_5, rows=400)
 
 
-@pytest.mark.xdist_group("thesis")
 def test_every_figure_of_the_three_chapters_is_there(found):
     wanted = [f"3.{n}" for n in range(6, 12)] + ["4.3", "4.4", "4.5", "4.6", "4.7", "4.8", "4.10"]
     wanted += [f"5.{n}" for n in range(4, 28)]
@@ -44,7 +43,6 @@ def test_every_figure_of_the_three_chapters_is_there(found):
     assert not any(isnan(y) for figure in found.figures for line in figure.lines for y in line.ys)
 
 
-@pytest.mark.xdist_group("thesis")
 def test_figures_of_chapter_5_alternate_between_the_mechanisms(found):
     titles = {figure.name: figure.title for figure in found.figures}
     assert titles["5.4"] == "Discernibility of LAG_1 (cuts), 10% flagged"
@@ -52,7 +50,6 @@ def test_figures_of_chapter_5_alternate_between_the_mechanisms(found):
     assert titles["5.27"] == "Query error of LAG_2 (NCP), 40% flagged"
 
 
-@pytest.mark.xdist_group("thesis")
 def test_every_finding_belongs_to_a_figure_and_says_why(found):
     named = {figure.name for figure in found.figures} | {"5.4-5.11", "5.12-5.19", "5.20-5.27"}
     assert {finding.figure for finding in found.findings} <= named
@@ -194,7 +191,7 @@ def test_records_with_missing_values_are_left_out():
     [
         (
             sf.Schema(quasi=["sex", "age", "race", "education"], sensitive=["occupation"]),
-            "has numbers",
+            "is numeric",
         ),
         (sf.Schema(quasi=["sex", "age"], sensitive=["salary"]), "quasi-identifiers at once"),
         (sf.Schema(quasi=["sex", "agee", "race", "education"], sensitive=["salary"]), "agee"),

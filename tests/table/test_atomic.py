@@ -19,7 +19,7 @@ def names(folder) -> list[str]:
 def test_a_file_appears_when_it_is_complete(tmp_path):
     target = tmp_path / "out.csv.gz"
     with atomic_path(target) as temporary:
-        assert temporary.parent == tmp_path
+        assert temporary.parent.parent == tmp_path
         assert temporary.name.endswith(".csv.gz")
         temporary.write_text("new")
         assert not target.exists()

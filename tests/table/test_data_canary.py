@@ -6,7 +6,7 @@ import datetime as dt
 import gzip
 import sqlite3
 import traceback
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import duckdb
@@ -157,9 +157,10 @@ def test_files_and_databases_that_are_refused_do_not_sing(tmp_path, name):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.xlsx"])
 def test_a_full_disk_does_not_sing(tmp_path, monkeypatch, name):
-    link = tmp_path / "full"
-    link.symlink_to("/dev/full")
-    monkeypatch.setattr(atomic, "_beside", lambda _: link)
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / f"new{Path(name).suffix}").symlink_to("/dev/full")
+    monkeypatch.setattr(atomic, "workplace", lambda _: nullcontext(place))
     expect_silence(lambda: write(pa.table({"a": [CANARY]}), tmp_path / name))
 
 

@@ -112,3 +112,19 @@ def test_a_forbidden_file_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(ReadError, match=r"x\.csv cannot be read: Permission denied\."):
         read(path)
+
+
+@pytest.mark.parametrize("rows", [-1, 1.5, "1", True])
+def test_skipped_rows_are_a_whole_number(tmp_path, rows):
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    with pytest.raises(InvalidParameterError, match="skip_rows"):
+        read(tmp_path / "x.csv", skip_rows=rows)
+
+
+def test_rows_are_skipped_in_text_files_and_workbooks_only(tmp_path):
+    write(pa.table({"a": [1]}), tmp_path / "x.parquet")
+    for source in (tmp_path / "x.parquet", "sqlite:///x.db"):
+        with pytest.raises(
+            InvalidParameterError, match=r"skip_rows.*left out unless the source is a text file or a work"
+        ):
+            read(source, skip_rows=1)

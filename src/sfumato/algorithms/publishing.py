@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.bounds import Bounds
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns, group_keys
@@ -37,11 +38,13 @@ class RangeLabels(Collection[Label]):
     """Labels of ranges of leaves, made on demand: a search may find very many.
 
     Key `low * len(domain) + high` represents a range, `len(domain) ** 2` no value at all, and the next key
-    any value.
+    any value. Ranges are shown as `nodes` of the hierarchy, or as intervals that end at its `bounds`.
     """
 
     domain: Domain
     keys: npt.NDArray[np.int64]
+    nodes: bool = False
+    bounds: Bounds | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -51,33 +54,43 @@ class RangeLabels(Collection[Label]):
 
     def __iter__(self) -> Iterator[Label]:
         span, values = len(self.domain), self.domain.values.to_pylist()
-        taxonomy = self.domain.scale is Scale.CATEGORICAL and self.domain.hierarchy is not None
         for key in self.keys.tolist():
             low, high = divmod(key, span) if span else (0, 0)
             if key >= span * span:
                 yield MissingCell() if key == span * span else Suppressed()
             elif low == high:
                 yield Exact(values[low])
+            elif self.nodes:
+                yield _node_label(self.domain, low, high)
             else:
-                yield _node_label(self.domain, low, high) if taxonomy else Interval(values[low], values[high])
+                yield self.bounds.interval(low, high) if self.bounds else Interval(values[low], values[high])
 
 
-def recode_ranges(domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np.bool_]) -> Recoded:
+def recode_ranges(
+    domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np.bool_], *, exact: bool = False
+) -> Recoded:
     """Publish the range of codes of every group: an interval, or a node of the taxonomy.
 
+    Where a hierarchy is given, intervals end at its bounds, and groups whose values differ are published by nodes if
+    these are no intervals. With `exact`, intervals of numbers, dates and ranks end at the group's own values instead.
     A group that mixes missing and other values is published as suppressed, a group without values
     (`low` above `high`) as missing.
     """
     span = len(domain)
     low, high = low.astype(np.int64), high.astype(np.int64)
     empty = high < low
-    if span and domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
+    taxonomy = domain.scale is Scale.CATEGORICAL
+    bounds = None if exact or taxonomy else Bounds.of(domain)
+    nodes = domain.hierarchy is not None and (taxonomy or not (exact or bounds))
+    if bounds is not None:
+        low, high = bounds.widened(np.where(empty, 0, low), np.where(empty, 0, high))
+    if span and nodes:
         low, high = _node_ends(domain, np.where(empty, 0, low), np.where(empty, 0, high))
         if span > 1 and isinstance(_node_label(domain, 0, span - 1), Suppressed):
             missing = missing | (high - low == span - 1)  # the root is published as suppressed
     keys = np.where(empty, span * span, np.where(missing, span * span + 1, low * span + high))
     grouped = group_keys(keys, span * span + 2)
-    return Recoded(RangeLabels(domain, grouped.keys), grouped.labels)
+    return Recoded(RangeLabels(domain, grouped.keys, nodes, bounds), grouped.labels)
 
 
 def recode_sets(column: CodedColumn, group: Ints, groups: int, *, missing_apart: bool = False) -> Recoded:

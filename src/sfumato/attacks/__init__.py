@@ -1,4 +1,4 @@
-"""Attacks on published tables: what an adversary gets right, beside guessing and beside a control."""
+"""Attacks on published tables: what an adversary gets right, compared with guessing and with a control."""
 
 from lazy_loader import attach_stub
 

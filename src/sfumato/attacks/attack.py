@@ -1,4 +1,4 @@
-"""`sf.attack`: run attacks on a published table, and tell what they get right."""
+"""`sf.attack`: run attacks on a published table, and report what they get right."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ def attack(
     targets: int = MOST_TARGETS,
     seed: int | None = None,
 ) -> Attacks:
-    """Attack a published table as one would who knows some persons, and count what is right.
+    """Attack a published table as an adversary who knows some people would, and count what she gets right.
 
-    Where the truth is not given, every target is taken to be one of the records that match her, drawn at random.
+    If the truth is not given, every target is assumed to be one of the records that match her, drawn at random.
 
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow).
     schema : the roles; hierarchies are needed to read taxonomy labels.
-    attacks : attacks or their names; without any, all that apply.
-    known : the persons whom the adversary knows, by the quasi-identifiers that this table has. Its sensitive columns,
-        if it has any, are not known to her: they tell whether she is right. The original is the worst case.
-    original, key : the original table and a column, such as a name, that it shares with the known table. Then the truth
-        is looked up in the original, and known persons who are not in it are outsiders.
-    correspondence : for every published row the number of its row in the known table, counted from 0.
-    outsiders : known persons who are not in the published table.
-    other, other_schema : a second release of the same persons, for the attack on their composition; the adversary then
+    attacks : attacks or their names; by default all that apply.
+    known : the people the adversary knows, by the quasi-identifiers in this table. She does not know its sensitive
+        columns, if it has any: they show whether she is right. The original is the worst case.
+    original, key : the original table and a column, such as a name, that it shares with the known table. The truth is
+        then looked up in the original, and known people who are not in it are outsiders.
+    correspondence : for every published row, the number of its row in the known table, counted from 0.
+    outsiders : known people who are not in the published table.
+    other, other_schema : a second release of the same people, for the attack on their composition; the adversary then
         uses the quasi-identifiers that both have.
-    targets : attack at most so many persons, drawn at random.
-    seed : repeats all draws.
+    targets : attack at most this many people, drawn at random.
+    seed : makes all draws repeatable.
     """
     _check(schema, targets, seed)
     shown, people = to_arrow(published)[0], to_arrow(known)[0]
@@ -106,16 +106,16 @@ def _rows(
     correspondence: Sequence[int] | npt.NDArray[np.integer], key: str | None, shown: pa.Table, people: pa.Table
 ) -> Ints:
     if key is not None:
-        raise InvalidParameterError("Give a key or a correspondence, not both: each tells whose record is whose.")
+        raise InvalidParameterError("Give a key or a correspondence, not both: each says whose record is whose.")
     rows = row_numbers(correspondence)
     inside = len(rows) == shown.num_rows and bool(((rows >= 0) & (rows < people.num_rows)).all())
     if not inside:
-        raise InvalidParameterError("The correspondence must give every published row the number of a known row.")
+        raise InvalidParameterError("The correspondence must list the known row number of every published row.")
     return rows
 
 
 def _run(chosen: Sequence[Attack], setting: AttackSetting) -> Attacks:
-    """Run the chosen attacks, all of which must apply; without any, all that apply."""
+    """Run the chosen attacks, all of which must apply; by default all that apply."""
     results: list[AttackResult] = []
     skipped = {}
     for each in chosen or [kind() for kind in ATTACKS.values()]:
@@ -132,7 +132,7 @@ def _run(chosen: Sequence[Attack], setting: AttackSetting) -> Attacks:
 def _attack(given: Attack | str) -> Attack:
     if isinstance(given, str):
         if given not in ATTACKS:
-            hint = did_you_mean(given, ATTACKS) or f"; there are {', '.join(ATTACKS)}."
+            hint = did_you_mean(given, ATTACKS) or f"; choose one of {', '.join(ATTACKS)}."
             raise InvalidParameterError(f"There is no attack {given!r}{hint}")
         return ATTACKS[given]()
     require(isinstance(given, Attack), "attack", "attacks", "a list of attacks or their names", given)

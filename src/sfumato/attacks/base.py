@@ -1,4 +1,4 @@
-"""What every attack on a published table states and does."""
+"""What every attack on a published table provides."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference
 
 @dataclass(frozen=True, kw_only=True)
 class Attack(ABC):
-    """An adversary's way to learn something about targets from a published table.
+    """A way for an adversary to learn something about targets from a published table.
 
     A subclass states its name, which of the three questions of WP216 it answers, and its source. `run` attacks the
-    targets of a setting; `refusal` says in a sentence why it cannot, or nothing.
+    targets of a setting; `refusal` returns in a sentence why it cannot, or nothing.
     """
 
     name: ClassVar[str]
@@ -26,9 +26,9 @@ class Attack(ABC):
     reference: ClassVar[str]
 
     def refusal(self, setting: AttackSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
-        """Return why the attack does not apply to a setting; None where it does."""
+        """Return why the attack does not apply to a setting; None if it does."""
         return None
 
     @abstractmethod
     def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
-        """Attack all targets: one result, or one for each sensitive attribute."""
+        """Attack all targets: return one result, or one for each sensitive attribute."""

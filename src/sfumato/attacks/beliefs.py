@@ -15,10 +15,10 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Beliefs:
-    """For every target the values that she may have, with their chances, as sorted rows of a sparse matrix.
+    """For every target, the values that she may have, with their probabilities, as sorted rows of a sparse matrix.
 
-    Entries of target t stand from `offsets[t]` to `offsets[t + 1]`, codes ascending and below `width`. A target whom no
-    published record matches has none.
+    Entries of target t are from `offsets[t]` to `offsets[t + 1]`, with codes ascending and below `width`. A target whom
+    no published record matches has none.
     """
 
     offsets: Ints
@@ -28,7 +28,7 @@ class Beliefs:
 
     @classmethod
     def of_entries(cls, target: Ints, codes: Ints, amounts: Floats, *, targets: int, width: int) -> Beliefs:
-        """Sum amounts of (target, value) in any order, and let those of a target sum to 1."""
+        """Sum amounts of (target, value) in any order, and normalize those of each target to 1."""
         keys, place = np.unique(target * width + codes, return_inverse=True)
         summed = np.bincount(place.ravel(), weights=amounts, minlength=len(keys))
         keys, summed = keys[summed > 0], summed[summed > 0]
@@ -46,9 +46,9 @@ class Beliefs:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     def likeliest(self, scores: Floats | None = None) -> tuple[Ints, Floats]:
-        """Return the value with the highest score, by default the likeliest, and its score; -1 and 0 without values.
+        """Return the value with the highest score, by default the most likely, and its score; -1 and 0 without values.
 
-        Of equal ones the likelier is taken, then the first.
+        Among equal ones the more likely is taken, then the first.
         """
         scores = self.chances if scores is None else scores
         code, best = np.full(len(self), -1, dtype=np.int64), np.zeros(len(self))
@@ -59,14 +59,14 @@ class Beliefs:
         return code, best
 
     def without(self, removed: Flags) -> Beliefs:
-        """Rule entries out; what is left of a target sums to 1 again."""
+        """Rule out entries; the rest of each target sums to 1 again."""
         kept = ~removed
         return Beliefs.of_entries(
             self.rows[kept], self.codes[kept], self.chances[kept], targets=len(self), width=self.width
         )
 
     def ranked_wrong(self, truth: Ints) -> Ints:
-        """Return the wrong values of every target numbers from 0, the likeliest first; -1 for the right one."""
+        """Rank the wrong values of every target from 0, the most likely first; -1 for the right one."""
         rows = self.rows
         wrong = self.codes != truth[rows]
         order = np.lexsort((self.codes, -self.chances, ~wrong, rows))
@@ -79,7 +79,7 @@ class Beliefs:
         return Beliefs.of_entries(self.rows, categories[self.codes], self.chances, targets=len(self), width=width)
 
     def together(self, other: Beliefs, prior: Floats) -> Beliefs:
-        """Combine with beliefs from an independent source: a value must be possible by both."""
+        """Combine with beliefs from an independent source: a value must be possible in both."""
         keys, others = self.rows * self.width + self.codes, other.rows * other.width + other.codes
         both, mine, theirs = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
         codes = both % self.width
@@ -87,7 +87,7 @@ class Beliefs:
         return Beliefs.of_entries(both // self.width, codes, amounts, targets=len(self), width=self.width)
 
     def recoded(self, place: Ints, width: int) -> Beliefs:
-        """Give values other numbers: value v becomes `place[v]`, or is dropped where that is negative."""
+        """Renumber values: value v becomes `place[v]`, or is dropped if that is negative."""
         kept = place[self.codes] >= 0
         rows, codes = self.rows[kept], place[self.codes[kept]]
         return Beliefs.of_entries(rows, codes, self.chances[kept], targets=len(self), width=width)
@@ -100,7 +100,7 @@ class Beliefs:
         return Beliefs(offsets, self.codes[entries], self.chances[entries], self.width)
 
     def draw(self, rng: np.random.Generator) -> Ints:
-        """Draw a value for every target by its chances; -1 for a target without values."""
+        """Draw a value for every target by its probabilities; -1 for a target without values."""
         total = np.cumsum(self.chances)
         before = np.append(0.0, total)[self.offsets[:-1]]
         place = np.searchsorted(total, before + rng.random(len(self)) * (1 - 1e-9), side="right")
@@ -112,6 +112,6 @@ class Beliefs:
 
 
 def by_text(texts: Sequence[str], known: Sequence[str]) -> Ints:
-    """Find every text among known ones; -1 where it is none."""
+    """Find every text among known ones; -1 if it is not there."""
     place = {text: code for code, text in enumerate(known)}
     return np.array([place.get(text, -1) for text in texts], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""How likely it is that somebody else shares the items that are known of a target."""
+"""How likely it is that somebody else shares the known items of a target."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class Coincidence:
 
     @property
     def expected(self) -> float:
-        """The expected number of others who agree, n / R^B; it also bounds the chance that there is one."""
+        """The expected number of others who agree, n / R^B; it also bounds the probability that there is one."""
         return self.persons * float(self.values) ** -self.known
 
     @property
     def chance(self) -> float:
-        """The chance that at least one other agrees; 1 minus it is the chance that the target is the only one."""
+        """The probability that at least one other agrees; 1 minus it is the probability that the target is unique."""
         alone = float(self.values) ** -self.known
         return 1.0 if alone == 1 else -expm1(self.persons * log1p(-alone))
 
     def simulate(self, rounds: int, *, seed: int) -> tuple[float, float]:
-        """Draw everybody's items again and again: the mean number of others who agree, and how often there is one.
+        """Simulate everybody's items: return the mean number of others who agree, and how often there is one.
 
-        Of the others only those are drawn on who agree so far, so the work shrinks with every item.
+        Only the others who still agree are drawn for the next item, so the work shrinks with every item.
         """
         require(is_whole(rounds) and rounds >= 1, "Coincidence.simulate", "rounds", "at least 1", rounds)
         rng = generator(seed)

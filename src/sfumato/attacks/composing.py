@@ -1,4 +1,4 @@
-"""The attack on two releases of the same persons: a value must be possible by both."""
+"""The attack on two releases of the same people: a value must be possible in both."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sfumato.attacks.setting import AttackSetting
 class Composition(Homogeneity):
     """Claim a value if it is the only one that both of two releases leave possible for a target.
 
-    `details` tell the rates that either release gives alone.
+    `details` are the rates that either release gives alone.
 
     Parameters
     ----------
-    certainty : the least chance of the value, given both releases.
+    certainty : the smallest probability of the value, given both releases.
     """
 
     name = "composition"
@@ -26,15 +26,15 @@ class Composition(Homogeneity):
     reference = "Ganta, Kasiviswanathan, Smith, Composition attacks and auxiliary information, KDD 2008"
 
     def refusal(self, setting: AttackSetting) -> str | None:
-        """Ask for a second release with a sensitive attribute of the first."""
+        """Require a second release with a sensitive attribute of the first."""
         if setting.other is None:
-            return "it needs a second release of the same persons; give other."
+            return "it needs a second release of the same people; give other."
         if not self.attacked(setting):
             return "the second release has no sensitive attribute of the first."
         return None
 
     def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
-        """List the sensitive attributes of both releases."""
+        """Return the sensitive attributes of both releases."""
         shared = () if setting.other is None else setting.other.groups.histograms
         return tuple(name for name in setting.sensitive if name in shared)
 

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Guesses:
-    """For every target whether a claim is made, whether it is right, and the chance to be right without the table."""
+    """For every target, whether a claim is made, whether it is right, and the chance to be right without the table."""
 
     claimed: Flags
     right: Flags
@@ -31,24 +31,24 @@ class Guesses:
 class InferenceAttack(Attack):
     """An attack on a sensitive attribute, by what the matching records say about it.
 
-    The control attacks outsiders, where their sensitive values are known. Otherwise it judges the claims about a target
-    by the value of another one.
+    The control attacks outsiders, if their sensitive values are known. Otherwise it checks the claims about a target
+    against the value of another one.
     """
 
     question = INFERENCE
 
     @abstractmethod
     def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
-        """Make claims about targets; `truth` tells which are right, `prior` is the whole table's distribution."""
+        """Make claims about targets; `truth` says which are right, `prior` is the distribution of the whole table."""
 
     def refusal(self, setting: AttackSetting) -> str | None:
-        """Ask for a sensitive attribute that the attack can work on."""
+        """Require a sensitive attribute that the attack can work on."""
         if not self.attacked(setting):
             return "there is no sensitive attribute that it works on."
         return None
 
     def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
-        """List the sensitive attributes that the attack works on."""
+        """Return the sensitive attributes that the attack works on."""
         return setting.sensitive
 
     def believed(self, setting: AttackSetting, sensitive: str) -> Beliefs:
@@ -94,11 +94,11 @@ class InferenceAttack(Attack):
 class Homogeneity(InferenceAttack):
     """Claim a value if all records that match a target have it, or at least the given share of them.
 
-    Without the table, the adversary names the most frequent value of all.
+    Without the table, the adversary names the most frequent value overall.
 
     Parameters
     ----------
-    certainty : the least share of the value among the matching records.
+    certainty : the smallest share of the value among the matching records.
     """
 
     name = "homogeneity"
@@ -109,20 +109,21 @@ class Homogeneity(InferenceAttack):
         require(is_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty)
 
     def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
-        """Claim what is certain."""
+        """Claim values that are certain."""
         return named_value(beliefs, truth, prior, self.certainty)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BackgroundKnowledge(InferenceAttack):
-    """Claim a value if it is certain once some values are ruled out that the target does not have.
+    """Claim a value if it is certain once some values that the target does not have are ruled out.
 
-    The adversary knows of each target that she lacks some values. In the worst case these are the likeliest wrong ones.
+    The adversary knows some values that each target does not have. In the worst case these are the most likely wrong
+    ones.
 
     Parameters
     ----------
-    ruled_out : how many values she can rule out.
-    certainty : the least share of the claimed value among what is left.
+    ruled_out : the number of values she can rule out.
+    certainty : the smallest share of the claimed value among the rest.
     """
 
     name = "background-knowledge"
@@ -135,7 +136,7 @@ class BackgroundKnowledge(InferenceAttack):
         require(is_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty)
 
     def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
-        """Rule values out, then claim what is certain; what one knows without the table is treated alike."""
+        """Rule out values, then claim what is certain; knowledge without the table is treated in the same way."""
         made = named_value(self._left(beliefs, truth), truth, prior, self.certainty)
         values = np.arange(len(prior))
         everything = Beliefs.of_entries(
@@ -170,7 +171,7 @@ class Skewness(InferenceAttack):
         require(is_number(self.gain) and self.gain > 1, self, "gain", "above 1", self.gain)
 
     def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
-        """Claim what has grown most."""
+        """Claim the value that has grown most."""
         usual = np.maximum(prior[beliefs.codes], np.finfo(float).tiny)
         value, growth = beliefs.likeliest(beliefs.chances / usual)
         claimed = growth >= self.gain - ROUNDING
@@ -186,7 +187,7 @@ class Similarity(InferenceAttack):
 
     Parameters
     ----------
-    closeness : how large a part of the range.
+    closeness : the size of that part, as a share of the range.
     """
 
     name = "similarity"
@@ -197,7 +198,7 @@ class Similarity(InferenceAttack):
         require(is_number(self.closeness) and 0 <= self.closeness < 1, self, "closeness", "in [0, 1)", self.closeness)
 
     def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
-        """List the attributes whose values can be alike."""
+        """Return the attributes whose values can be alike."""
         domains = setting.view.groups.domains
         return tuple(
             name
@@ -218,7 +219,7 @@ class Similarity(InferenceAttack):
         return self._near(beliefs, truth, prior, domain)
 
     def _near(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
-        """Claim a short interval; without the table, the interval of that length that holds most records."""
+        """Claim a short interval; without the table, the interval of that length that contains most records."""
         place = np.append(domain.positions, np.nan)  # a missing value is nowhere
         length = self.closeness * float(domain.positions.max() - domain.positions.min())
         low, high = np.full(len(beliefs), np.nan), np.full(len(beliefs), np.nan)
@@ -235,7 +236,7 @@ class Similarity(InferenceAttack):
 
 
 def named_value(beliefs: Beliefs, truth: Ints, prior: Floats, certainty: float) -> Guesses:
-    """Claim the likeliest value if it is certain enough; without the table, name the most frequent one."""
+    """Claim the most likely value if it is certain enough; without the table, name the most frequent one."""
     value, chance = beliefs.likeliest()
     claimed = (chance >= certainty - ROUNDING) & (value >= 0)
     return Guesses(claimed, value == truth, (truth == int(np.argmax(prior))).astype(np.float64))

@@ -18,7 +18,7 @@ from sfumato.attacks.views import MatchingGroups, drawn_rows
 class SinglingOut(Attack):
     """Claim a record as a target's if it is the only one that matches her.
 
-    The control judges the claims by the record of another target.
+    The control checks the claims against the record of another target.
     """
 
     name = "singling-out"
@@ -34,7 +34,7 @@ class SinglingOut(Attack):
 class Linkage(Attack):
     """Claim one of the records that match a target as hers, drawn at random.
 
-    The control judges the claims by the record of another target.
+    The control checks the claims against the record of another target.
     """
 
     name = "linkage"
@@ -47,7 +47,7 @@ class Linkage(Attack):
 
 
 def _linked(attack: Attack, setting: AttackSetting, *, most: int) -> AttackResult:
-    """Guess whose record is whose, for targets with at most so many matching records."""
+    """Guess whose record is whose, for targets with at most this many matching records."""
     candidates, rows = setting.candidates, setting.view.table.rows
     rng = setting.rng(2)
     guess = drawn_rows(candidates.draw_groups(rng), setting.view.table.grouped.labels, rng)
@@ -73,12 +73,12 @@ def _linked(attack: Attack, setting: AttackSetting, *, most: int) -> AttackResul
 
 @dataclass(frozen=True, kw_only=True)
 class Membership(Attack):
-    """Claim that a person is in the table if more of its records can be hers than those of most.
+    """Claim that a person is in the table if more of its records may be hers than is usual.
 
-    Each record of a group is expected to be of any known person whom the group matches, all alike. The adversary sums
-    this over the groups that match a person, and claims that she is in the table if it is more than the share of
-    members of all. Targets are members and as many outsiders, so guessing is right half of the time. The control
-    judges the claims by shuffled truth.
+    Each record of a group is equally likely to belong to any known person whom the group matches. The adversary sums
+    this over the groups that match a person, and claims that she is in the table if it exceeds the share of members
+    among all. Targets are members and as many outsiders, so guessing is right half of the time. The control checks the
+    claims against shuffled truth.
     """
 
     name = "membership"
@@ -86,9 +86,9 @@ class Membership(Attack):
     reference = "Nergiz, Atzori, Clifton, Hiding the presence of individuals from shared databases, SIGMOD 2007"
 
     def refusal(self, setting: AttackSetting) -> str | None:
-        """Ask for outsiders."""
+        """Require outsiders."""
         if setting.outsiders is None:
-            return "it needs persons who are not in the table; give outsiders."
+            return "it needs people who are not in the table; give outsiders."
         return None
 
     def run(self, setting: AttackSetting) -> Iterator[AttackResult]:

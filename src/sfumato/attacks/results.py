@@ -1,4 +1,4 @@
-"""What an attack got right: a rate with its confidence interval, what guessing gives, and a control."""
+"""What an attack got right: a success rate with its confidence interval, the rate of guessing, and a control."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class AttackResult:
 
     Parameters
     ----------
-    attack : its name.
+    attack : the name of the attack.
     question : which of the three questions of WP216 it answers: singling out, linkability or inference.
     sensitive : the attribute that was attacked; empty for attacks on identity or presence.
-    targets : how many persons were attacked, and `claims` for how many of them the adversary said something.
-    successes : how many claims were right.
-    baseline : the rate of one who makes claims about the same targets without the published table.
-    control_targets, control_successes : the same attack, judged by persons whom the table does not tell about.
-    assumed : whether the truth was unknown, so that every target was taken to be one of her matching records.
+    targets : the number of people attacked, and `claims` the number of them about whom the adversary claimed something.
+    successes : the number of right claims.
+    baseline : the rate of claims about the same targets without the published table.
+    control_targets, control_successes : the same attack on people about whom the table says nothing.
+    assumed : whether the truth was unknown, so that every target was assumed to be one of her matching records.
     details : further shares, by name.
-    level : of the confidence intervals.
+    level : the level of the confidence intervals.
     """
 
     attack: str
@@ -60,19 +60,19 @@ class AttackResult:
 
     @property
     def control(self) -> float:
-        """The rate of the control; 0 where there was none."""
+        """The rate of the control; 0 if there was none."""
         return self.control_successes / self.control_targets if self.control_targets else 0.0
 
     @property
     def control_interval(self) -> tuple[float, float]:
-        """The confidence interval of the control's rate; all of 0 to 1 where there was none."""
+        """The confidence interval of the control's rate; from 0 to 1 if there was none."""
         if self.control_targets == 0:
             return 0.0, 1.0
         return clopper_pearson(self.control_successes, self.control_targets, self.level)
 
     @property
     def excess(self) -> float:
-        """How far the attack gets from what is right anyway, the better of baseline and control, to always right.
+        """How far the attack gets from what is right anyway (baseline or control) toward always right.
 
         0 means that the published table gave the adversary nothing, and 1 that she is always right.
         """
@@ -110,11 +110,11 @@ class AttackResult:
 
     @property
     def title(self) -> str:
-        """The attack, and the attribute that it was about."""
+        """The attack, and the attribute it is about."""
         return f"{self.attack} of {self.sensitive!r}" if self.sensitive else self.attack
 
     def cells(self) -> tuple[str, ...]:
-        """Write the result as a row of a table."""
+        """Return the result as a row of a table."""
         low, high = self.interval
         return (
             self.title,
@@ -148,7 +148,7 @@ class Attacks:
         return tuple(result for result in self.results if result.succeeds)
 
     def result(self, attack: str, sensitive: str = "") -> AttackResult:
-        """Find the result of an attack, for one sensitive attribute if there are several."""
+        """Return the result of an attack, for one sensitive attribute if there are several."""
         found = [each for each in self.results if each.attack == attack and sensitive in {"", each.sensitive}]
         names = sorted({each.attack for each in self.results})
         require(bool(found), "Attacks", "attack", f"one that was run ({', '.join(names)})", attack)
@@ -163,7 +163,7 @@ class Attacks:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all results as plain numbers and texts."""
+        """Return all results as plain numbers and strings."""
         return {"attacks": [result.to_dict() for result in self.results], "skipped": dict(self.skipped)}
 
     def __iter__(self) -> Iterator[AttackResult]:
@@ -184,7 +184,7 @@ class Attacks:
 
 
 def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the interval of chances that a count does not contradict; its coverage is never below the level.
+    """Return the interval of probabilities that a count does not contradict; its coverage is never below the level.
 
     >>> low, high = clopper_pearson(0, 10)
     >>> low, round(high, 4)

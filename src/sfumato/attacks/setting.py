@@ -1,4 +1,4 @@
-"""What attacks work on: targets, what the adversary knows of them, and the truth that tells whether she is right."""
+"""What attacks work on: targets, what the adversary knows about them, and the truth that shows whether she is right."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MOST_TARGETS = 1000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KnownPersons:
-    """Some persons whom the adversary knows: their quasi-identifiers as codes, and what is true of them.
+    """Some people the adversary knows: their quasi-identifiers as codes, and the truth about them.
 
-    `truth` holds codes of each sensitive attribute as the published table numbers its values, -1 for a value that it
-    does not show. `own_rows` are published rows, -1 for persons who are not in the table.
+    `truth` has the codes of each sensitive attribute as the published table numbers its values, -1 for a value that it
+    does not show. `own_rows` are published rows, -1 for people who are not in the table.
     """
 
     points: Points
@@ -79,7 +79,7 @@ class AttackSetting:
 
     @cached_property
     def strangers(self) -> Ints:
-        """For every target another one, drawn at random: the control judges claims by the other's truth."""
+        """For every target, another one drawn at random: the control checks claims against the other's truth."""
         count = len(self.targets)
         order = self.rng(1).permutation(count)
         stranger = np.empty(count, dtype=np.int64)
@@ -100,7 +100,7 @@ def prepare(
     targets: int = MOST_TARGETS,
     seed: int,
 ) -> AttackSetting:
-    """Draw targets, and find out what is true of them; see `attack`."""
+    """Draw targets, and find out the truth about them; see `attack`."""
     quasi = _shared(schema, known, [shown] if other is None else [shown, other[0]])
     seen = _knowing(schema, quasi)
     everybody = _joined(known, outsiders, quasi)
@@ -112,7 +112,7 @@ def prepare(
     rng = generator(seed)
     inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
     if not len(inside):
-        raise SchemaError(f"No person of the known table is in the original by {key!r}; give another key.")
+        raise SchemaError(f"Nobody in the known table is in the original by {key!r}; give another key.")
     inside = np.sort(rng.permutation(inside)[:targets])
     outside = np.sort(rng.permutation(outside)[:targets])
     own = None if correspondence is None else _own_rows(correspondence, inside)
@@ -161,7 +161,7 @@ def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Told:
-    """Which known persons are in the original, and the table with their sensitive values, row by row."""
+    """Which known people are in the original, and the table with their sensitive values, row by row."""
 
     member: npt.NDArray[np.bool_]
     values: pa.Table
@@ -172,13 +172,13 @@ def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
     if original is None and key is None:
         return _Told(everybody, known)
     if original is None or key is None:
-        raise InvalidParameterError("An original and a key belong together: the key tells which known person is who.")
+        raise InvalidParameterError("Give an original and a key together: the key says which known person is who.")
     for what, table in (("known table", known), ("original", original)):
         if key not in table.column_names:
-            raise SchemaError(f"The {what} lacks the key {key!r}; name a column that both tables have.")
+            raise SchemaError(f"The {what} does not have the key {key!r}; name a column that both tables have.")
     keys = texts(original[key])
     if pc.count_distinct(keys).as_py() < original.num_rows:
-        raise SchemaError(f"The key {key!r} does not tell the original's rows apart; name one that does.")
+        raise SchemaError(f"The key {key!r} does not distinguish the rows of the original; name one that does.")
     place = pc.index_in(texts(known[key]), value_set=keys)
     found = np.asarray(place.is_valid())
     rows = original.take(place.fill_null(0)).drop_columns([key])
@@ -224,7 +224,7 @@ def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
 
 
 def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> KnownPersons:
-    """Return the outsiders; their truth is known where their table tells it of all of them."""
+    """Return the outsiders; their truth is known if their table has it for all of them."""
     told = outsiders is not None and bool((rows >= known).all())
     names = [name for name in view.groups.histograms if told and name in outsiders.column_names]  # type: ignore[union-attr]
     truth = {name: _codes(view, name, outsiders[name], rows - known) for name in names}  # type: ignore[index]
@@ -245,7 +245,7 @@ def _shared(schema: Schema, known: pa.Table, releases: Sequence[pa.Table]) -> tu
     if not quasi:
         raise SchemaError("The known and the published tables share no quasi-identifier, so nobody can be looked up.")
     if schema.flags:
-        raise SchemaError("Attacks take whole columns as known; measure flagged cells by sf.exposure instead.")
+        raise SchemaError("Attacks assume that whole columns are known; use sf.exposure for flagged cells instead.")
     if known.num_rows == 0:
         raise SchemaError("The known table has no rows; there is nobody to attack.")
     return quasi
@@ -269,8 +269,8 @@ def _joined(known: pa.Table, outsiders: pa.Table | None, quasi: Sequence[str]) -
         return known.select(quasi)
     for name in quasi:
         if name not in outsiders.column_names:
-            raise SchemaError(f"The table of outsiders lacks {name!r}, which is known of the others.")
+            raise SchemaError(f"The table of outsiders has no column {name!r}, which is known about the others.")
     try:
         return pa.concat_tables([known.select(quasi), outsiders.select(quasi)], promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise SchemaError("Known persons and outsiders have columns of different types; give them the same.") from None
+        raise SchemaError("The known people and the outsiders have columns of different types; convert them.") from None

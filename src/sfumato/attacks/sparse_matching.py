@@ -27,16 +27,16 @@ SCORES_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreMatching:
-    """Find the record of somebody of whom a few items are known, and claim it only if it stands out.
+    """Find the record of a person of whom a few items are known, and claim it only if it stands out.
 
-    The adversary scores every record: each known item that the record has, with a rating as near as the tolerance, adds
-    1 / log(support of the item), so rare items tell most. She claims the record with the best score if it beats the
+    The adversary scores every record: each known item that the record has, with a rating within the tolerance, adds
+    1 / log(support of the item), so rare items count most. She claims the record with the best score if it beats the
     second best by at least `eccentricity` standard deviations of all scores.
 
     Parameters
     ----------
-    known : how many items of a target are known.
-    wrong : how many of these are wrong: an item that the target does not have.
+    known : the number of known items of a target.
+    wrong : how many of these are wrong, i.e. items that the target does not have.
     tolerance : how far a known rating may be from the record's.
     eccentricity : how far the best score must stand out.
     """
@@ -69,22 +69,22 @@ class ScoreMatching:
     ) -> AttackResult:
         """Attack a table with a row for every item of a person.
 
-        Targets are drawn among the persons with enough items. The control removes each target's own record: every claim
-        is then a false one.
+        Targets are drawn among the people with enough items. The control removes each target's own record: every claim
+        is then false.
 
         Parameters
         ----------
         records : the published table (pandas, Polars or Arrow).
         person, item, rating : its columns; without a rating, having the item is all that is known.
-        targets : attack at most so many persons.
-        seed : repeats all draws.
+        targets : attack at most this many people.
+        seed : makes all draws repeatable.
         """
         require(is_whole(targets) and targets >= 1, "ScoreMatching.run", "targets", "at least 1", targets)
         table = _Ratings.of(to_arrow(records)[0], person, item, rating)
         rng = generator(draw_seed() if seed is None else seed)
         able = np.flatnonzero(np.bincount(table.person, minlength=table.persons) >= self.known)
         if not len(able) or table.persons < 3:  # noqa: PLR2004 - scores of two records have no spread to stand out from
-            raise SchemaError(f"The table needs 3 persons, one of them with at least {self.known} items.")
+            raise SchemaError(f"The table needs 3 people, one of them with at least {self.known} items.")
         chosen = np.sort(rng.permutation(able)[:targets])
         known = self._known(table, chosen, rng)
         own_claim, own_right, without = self._scored(table, chosen, known)
@@ -159,9 +159,9 @@ class _Ratings:
         columns = [person, item, *([] if rating is None else [rating])]
         for name in columns:
             if name not in table.column_names:
-                raise SchemaError(f"The table lacks column {name!r}.")
+                raise SchemaError(f"The table has no column {name!r}.")
             if table[name].null_count:
-                raise SchemaError(f"Column {name!r} has missing cells; leave those rows out.")
+                raise SchemaError(f"Column {name!r} has missing cells; drop those rows.")
         who, what = (texts(table[name]).dictionary_encode() for name in (person, item))
         stars = np.zeros(table.num_rows) if rating is None else _numbers(table, rating)
         people, items = len(who.dictionary), len(what.dictionary)
@@ -171,7 +171,7 @@ class _Ratings:
 
     @property
     def support(self) -> Ints:
-        """How many persons have each item."""
+        """The number of people who have each item."""
         return np.bincount(self.item, minlength=self.items)
 
     @property
@@ -191,5 +191,5 @@ class _Ratings:
 def _numbers(table: pa.Table, name: str) -> Floats:
     column = table[name].combine_chunks()
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise SchemaError(f"Column {name!r} holds no numbers, so it cannot be the rating.")
+        raise SchemaError(f"Column {name!r} does not contain numbers, so it cannot be the rating.")
     return axis(column)

@@ -1,4 +1,4 @@
-"""A published table as an adversary reads it who knows some columns of her targets."""
+"""A published table as an adversary sees it who knows some columns of her targets."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class MatchingGroups:
 
     @cached_property
     def records(self) -> Ints:
-        """How many published records match each target."""
+        """The number of published records that match each target."""
         return np.bincount(self.target, weights=self.sizes[self.group], minlength=self.targets).astype(np.int64)
 
     def draw_groups(self, rng: np.random.Generator) -> Ints:
-        """Draw one matching record for every target, and give its group; -1 where none matches."""
+        """Draw one matching record for every target, and return its group; -1 if none matches."""
         total = np.cumsum(self.sizes[self.group])
         stop = np.searchsorted(self.target, np.arange(self.targets), side="right")
         before = np.append(0, total)[stop] - self.records
@@ -60,7 +60,7 @@ class View:
 
     @classmethod
     def of(cls, shown: pa.Table, schema: Schema, people: CodedTable) -> View:
-        """Read a table; `schema` names what is known, `people` are all whom the adversary knows."""
+        """Read a table; `schema` names what is known, `people` are all the people the adversary knows."""
         table = PublishedTable.read(shown, schema, {column.name: column.domain for column in people.quasi})
         loose = schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         return cls(table, count_groups(table, shown, schema), loose)
@@ -83,7 +83,7 @@ class View:
         )
 
     def persons_covered(self, points: Points) -> Ints:
-        """Count for every group the persons whom it matches."""
+        """Count the people that every group matches."""
         covered = np.zeros(len(self.groups), dtype=np.int64)
         for mine, boxes in boxes_for(self.table, points, loose=self.loose):
             here = np.ascontiguousarray(points[:, mine])
@@ -91,7 +91,7 @@ class View:
         return covered
 
     def beliefs(self, candidates: MatchingGroups, sensitive: str) -> Beliefs:
-        """Return what the matching records say about a sensitive attribute; unknown cells say the worst."""
+        """Return what the matching records say about a sensitive attribute; unknown cells count as the worst case."""
         histogram = self.groups.histograms[sensitive].folded
         spread = np.diff(histogram.offsets)[candidates.group]
         stop = np.cumsum(spread)
@@ -112,7 +112,7 @@ class View:
         return shares
 
     def texts(self, sensitive: str) -> Sequence[str]:
-        """Return the texts of a sensitive attribute's values, in the order of their codes."""
+        """Return the texts of the values of a sensitive attribute, in the order of their codes."""
         return self.groups.domains[sensitive].texts
 
 

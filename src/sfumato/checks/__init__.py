@@ -1,4 +1,4 @@
-"""Conformance suites: laws that models, algorithms and formats keep, shipped so that other packages can run them."""
+"""Conformance suites: laws that models, algorithms and formats obey, shipped so that other packages can run them."""
 
 from lazy_loader import attach_stub
 

@@ -1,8 +1,8 @@
 # ruff: noqa: D401 - the first line of a check is its law
-"""Laws that every attack on a published table keeps.
+"""Laws that every attack on a published table obeys.
 
-`check_attack(MyAttack())` runs them all on an attack of your own. Each check attacks small tables from fixed seeds and
-raises `AssertionError` where its law is broken. Where chance decides, a right attack fails with a probability below
+`check_attack(MyAttack())` runs them all on your own attack. Each check attacks small tables from fixed seeds and
+raises `AssertionError` if its law is broken. Where chance decides, a correct attack fails with a probability below
 1e-6.
 """
 
@@ -26,7 +26,7 @@ SEEDS = range(3)
 ROWS = 400
 OLDEST = 10 * ROWS
 FALSE_ALARM = 1e-6
-ESTIMATED = 0.05  # how far off the baseline is at most, which is counted in one table and holds for another
+ESTIMATED = 0.05  # the largest error of the baseline, which is counted in one table and applied to another
 KINDS = {"heart": ["angina", "stroke"], "chest": ["asthma", "influenza"], "other": ["gastritis", "migraine", "ulcer"]}
 ILLS = ("angina", "asthma", "gastritis", "influenza", "migraine", "stroke", "ulcer")
 SCHEMA = Schema(
@@ -43,7 +43,7 @@ def check_attack(attack: Attack) -> None:
 
 
 def check_facts_are_stated(attack: Attack) -> None:
-    """An attack says its name, its source and which question it answers."""
+    """An attack states its name, its source and which question it answers."""
     assert attack.name == attack.name.lower().replace(" ", "-")
     assert attack.reference
     assert attack.question in {SINGLING_OUT, LINKABILITY, INFERENCE}
@@ -63,7 +63,7 @@ def check_figures_fit_together(attack: Attack) -> None:
 
 
 def check_raw_data_is_easiest(attack: Attack) -> None:
-    """No release is easier to attack than the raw table, where everybody is told from everybody else."""
+    """No release is easier to attack than the raw table, in which everybody is unique."""
     for seed in SEEDS:
         raw = list(attack.run(setting(seed, 1)))
         for width in (40, 400, OLDEST):
@@ -73,7 +73,7 @@ def check_raw_data_is_easiest(attack: Attack) -> None:
 
 
 def check_nothing_is_learned_of_strangers(attack: Attack) -> None:
-    """A table of other persons gives no better claims than guessing."""
+    """A table of other people gives no better claims than guessing."""
     for seed in SEEDS:
         for width in (40, 400):
             for result in attack.run(setting(seed, width, blind=True)):
@@ -82,7 +82,7 @@ def check_nothing_is_learned_of_strangers(attack: Attack) -> None:
 
 
 def check_control_is_no_success(attack: Attack) -> None:
-    """The control of an attack on raw data stays behind the attack: it is judged by other persons."""
+    """The control of an attack on raw data succeeds less often than the attack: it is checked against other people."""
     for seed in SEEDS:
         for result in attack.run(setting(seed, 1)):
             assert result.control < result.rate
@@ -95,21 +95,21 @@ def check_seed_repeats_the_attack(attack: Attack) -> None:
 
 
 def check_order_of_rows_is_ignored(attack: Attack) -> None:
-    """For whom there are claims does not depend on the order of the published rows."""
+    """The targets of claims do not depend on the order of the published rows."""
     for seed in SEEDS:
         straight, turned = (attack.run(setting(seed, 40, turned=turned)) for turned in (False, True))
         assert [result.claims for result in straight] == [result.claims for result in turned]
 
 
 def check_no_cell_is_shown(attack: Attack) -> None:
-    """What is printed and stored of a result holds no value of the data."""
+    """What is printed and stored of a result contains no value of the data."""
     for result in attack.run(setting(0, 40)):
         for text in (repr(result), str(result.to_dict())):
             assert not any(ill in text for ill in ILLS)
 
 
 def check_refusal_is_a_sentence(attack: Attack) -> None:
-    """Where an attack does not apply, it says why; where it says nothing, it gives results."""
+    """If an attack does not apply, it says why; if it says nothing, it returns results."""
     bare = setting(0, 40, bare=True)
     why = attack.refusal(bare)
     if why is None:
@@ -120,7 +120,7 @@ def check_refusal_is_a_sentence(attack: Attack) -> None:
 
 
 def check_attack_can_be_stored(attack: Attack) -> None:
-    """An attack equals what its pickle gives back."""
+    """An attack equals what its pickle restores."""
     copy = pickle.loads(pickle.dumps(attack))  # noqa: S301 - made here
     assert copy == attack
     assert hash(copy) == hash(attack)
@@ -141,10 +141,10 @@ ATTACK_CHECKS: tuple[Callable[[Attack], None], ...] = (
 
 
 def setting(seed: int, width: int, *, blind: bool = False, turned: bool = False, bare: bool = False) -> AttackSetting:
-    """Publish ages in intervals of a width, beside a second release, outsiders and the truth.
+    """Publish ages in intervals of a width, with a second release, outsiders and the truth.
 
-    If `blind`, the published persons are others than the targets. If `turned`, rows are published in reverse. If
-    `bare`, there are neither outsiders nor a second release, and nothing is sensitive.
+    If `blind`, the published people are not the targets. If `turned`, rows are published in reverse. If `bare`, there
+    are neither outsiders nor a second release, and nothing is sensitive.
     """
     rng = generator(seed)
     ages = rng.permutation(OLDEST)
@@ -165,7 +165,7 @@ def setting(seed: int, width: int, *, blind: bool = False, turned: bool = False,
 
 
 def _persons(ages: npt.NDArray[np.int64], rng: np.random.Generator) -> pa.Table:
-    """Draw persons of different ages, whose illness does not depend on anything."""
+    """Draw people of different ages, whose illness is independent of everything else."""
     chances = np.arange(1, len(ILLS) + 1) / np.arange(1, len(ILLS) + 1).sum()
     return pa.table(
         {

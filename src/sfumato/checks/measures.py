@@ -1,8 +1,8 @@
 # ruff: noqa: D401 - the first line of a check is its law
-"""Laws that every measure keeps.
+"""Laws that every measure obeys.
 
-`check_measure(MyMeasure())` runs them all on a measure of your own. Each check generalizes small tables from fixed
-seeds and raises `AssertionError` where its law is broken.
+`check_measure(MyMeasure())` runs them all on your own measure. Each check generalizes small tables from fixed
+seeds and raises `AssertionError` if its law is broken.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCHEMA = Schema(
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MeasuredSample:
-    """Records that can be published on any level of generalization."""
+    """Records that can be published at any level of generalization."""
 
     columns: tuple[CodedColumn, ...]
     rng: np.random.Generator
@@ -78,13 +78,13 @@ def check_measure(measure: Measure) -> None:
 
 
 def check_facts_are_stated(measure: Measure) -> None:
-    """A measure says its name and its source."""
+    """A measure states its name and its source."""
     assert measure.name == measure.name.lower().replace(" ", "-")
     assert measure.reference
 
 
 def check_value_is_a_number(measure: Measure) -> None:
-    """A measure is a finite number that is not negative, whatever is published."""
+    """A measure is a finite, nonnegative number, whatever is published."""
     for sample in samples():
         for levels in sample.climbs():
             value = measure.compute(sample.at(levels))
@@ -111,7 +111,7 @@ def check_nothing_beats_the_original_or_is_worse_than_nothing(measure: Measure) 
 
 
 def check_leaving_out_groups_is_never_better(measure: Measure) -> None:
-    """Leaving out one group of records more never lowers a measure."""
+    """Leaving out another group of records never lowers a measure."""
     for sample in samples():
         for levels in sample.climbs():
             whole = sample.at(levels)
@@ -124,7 +124,7 @@ def check_leaving_out_groups_is_never_better(measure: Measure) -> None:
 
 
 def check_order_of_rows_is_ignored(measure: Measure) -> None:
-    """The same rows in another order measure the same."""
+    """The order of the rows does not change a measure."""
     for sample in samples():
         for levels in sample.climbs():
             shuffled = sample.at(levels, sample.rng.permutation(ROWS))
@@ -132,7 +132,7 @@ def check_order_of_rows_is_ignored(measure: Measure) -> None:
 
 
 def check_original_is_not_needed(measure: Measure) -> None:
-    """A table whose original is unknown is measured in the domains that its labels speak of."""
+    """A table whose original is unknown is measured in the domains that its labels refer to."""
     for sample in samples():
         for levels in sample.climbs():
             value = measure.compute(sample.at(levels, known=False))
@@ -149,7 +149,7 @@ def check_measuring_changes_nothing(measure: Measure) -> None:
 
 
 def check_measure_can_be_stored(measure: Measure) -> None:
-    """A measure equals what its pickle gives back."""
+    """A measure equals what its pickle restores."""
     copy = pickle.loads(pickle.dumps(measure))  # noqa: S301 - made here
     assert copy == measure
     assert hash(copy) == hash(measure)
@@ -190,7 +190,7 @@ def samples() -> Iterator[MeasuredSample]:
 
 
 def _texts(column: CodedColumn, level: int) -> list[str | None]:
-    """Publish a column on a level; missing cells stay missing until everything is suppressed."""
+    """Publish a column at a level; missing cells stay missing until everything is suppressed."""
     domain, hierarchy = column.domain, column.domain.hierarchy
     if hierarchy is None:
         pairs = [ValueSet(domain.texts[i - i % 2 : i - i % 2 + 2]).text for i in range(len(domain))]

@@ -1,9 +1,9 @@
 # ruff: noqa: D401 - the first line of a check is its law
-"""Laws that every privacy model keeps.
+"""Laws that every privacy model obeys.
 
-`check_model(MyModel(k=3))` runs them all on a model of your own. Each check draws small tables from fixed
-seeds and raises `AssertionError` where its law is broken. Give models with small parameters: the tables grow
-with `smallest_group`.
+`check_model(MyModel(k=3))` runs them all on your own model. Each check draws small tables from fixed seeds and
+raises `AssertionError` if its law is broken. Use models with small parameters: the tables grow with
+`smallest_group`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TOLERANCE = 1e-9
 class GroupedSample:
     """Records in groups, drawn so that some groups are diverse, some even, some skewed and some small.
 
-    `persons` tells for how many persons of the population each record stands, where the model asks for one.
+    `persons` is the number of people in the population that each record represents, if the model needs one.
     """
 
     group: Labels
@@ -52,7 +52,7 @@ class GroupedSample:
     persons: Counts | None = None
 
     def counted(self, rows: Labels | slice = slice(None), *, labels: Labels | None = None) -> Groups:
-        """Count some of the records, in their groups or in unions of them."""
+        """Count some of the records, in their groups or in merged groups."""
         columns = [CodedColumn(column.domain, column.codes[rows]) for column in self.columns]
         group = self.group if labels is None else labels[self.group]
         groups = GROUPS if labels is None else int(labels.max()) + 1
@@ -69,7 +69,7 @@ def check_model(model: PrivacyModel) -> None:
 
 
 def check_facts_are_stated(model: PrivacyModel) -> None:
-    """A model says its name, its source, and for each of its numbers which way it gets stricter."""
+    """A model states its name, its source, and in which direction each of its numbers gets stricter."""
     assert model.name == model.name.lower().replace(" ", "-")
     assert model.reference
     assert model.bound in {"min", "max"}
@@ -106,7 +106,7 @@ def check_every_group_has_a_level(model: PrivacyModel) -> None:
 
 
 def check_verdict_follows_level(model: PrivacyModel) -> None:
-    """A group keeps the promise exactly if its level reaches the limit, or does not pass it."""
+    """A group keeps the promise if and only if its level reaches the limit, or does not exceed it."""
     for sample in samples(model, *Missing):
         level = model.level(sample.counted())
         gain = level - model.limit if model.bound == "min" else model.limit - level
@@ -126,14 +126,14 @@ def check_counts_stay_as_they_are(model: PrivacyModel) -> None:
 
 
 def check_order_of_groups_is_ignored(model: PrivacyModel) -> None:
-    """The level of a group does not depend on its place among the groups."""
+    """The level of a group does not depend on its position among the groups."""
     for sample in samples(model, *Missing):
         groups, order = sample.counted(), sample.rng.permutation(GROUPS)
         assert _same(model.level(groups.take(order)), model.level(groups)[order])
 
 
 def check_groups_are_judged_one_by_one(model: PrivacyModel) -> None:
-    """The level of a group depends on the group and the table's totals, not on other groups."""
+    """The level of a group depends on the group and the totals of the table, not on other groups."""
     for sample in samples(model, *Missing):
         groups = sample.counted()
         alone = [model.level(groups.take(np.array([group])))[0] for group in range(GROUPS)]
@@ -141,7 +141,7 @@ def check_groups_are_judged_one_by_one(model: PrivacyModel) -> None:
 
 
 def check_pieces_add_up(model: PrivacyModel) -> None:
-    """Counting a table in pieces and adding the counts gives the levels of counting it at once."""
+    """Counting a table in parts and adding the counts gives the same levels as counting it at once."""
     for sample in samples(model, *Missing):
         half = sample.rng.random(len(sample.group)) < 1 / 2
         pieces = sample.counted(np.flatnonzero(half)) + sample.counted(np.flatnonzero(~half))
@@ -149,14 +149,14 @@ def check_pieces_add_up(model: PrivacyModel) -> None:
 
 
 def check_merging_is_recounting(model: PrivacyModel) -> None:
-    """Merging the counts of groups gives the levels of counting the united groups."""
+    """Merging the counts of groups gives the same levels as counting the merged groups."""
     for sample in samples(model, *Missing):
         labels = _unions(sample.rng, GROUPS)
         assert _same(model.level(sample.counted().merged(labels)), model.level(sample.counted(labels=labels)))
 
 
 def check_unions_of_good_groups_are_good(model: PrivacyModel) -> None:
-    """A model that says it is monotone is: the union of good groups is good."""
+    """A model that claims to be monotone is: merging valid groups gives a valid group."""
     for sample in samples(model, *Missing) if model.monotone else ():
         groups = sample.counted()
         good = groups.take(np.flatnonzero(model.kept_by(groups)))
@@ -165,17 +165,17 @@ def check_unions_of_good_groups_are_good(model: PrivacyModel) -> None:
 
 
 def check_unions_of_good_groups_may_be_bad(model: PrivacyModel) -> None:
-    """A model that says it is not monotone is not: two good groups are found whose union is bad."""
+    """A model that claims not to be monotone is not: two valid groups are found that merging breaks."""
     assert model.monotone or any(_spoils(model, sample, good=True) for sample in samples(model, *Missing))
 
 
 def check_good_groups_may_turn_bad(model: PrivacyModel) -> None:
-    """A model that says it is not extendable is not: a good group is found, and another that spoils it."""
+    """A model that claims not to be extendable is not: a valid group is found, and another that spoils it."""
     assert model.extendable or any(_spoils(model, sample, good=False) for sample in samples(model, *Missing))
 
 
 def check_good_groups_stay_good(model: PrivacyModel) -> None:
-    """A model that says it is extendable is: a good group stays good whatever joins it."""
+    """A model that claims to be extendable is: a valid group stays valid whatever joins it."""
     for sample in samples(model, *Missing) if model.extendable else ():
         groups, labels = sample.counted(), _unions(sample.rng, GROUPS)
         some_good = np.bincount(labels, weights=model.kept_by(groups)) > 0
@@ -183,13 +183,13 @@ def check_good_groups_stay_good(model: PrivacyModel) -> None:
 
 
 def check_other_tables_change_nothing(model: PrivacyModel) -> None:
-    """A model that does not say that it compares with the table does not: its levels stay when the totals change."""
+    """A model that does not claim to compare with the table does not: its levels stay when the totals change."""
     for sample in samples(model, *Missing) if not model.compares_with_table else ():
         assert np.array_equal(model.level(_of_another_table(sample)), model.level(sample.counted()))
 
 
 def check_other_tables_change_levels(model: PrivacyModel) -> None:
-    """A model that says that it compares with the table does: in some table with other totals levels differ."""
+    """A model that claims to compare with the table does: in some table with other totals the levels differ."""
     assert not model.compares_with_table or any(
         not _same(model.level(_of_another_table(sample)), model.level(sample.counted()))
         for sample in samples(model, *Missing)
@@ -197,20 +197,20 @@ def check_other_tables_change_levels(model: PrivacyModel) -> None:
 
 
 def check_stricter_keeps_no_more(model: PrivacyModel) -> None:
-    """A stricter parameter never keeps a group that the model refuses."""
+    """A stricter parameter never accepts a group that the model refuses."""
     for sample in samples(model, *Missing):
         groups = sample.counted()
         for name, direction in model.stricter.items():
             if name not in model.parameters():
                 continue
             value = _made_stricter(getattr(model, name), larger=direction == "larger")
-            with contextlib.suppress(InvalidParameterError):  # p is at most k already
+            with contextlib.suppress(InvalidParameterError):  # p is already at most k
                 stricter = replace(model, **{name: value})  # type: ignore[type-var]  # every model is a dataclass
                 assert not (stricter.kept_by(groups) & ~model.kept_by(groups)).any()
 
 
 def check_missing_values_never_help(model: PrivacyModel) -> None:
-    """Values that may be anything never give a group a better level than any values in their place would."""
+    """Values that may be anything never give a group a better level than any actual values would."""
     for sample in samples(model, Missing.MATCHES_ALL):
         groups = sample.counted()
         level, kept = model.level(groups), model.kept_by(groups)
@@ -230,7 +230,7 @@ def check_small_groups_are_bad(model: PrivacyModel) -> None:
 
 
 def check_model_can_be_stored(model: PrivacyModel) -> None:
-    """A model equals what its pickle gives back, and its parameters, also by way of a TOML file."""
+    """A model equals what its pickle and its parameters restore, also through a TOML file."""
     stored = tomllib.loads(tomli_w.dumps(model.parameters()))
     pickled = pickle.loads(pickle.dumps(model))  # noqa: S301 - made here
     for copy in (pickled, type(model)(**model.parameters()), type(model)(**stored)):
@@ -241,8 +241,8 @@ def check_model_can_be_stored(model: PrivacyModel) -> None:
 def check_level_equals_oracle(model: PrivacyModel, oracle: Oracle) -> None:
     """The level of every group is what the definition gives, and fractions are compared exactly.
 
-    The oracle takes the counts of the values in one group and in the table, or only the two sizes for a
-    model that reads no attribute; for one that needs a population, each size and the persons. No value is missing.
+    The oracle gets the counts of the values in one group and in the table, or only the two sizes for a model that
+    reads no attribute; for one that needs a population, each size and the people. No value is missing.
     """
     for sample in samples(model, Missing.OWN_VALUE, lost=0.0):
         groups = sample.counted()
@@ -282,7 +282,7 @@ MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
 
 
 def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iterator[GroupedSample]:
-    """Draw records that give a model both good and bad groups, some of their values missing."""
+    """Draw records that give a model both valid and invalid groups, with some missing values."""
     values = 2 * model.smallest_group + 3
     domain = sample_numbers if model.numeric else sample_domain
     for policy in policies:
@@ -299,7 +299,7 @@ def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iter
 
 
 def sample_domain(name: str, values: int) -> Domain:
-    """Make a domain with an order and a hierarchy: threes of neighbors, and threes of these."""
+    """Make a domain with an order and a hierarchy: triples of neighbors, and triples of these."""
     leaves = [f"value {i}" for i in range(values)]
     threes, nines = [f"three {i // 3}" for i in range(values)], [f"nine {i // 9}" for i in range(values)]
     hierarchy = Hierarchy.from_levels(leaves, [leaves, threes, nines], ordered=True)
@@ -307,7 +307,7 @@ def sample_domain(name: str, values: int) -> Domain:
 
 
 def sample_numbers(name: str, values: int) -> Domain:
-    """Make a domain of numbers that lie the farther apart the larger they are: 0, 0.5, 1.5, 3, 5 and so on."""
+    """Make a domain of numbers with growing distances: 0, 0.5, 1.5, 3, 5 and so on."""
     steps = np.arange(values)
     return Domain(name, Scale.NUMERIC, pa.array(steps * (steps + 1) / 4))
 
@@ -329,13 +329,13 @@ def _codes(rng: np.random.Generator, group: Labels, values: int, lost: float) ->
 
 
 def _persons(rng: np.random.Generator, group: Labels) -> Counts:
-    """Let records stand for their own persons and for others: nobody else in some groups, very many in others."""
+    """Let records represent themselves and others: nobody else in some groups, very many in others."""
     others = np.append(rng.integers(0, 4, GROUPS - GROUPS // 5), rng.integers(10, 40, GROUPS // 5))
     return 1 + rng.poisson(others[group])
 
 
 def _filled(sample: GroupedSample) -> Iterator[list[CodedColumn]]:
-    """Put values in place of missing ones: one for all, the most frequent of each group, and any."""
+    """Replace missing values: by one for all, the most frequent of each group, and any."""
     for way in ("one", "frequent", "any"):
         columns = []
         for column in sample.columns:
@@ -350,7 +350,7 @@ def _filled(sample: GroupedSample) -> Iterator[list[CodedColumn]]:
 
 
 def _spoils(model: PrivacyModel, sample: GroupedSample, *, good: bool) -> bool:
-    """Return whether the union of a good group and another one, which may have to be good, is bad."""
+    """Return whether merging a valid group with another one, which may have to be valid, breaks it."""
     groups = sample.counted()
     kept = model.kept_by(groups)
     joining = kept if good else np.ones_like(kept)

@@ -1,4 +1,4 @@
-"""Small tables, schemas and promises that the checks of algorithms ask for."""
+"""Small tables, schemas and promises for the checks of algorithms."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PROMISES: tuple[tuple[PrivacyModel, ...], ...] = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
-    """A table to publish, its schema, what is promised, and which share of records may be left out."""
+    """A table to publish, its schema, the promised models, and the share of records that may be suppressed."""
 
     table: pa.Table
     schema: Schema
@@ -63,13 +63,13 @@ class Request:
 
     @property
     def most_suppressed(self) -> int:
-        """How many records may be left out."""
+        """The number of records that may be suppressed."""
         return int(self.max_suppressed * self.table.num_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FewerThan(PrivacyModel):
-    """Require fewer than $k$ records in every group: unions of good groups may be bad."""
+    """Require fewer than $k$ records in every group: merging valid groups can break it."""
 
     name = "fewer-than"
     reference = "a law that no publication wants"
@@ -82,7 +82,7 @@ class FewerThan(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """The size that no group may have."""
+        """The size that no group may reach."""
         return self.k
 
     def level(self, groups: Groups) -> Levels:
@@ -109,7 +109,7 @@ class Both(Conjunction):
 
 
 def requests() -> Iterator[Request]:
-    """Ask for every promise on tables of all scales, with and without missing values, under both policies."""
+    """Yield every promise on tables of all scales, with and without missing values, under both policies."""
     for number, models in enumerate(PROMISES):
         for missing in Missing:
             table = draw_table(number, lost=0.0 if number == 0 else LOST)
@@ -121,7 +121,7 @@ def requests() -> Iterator[Request]:
 
 
 def odd_requests() -> Iterator[Request]:
-    """Ask for tables at the edges of what tables can be."""
+    """Yield extreme tables."""
     table, schema = draw_table(1, lost=LOST), full_schema(Missing.OWN_VALUE)
     one, three = KAnonymity(k=1), (KAnonymity(k=3), DistinctLDiversity(l=1, sensitive=S))
     lost = {name: pa.nulls(ROWS, pa.string()) for name in ("age", "zip", "job", "color")}
@@ -142,7 +142,7 @@ def odd_requests() -> Iterator[Request]:
 
 
 def unservable() -> Iterator[Request]:
-    """Ask for what most algorithms cannot do: single sensitive cells, and promises that unions break."""
+    """Yield what most algorithms cannot do: single sensitive cells, and promises that merging breaks."""
     table, flags = draw_table(1, lost=0.0), pa.array(np.arange(ROWS) % 2 == 0)
     flagged = replace(full_schema(Missing.OWN_VALUE), flags={"age": "age__sensitive"})
     yield Request(table=table.append_column("age__sensitive", flags), schema=flagged, models=[KAnonymity(k=2)])
@@ -182,7 +182,7 @@ def fact_requests(algorithm: Algorithm) -> Iterator[tuple[str, bool, Request]]:
 
 
 def full_schema(missing: Missing) -> Schema:
-    """Return the schema of the tables that are drawn: quasi-identifiers of every scale."""
+    """Return the schema of the drawn tables: quasi-identifiers of every scale."""
     return Schema(
         identifier=["name"],
         quasi=["age", "born", "zip", "job", "grade", "color"],
@@ -213,7 +213,7 @@ def draw_table(seed: int, *, lost: float) -> pa.Table:
 
 
 def _protecting(schema: Schema, models: Sequence[PrivacyModel]) -> Schema:
-    """Make sensitive what the models protect; what is left stays quasi-identifying."""
+    """Make the attributes that the models protect sensitive; the others stay quasi-identifiers."""
     protected = {S, *(name for model in models for name in model.attributes)}
     quasi = [name for name in schema.quasi if name not in protected]
     return replace(schema, quasi=quasi, sensitive=sorted(protected))

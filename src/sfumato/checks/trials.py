@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -63,38 +62,40 @@ class FrameRelease:
 class Trial:
     """An algorithm before the checks, with all that it has already answered.
 
-    Every search is made when the first check asks for it and kept for the others, which read it and cannot write to it.
+    Each answer is sought when the first check asks for it and kept for the others, which can read it but not change it.
     An algorithm that cannot serve the requests of the suite can be tried on requests of its own.
     """
 
     algorithm: Algorithm
     requests: tuple[Request, ...] = field(default_factory=lambda: tuple(requests()))
     odd_requests: tuple[Request, ...] = field(default_factory=lambda: tuple(odd_requests()))
+    _outcomes: dict[Request, Outcome | None] = field(default_factory=dict, init=False, repr=False)
+    _releases: dict[Request, bytes | None] = field(default_factory=dict, init=False, repr=False)
+    _handovers: dict[Request, tuple[FrameRelease, ...]] = field(default_factory=dict, init=False, repr=False)
 
-    @cached_property
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """What was made of every request that the algorithm serves."""
+    def outcomes(self) -> Iterator[Outcome]:
+        """Go through what was made of every request that the algorithm serves."""
         return self._served(self.requests)
 
-    @cached_property
-    def odd_outcomes(self) -> tuple[Outcome, ...]:
-        """What was made of every table at the edge of what tables can be."""
+    def odd_outcomes(self) -> Iterator[Outcome]:
+        """Go through what was made of every table at the edge of what tables can be."""
         return self._served(self.odd_requests)
 
-    @cached_property
-    def releases(self) -> tuple[bytes | None, ...]:
-        """The cells of the release of every request, None where the algorithm refuses it."""
-        return tuple(self.release(request, request.table) for request in self.requests)
+    def release(self, request: Request) -> bytes | None:
+        """Return the cells of the release of a request as bytes, or None where the algorithm refuses it."""
+        if request not in self._releases:
+            self._releases[request] = self.release_again(request, request.table)
+        return self._releases[request]
 
-    @cached_property
-    def handovers(self) -> tuple[tuple[FrameRelease, ...], ...]:
-        """For every request its releases from every other kind of dataframe."""
-        return tuple(
-            tuple(self._handed(request, frame) for frame in _frames(request.table)) for request in self.requests
-        )
+    def handovers(self, request: Request) -> tuple[FrameRelease, ...]:
+        """Return what the releases of a request from every other kind of dataframe gave."""
+        if request not in self._handovers:
+            handed = (self._handed(request, frame) for frame in _frames(request.table))
+            self._handovers[request] = tuple(handed)
+        return self._handovers[request]
 
-    def release(self, request: Request, frame: Frame) -> bytes | None:
-        """Return the cells of a new release as bytes, or None where the algorithm refuses the request."""
+    def release_again(self, request: Request, frame: Frame) -> bytes | None:
+        """Release a request anew, from the same table in another form."""
         share = request.max_suppressed
         try:
             release = anonymize(
@@ -107,16 +108,21 @@ class Trial:
 
     def _handed(self, request: Request, frame: Frame) -> FrameRelease:
         before = to_arrow(frame)[0]
-        cells = self.release(request, frame)
+        cells = self.release_again(request, frame)
         return FrameRelease(cells=cells, untouched=to_arrow(frame)[0].equals(before))
 
-    def _served(self, asked: tuple[Request, ...]) -> tuple[Outcome, ...]:
+    def _served(self, asked: tuple[Request, ...]) -> Iterator[Outcome]:
         """Publish every request that the algorithm serves."""
-        outcomes = tuple(outcome for request in asked if (outcome := self._outcome(request)) is not None)
-        served = {any(model.attributes for model in outcome.request.models) for outcome in outcomes}
+        served: set[bool] = set()
+        for request in asked:
+            if request not in self._outcomes:
+                self._outcomes[request] = self._outcome(request)
+            outcome = self._outcomes[request]
+            if outcome is not None:
+                served.add(any(model.attributes for model in request.models))
+                yield outcome
         assert False in served, "no request without sensitive attributes was served"
         assert True in served, "no request with sensitive attributes was served"
-        return outcomes
 
     def task(self, request: Request, progress: Progress = silent) -> Task:
         """Return a request as the task of a search."""

@@ -101,6 +101,8 @@ def _write_database(release: Release, out: Path, url: str, name: str, *, replace
 
 
 def _facts(release: Release, out: Path) -> dict[str, object]:
+    from sfumato.judging.audit.unpromised import unpromised
+
     return {
         "holds": release.audit.holds,
         "rows_in": release.original.num_rows,
@@ -108,6 +110,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
         "suppressed": release.suppressed,
         "left_out": list(release.left_out),
         "audit": release.audit.to_dict(),
+        "unpromised": [each.to_dict() for each in unpromised(release.audit)],
         "measures": dict(release.measures),
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
         "public": str(out / "public"),

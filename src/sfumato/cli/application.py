@@ -39,7 +39,7 @@ from sfumato.cli import (
 from sfumato.cli.options import examples
 from sfumato.cli.refusals import RefusingGroup
 
-TERMINATED = 143
+STOPPED = {"SIGTERM": 143, "SIGHUP": 129}  # signals that end a process, tidily; Windows knows no SIGHUP
 
 app = typer.Typer(
     cls=RefusingGroup,
@@ -109,5 +109,13 @@ def main() -> None:
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, io.TextIOWrapper):
             output.reconfigure(encoding=None if output.isatty() else "utf-8", errors="replace")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    _stop_tidily()
     app()
+
+
+def _stop_tidily() -> None:
+    """Let signals end a process as an error does, so that nothing half-written remains; nohup still holds."""
+    for name, code in STOPPED.items():
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_, code=code: sys.exit(code))

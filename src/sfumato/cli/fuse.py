@@ -56,26 +56,27 @@ def fuse(
             f"The agreement names {', '.join(agreement.parties)}, but the files are from {', '.join(given)}; give the "
             "file of every party once."
         )
-    with watching("Fusing") as (tell, _):
-        fused = _run({each.party.name: each for each in read}, agreement, tell)
+    with watching("Fusing") as (tell, note):
+        fused = _run({each.party.name: each for each in read}, agreement, tell, note)
     fused.write(out)
     tell_fused(fused, agreement, out, json=json)
 
 
-def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress) -> Fused:
+def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress, note: Callable[[str], None]) -> Fused:
     """Run every party with the agreement in its own file."""
     from functools import partial
 
     from sfumato.core.progress import silent
-    from sfumato.fusing.protocol import take_part
+    from sfumato.fusing.protocol import take_part, untold
     from sfumato.fusing.secure.channel import Parties, run_parties
 
     first = agreement.parties[0]
     if len(files) == 1:
-        return take_part(files[first].party, agreement, None, tell)
+        return take_part(files[first].party, agreement, None, tell, note)
 
     def run(name: str, parties: Parties) -> Fused:
-        return take_part(files[name].party, files[name].agreement, parties, tell if name == first else silent)
+        watched = (tell, note) if name == first else (silent, untold)
+        return take_part(files[name].party, files[name].agreement, parties, *watched)
 
     return run_parties({name: partial(run, name) for name in agreement.parties})[first]
 

@@ -49,6 +49,9 @@ class Reading:
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="The encoding of a text file; by default detected.")
     ] = None
+    skip_rows: Annotated[
+        int, typer.Option(metavar="N", help="Lines or rows before the header, as of a title.", show_default=False)
+    ] = 0
 
     def read(self, source: str) -> pa.Table:
         """Read a table."""
@@ -63,6 +66,7 @@ class Reading:
                 sheet=self.sheet,
                 separator=self.separator,
                 encoding=self.encoding,
+                skip_rows=self.skip_rows,
             )
 
 

@@ -136,6 +136,6 @@ def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None
             retry=retry,
             progress=tell,
             note=note,
+            out=out,
         )
-    fused.write(out)
     tell_fused(fused, read.agreement, out, json=json)

@@ -44,9 +44,18 @@ def print_json(content: object) -> None:
 
 def verdict(text: str, *, good: bool) -> str:
     """Color a verdict on a terminal, unless the user has set NO_COLOR."""
+    return _colored(text, "green" if good else "red")
+
+
+def warning(text: str) -> str:
+    """Color what is no failure and must be seen."""
+    return _colored(text, "yellow")
+
+
+def _colored(text: str, color: str) -> str:
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
-    return typer.style(text, fg="green" if good else "red", bold=True)
+    return typer.style(text, fg=color, bold=True)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from sfumato.recipe import Recipe
 from sfumato.schema.roles import Role
 
 if TYPE_CHECKING:
-    from sfumato.inspection.detect import Inspection, Proposal
+    from sfumato.inspection.detect import Inspection
 
 USUAL_K = 5
 USUAL_L = 2
@@ -51,20 +51,16 @@ def commented_recipe(source: str, found: Inspection) -> str:
 
 def _models(found: Inspection) -> Iterator[PrivacyModel]:
     yield KAnonymity(k=min(USUAL_K, found.rows))
-    sensitive = _first_sensitive(found)
-    if sensitive is not None and sensitive.distinct >= USUAL_L:
-        yield DistinctLDiversity(l=USUAL_L, sensitive=sensitive.name)
-
-
-def _first_sensitive(found: Inspection) -> Proposal | None:
-    return next((each for each in found.proposals if each.role is Role.SENSITIVE), None)
+    for each in found.proposals:
+        if each.role is Role.SENSITIVE and each.distinct >= USUAL_L:
+            yield DistinctLDiversity(l=USUAL_L, sensitive=each.name)
 
 
 def _about(model: PrivacyModel, found: Inspection) -> list[str]:
     if isinstance(model, KAnonymity):
         few = [f"The table has only {found.rows} rows."] if found.rows < USUAL_K else []
         return ["Every group has at least k records.", *few]
-    return ["Every group has at least l different values of the sensitive attribute."]
+    return [f"Every group has at least l different values of {model.attributes[0]!r}."]
 
 
 def _comment(*lines: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.cli.printing import aligned, verdict
+from sfumato.cli.printing import aligned, printable, verdict, warning
 
 if TYPE_CHECKING:
     from sfumato.judging.audit.audit import Audit
@@ -26,8 +26,17 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     if audit.verdicts:
         head = ("promise", "level", "holds", "violating records", "violating groups")
         yield aligned([head, *(row for each in audit.verdicts for row in _judged(each))], indent=2)
+        yield from unpromised_lines(audit)
     if audit.truth is not None:
         yield from _truth_lines(audit)
+
+
+def unpromised_lines(audit: Audit) -> Iterator[str]:
+    """Name every sensitive column that no promise names, and its worst exposure."""
+    from sfumato.judging.audit.unpromised import unpromised
+
+    for each in unpromised(audit):
+        yield f"{warning('No promise:')} {printable(each.sentence)}"
 
 
 def level_lines(audit: Audit) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Where rows are touched, and nowhere else: coding, grouping and compiled kernels."""
+"""The only place that touches rows: coding, grouping and compiled kernels."""

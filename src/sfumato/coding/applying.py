@@ -1,4 +1,4 @@
-"""Turn a publication into the table that is published, in an order that says nothing about the original's."""
+"""Turn a publication into the published table, in an order that says nothing about the original's."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CellTexts:
 
     @cached_property
     def _ranked(self) -> tuple[Ranks, pa.Array]:
-        """Rank every label among the distinct texts: labels with one text cannot be told apart."""
+        """Rank every label among the distinct texts: labels with the same text are indistinguishable."""
         distinct = list({text: None for text in self.texts if text is not None})
         values = pa.array(distinct, pa.string()).cast(self.kind)
         order = pc.array_sort_indices(values)
@@ -78,9 +78,9 @@ def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np
 
 @dataclass(frozen=True, eq=False)
 class Shuffle:
-    """A permutation of the cells of every bucket, and the number that every cell's bucket is published with.
+    """A permutation of the cells of every bucket, and the published number of every cell's bucket.
 
-    `source` is the row whose cell every row shows; `number` is empty where a cell is in no bucket.
+    `source` is the row whose cell every row shows; `number` is empty for a cell in no bucket.
     """
 
     source: npt.NDArray[np.int64]
@@ -88,13 +88,13 @@ class Shuffle:
 
     @classmethod
     def draw(cls, bucket: npt.NDArray[np.integer], stream: Stream, *, numbers: pa.Array | None = None) -> Shuffle:
-        """Draw a permutation uniformly at random, and new numbers of the buckets unless they are given.
+        """Draw a permutation uniformly at random, and new bucket numbers unless they are given.
 
         Parameters
         ----------
-        bucket : the bucket of every cell, below 0 for one that is in none.
+        bucket : the bucket of every cell, below 0 for a cell in none.
         stream : where bits come from that nobody can repeat.
-        numbers : the number of every cell's bucket, where another attribute has the same buckets.
+        numbers : the number of every cell's bucket, if another attribute has the same buckets.
         """
         places = np.flatnonzero(bucket >= 0)
         shuffled = places[stream.permutation(len(places))]
@@ -109,11 +109,11 @@ class Shuffle:
         return cls(source, numbers)
 
     def cells(self, shown: pa.Array, original: pa.Array) -> pa.Array:
-        """Return the column: the original cells of buckets in their new places, and what is shown of all others.
+        """Return the column: the original cells of buckets in their new places, and the published cells of all others.
 
         Parameters
         ----------
-        shown : what is published of cells that are in no bucket.
+        shown : the published cells that are in no bucket.
         original : the original cells, of the same type.
         """
         moved = original.take(pa.array(self.source))

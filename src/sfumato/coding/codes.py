@@ -34,7 +34,7 @@ class CodedColumn:
 
     @property
     def name(self) -> str:
-        """The attribute's name."""
+        """The name of the attribute."""
         return self.domain.name
 
 
@@ -42,7 +42,7 @@ class CodedColumn:
 class CodedTable:
     """A table ready for search: quasi-identifying and sensitive columns as codes, and flags of sensitive cells.
 
-    `guides` are further columns that a search asked to see, such as a class that is to be predicted.
+    `guides` are further columns that a search needs, such as a class to predict.
     """
 
     rows: int
@@ -55,7 +55,7 @@ class CodedTable:
 def code(table: pa.Table, schema: Schema, guides: Sequence[str] = ()) -> CodedTable:
     """Code the quasi-identifying and sensitive columns of a canonical table, and those that guide a search."""
     if table.num_rows == 0:
-        raise SchemaError("The table has no rows; there is nobody to protect.")
+        raise SchemaError("The table has no rows; there is nothing to publish.")
     with ThreadPoolExecutor(worker_count()) as pool:
         names = tuple(dict.fromkeys((*schema.quasi, *schema.sensitive, *guides)))
         coded = pool.map(lambda name: code_column(name, table[name], schema), names)
@@ -74,7 +74,7 @@ def code(table: pa.Table, schema: Schema, guides: Sequence[str] = ()) -> CodedTa
 
 
 def code_column(name: str, column: pa.ChunkedArray, schema: Schema) -> CodedColumn:
-    """Code one column into the domain that its values and the schema give it."""
+    """Code one column into the domain given by its values and the schema."""
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     domain = describe(name, encoded, schema)
     return CodedColumn(domain, domain.encode(encoded))
@@ -84,19 +84,18 @@ def _refuse_too_many(domain: Domain, rows: int) -> None:
     if domain.scale is Scale.NOMINAL and len(domain) > MOST_NOMINAL_VALUES:
         raise SchemaError(
             f"Quasi-identifier {domain.name!r} has {len(domain):,} distinct values in {rows:,} rows and no hierarchy; "
-            "give it one (such as sf.Prefixes()), or make it an identifier."
+            "give it one (such as sf.Prefixes()) or make it an identifier."
         )
 
 
 def _refuse_stars(domain: Domain) -> None:
     if pa.types.is_string(domain.values.type) and pc.any(pc.match_substring_regex(domain.values, STARS)).as_py():
         raise SchemaError(
-            f"Column {domain.name!r} holds cells of nothing but {ROOT!r}, which stand for suppressed ones; "
-            "replace or empty them."
+            f"All cells of column {domain.name!r} are {ROOT!r}, which means suppressed; replace or clear them."
         )
 
 
 def _flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     if not pa.types.is_boolean(column.type) or column.null_count:
-        raise SchemaError(f"Flag column {name!r} must hold true or false in every row.")
+        raise SchemaError(f"Flag column {name!r} must be true or false in every row.")
     return np.asarray(column.to_numpy())

@@ -1,4 +1,4 @@
-"""Distinct combinations of codes, packed so that a function of every column's code costs a few look-ups."""
+"""Distinct combinations of codes, packed so that a function of every column's code costs a few lookups."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import numpy.typing as npt
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY, first_rows, group_columns, group_keys
 
-PACKED = 4096  # combinations of codes that one pack tells apart: its look-up tables stay in the fastest cache
-DENSE_SHARE = 8  # cells per combination up to which counting in a dense array pays
+PACKED = 4096  # combinations of codes in one pack: its lookup tables stay in the fastest cache
+DENSE_SHARE = 8  # cells per combination up to which counting in a dense array pays off
 DENSE_LEAST = 1 << 18
-REMEMBERED = 1 << 23  # numbers of nodes that are kept from one grouping to the next, 32 MB
+REMEMBERED = 1 << 23  # node numbers kept from one grouping to the next, 32 MB
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number that scatters neighboring keys
 SAMPLE = 100_000
-WORTHWHILE = 0.9  # of a sample's rows may be distinct for a reduction to pay
+WORTHWHILE = 0.9  # of a sample's rows may be distinct for a reduction to pay off
 
 Ints: TypeAlias = npt.NDArray[np.integer]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ class Pack:
     occurring: npt.NDArray[np.intp]
 
     def nodes(self, levels: Sequence[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], int]:
-        """Return the combinations of nodes that occur numbers, from the node of every code of every column."""
+        """Return a number for every combination of nodes that occurs, from the node of every code of every column."""
         table = np.zeros(1, dtype=np.int32)
         for nodes, width in zip(levels, self.widths, strict=True):
             own = nodes[:width]
@@ -47,15 +47,15 @@ class Pack:
         return table, len(distinct)
 
     def unpacked(self, place: int) -> Ints:
-        """Return the codes of the column that stands at a place in the pack."""
+        """Return the codes of the column at an index in the pack."""
         return np.asarray(self.codes // np.uint32(prod(self.widths[place + 1 :])) % np.uint32(self.widths[place]))
 
 
 class CountedGroups:
-    """Combinations that were grouped: how many records every group has, and the group of each combination.
+    """Grouped combinations: the number of records of every group, and the group of each combination.
 
-    Combinations were counted in `cells`, one for every key, of which many may be empty. What needs the cells that
-    are not, is found when it is asked for.
+    Combinations were counted in `cells`, one for every key, many of which may be empty. The nonempty cells are found
+    on demand.
     """
 
     def __init__(self, cells: Floats, keys: Ints) -> None:
@@ -71,7 +71,7 @@ class CountedGroups:
 
     @cached_property
     def sizes(self) -> Sizes:
-        """How many records every group has."""
+        """The number of records of every group."""
         return self._cells[self._present].astype(np.int64)
 
     @cached_property
@@ -84,13 +84,13 @@ class CountedGroups:
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """Distinct combinations of the codes of several columns, and of further columns that come along.
+    """Distinct combinations of the codes of several columns, and of further columns.
 
     Parameters
     ----------
-    ladders : for every column and each of its levels, the node of every code, that of missing values last.
+    ladders : for every column and each of its levels, the node of every code, with that of missing values last.
     packs : the columns, packed.
-    weights : how many records every combination stands for.
+    weights : the number of records of every combination.
     along : the further columns, one code per combination.
     """
 
@@ -155,7 +155,7 @@ class Combinations:
         return CountedGroups(_weighed(keys, self.weights, cells), keys)
 
     def _pack_nodes(self, number: int, pack: Pack, levels: Sequence[int]) -> tuple[npt.NDArray[np.int32], int]:
-        """Return the combined node of every combination in one pack, remembered while that takes little memory."""
+        """Return the combined node of every combination in one pack, cached while that takes little memory."""
         own = tuple(levels[column] for column in pack.columns)
         if (number, *own) in self._remembered:
             return self._remembered[number, *own]
@@ -173,7 +173,7 @@ def combine(
     ladders: Sequence[Sequence[npt.NDArray[np.int32]]],
     along: Sequence[CodedColumn] = (),
 ) -> tuple[Combinations, Ints]:
-    """Reduce rows to distinct combinations where that pays; give also the combination of every row."""
+    """Reduce rows to distinct combinations if that pays off; also return the combination of every row."""
     rows = len(columns[0].codes)
     everything = [*columns, *along]
     widths = [_width(column) for column in everything]
@@ -199,7 +199,7 @@ def _numbered(keys: Ints, present: Ints, span: int) -> Ints:
 
 
 def _hashed(keys: npt.NDArray[np.int64]) -> Ints:
-    """Give equal keys one number: by their place in a hash table, or by sorting where two keys claim one place."""
+    """Return a number for every key, the same for equal keys: its slot in a hash table, or by sorting on collisions."""
     bits = max(4, (4 * len(keys)).bit_length())
     places = (keys.view(np.uint64) * MIXER >> np.uint64(64 - bits)).astype(np.intp)
     owners = np.empty(1 << bits, dtype=np.int64)
@@ -236,7 +236,7 @@ def _bins(widths: Sequence[int]) -> list[list[int]]:
 
 
 def _width(column: CodedColumn) -> int:
-    """Count the codes of a column, that of missing values only if it occurs."""
+    """Count the codes of a column, including that of missing values only if it occurs."""
     return len(column.domain) + int(column.codes.max() == column.domain.missing)
 
 

@@ -20,10 +20,10 @@ PAIRS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Published combinations: per box and axis a range of codes and, where it is a set, a row of `members`.
+    """Published combinations: for every box and axis, a range of codes and, if it is a set, a row of `members`.
 
-    `member_rows[box, axis]` is the place in `members` where the box's row of that axis begins (one flag per
-    code), or -1 where the range says it all.
+    `member_rows[box, axis]` is the index in `members` where the box's row of that axis begins (one flag per
+    code), or -1 if the range is exact.
     """
 
     low: npt.NDArray[np.int32]
@@ -33,15 +33,15 @@ class Boxes:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Ints, npt.NDArray[np.bool_]]:
-        """All of it, as compiled loops take it."""
+        """All arrays, as compiled loops take them."""
         return self.low, self.high, self.member_rows, self.members
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What the boxes hold: their sizes, and how many of their records have which value.
+    """The content of the boxes: their sizes, and how many of their records have which value.
 
-    Values of all attributes share one numbering, called columns. Box b holds `amounts[i]` records of value
+    Values of all attributes share one numbering, called columns. Box b has `amounts[i]` records of value
     `columns[i]` for i from `offsets[b]` to `offsets[b + 1]`, columns ascending.
     """
 
@@ -53,7 +53,7 @@ class Contents:
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """For every point the records of all boxes that contain it, and how many of them have its own values."""
+    """For every point, the records of all boxes that contain it, and how many of them have its own values."""
 
     records: Floats
     own: Floats
@@ -65,8 +65,8 @@ def match(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, conten
     Parameters
     ----------
     points : codes, one row per axis, one column per point.
-    own_columns : per attribute the column that stands for each point's own value.
-    boxes, contents : what is published.
+    own_columns : for every attribute, the column of each point's own value.
+    boxes, contents : the published boxes and their content.
     """
     if points.shape[1] * len(boxes.low) <= PLAIN_PAIRS:
         return _match_plainly(points, own_columns, boxes, contents)
@@ -185,7 +185,7 @@ def _match_compiled(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Box
 
 
 def _shared(count: int, work: Callable[[int, int, int], None]) -> None:
-    """Share boxes or points among threads: `work(thread, first, last)`."""
+    """Distribute boxes or points among threads: `work(thread, first, last)`."""
     workers = worker_count()
     edges = np.linspace(0, count, workers + 1).astype(int).tolist()
     with ThreadPoolExecutor(workers) as pool:

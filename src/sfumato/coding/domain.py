@@ -1,4 +1,4 @@
-"""A domain: the values that one attribute can take, in an order that keeps relatives together."""
+"""A domain: the values that one attribute can take, in an order that keeps siblings together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LARGEST_PLACE = 2.0**63 - 1024  # the largest float64 that is a 64-bit whole num
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Domain:
-    """The leaves of one attribute; code i stands for leaf i, code `len(domain)` for a missing value.
+    """The leaves of one attribute; code i represents leaf i, code `len(domain)` a missing value.
 
     `values` are typed (numbers, dates) on the numeric scale and canonical texts on every other scale.
     """
@@ -53,7 +53,7 @@ class Domain:
 
     @cached_property
     def positions(self) -> npt.NDArray[np.float64]:
-        """Where the leaves lie on their axis: numbers and dates by value, others by rank."""
+        """The positions of the leaves on their axis: numbers and dates by value, others by rank."""
         if self.scale is Scale.NUMERIC:
             return axis(self.values)
         return np.arange(len(self), dtype=np.float64)
@@ -69,7 +69,7 @@ class Domain:
         return whole.astype(object) if rounded.any() else self.positions
 
     def encode(self, column: pa.ChunkedArray) -> npt.NDArray[np.unsignedinteger]:
-        """Code every cell of a column; refuse values that the domain lacks."""
+        """Code every cell of a column; refuse values outside the domain."""
         encoded = _encoded(column)
         if encoded.dictionary.type == self.values.type:
             found = pc.index_in(encoded.dictionary, value_set=self.values)
@@ -101,7 +101,7 @@ def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
         _refuse_text(name, distinct)
         return Domain(name, scale, _sorted(distinct))
     if scale is Scale.CATEGORICAL:
-        raise SchemaError(f"Column {name!r} is categorical and has no hierarchy; give it one, or call it nominal.")
+        raise SchemaError(f"Column {name!r} is categorical but has no hierarchy; give it one or make it nominal.")
     if scale is Scale.ORDINAL and len(distinct) and not _has_own_order(distinct.type):
         raise SchemaError(f"Column {name!r} is ordinal; give its order in Schema.orders.")
     return Domain(name, scale, texts(_sorted(distinct)))
@@ -171,19 +171,19 @@ def _code_type(leaves: int) -> type[np.unsignedinteger]:
 
 def _refuse_contradiction(name: str, scale: Scale, schema: Schema) -> None:
     if scale is not Scale.ORDINAL:
-        raise SchemaError(f"Column {name!r} has an order and is called {scale}; call it ordinal, or drop the order.")
+        raise SchemaError(f"Column {name!r} has an order but its scale is {scale}; make it ordinal or drop the order.")
     if name in schema.hierarchies:
-        raise SchemaError(f"Column {name!r} has an order and a hierarchy; keep one (sf.OrderedGroups says both).")
+        raise SchemaError(f"Column {name!r} has an order and a hierarchy; keep one (sf.OrderedGroups combines both).")
 
 
 def _refuse_text(name: str, distinct: pa.Array) -> None:
     if len(distinct) and not _has_own_order(distinct.type):
         raise SchemaError(
-            f"Column {name!r} is to be numeric but holds text in at least one row; clean it, or choose another scale."
+            f"Column {name!r} should be numeric but has text in at least one row; clean it or choose another scale."
         )
 
 
 def _refuse_uncovered(name: str, distinct: pa.Array, leaves: pa.Array, by: str) -> None:
     missed = pc.sum(pc.invert(pc.is_in(texts(distinct), value_set=leaves))).as_py() or 0
     if missed:
-        raise HierarchyError(f"Column {name!r} has {missed} distinct values that {by} misses; add them to it.")
+        raise HierarchyError(f"Column {name!r} has {missed} distinct values that are not in {by}; add them to it.")

@@ -1,4 +1,4 @@
-"""A fingerprint of a table's content, the same whatever dataframe kind or file it came from."""
+"""A fingerprint of a table's content, independent of the kind of dataframe or file it came from."""
 
 from __future__ import annotations
 

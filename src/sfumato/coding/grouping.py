@@ -21,7 +21,7 @@ LARGEST_KEY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Distinct keys, how often each occurs, and for every row the number of its key."""
+    """Distinct keys, how often each occurs, and the index of every row's key."""
 
     labels: npt.NDArray[np.int32]
     keys: Keys
@@ -32,7 +32,7 @@ class Grouped:
 
 
 def group_columns(columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> Grouped:
-    """Group rows by several code columns, where column i holds codes below `widths[i]`.
+    """Group rows by several code columns, where column i has codes below `widths[i]`.
 
     >>> group_columns([np.array([0, 1, 0]), np.array([2, 0, 2])], [2, 3]).counts
     array([2, 1])

@@ -1,4 +1,4 @@
-"""Reduce rows to distinct combinations of codes with counts, where that pays."""
+"""Reduce rows to distinct combinations of codes with counts, if that pays off."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sfumato.coding.cutting.partition import Records
 from sfumato.coding.grouping import first_rows, group_columns
 
 SAMPLE_ROWS = 100_000
-WORTHWHILE = 0.5  # of a sample's rows may be distinct for a reduction to pay
+WORTHWHILE = 0.5  # of a sample's rows may be distinct for a reduction to pay off
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Records to work on, and for every row of the table the record that it became (None: row i is record i)."""
+    """Records to work on, and for every row of the table its record (None: row i is record i)."""
 
     records: Records
     record_of: npt.NDArray[np.int32] | None
@@ -29,7 +29,7 @@ class Reduction:
 
 
 def reduce_rows(quasi: Sequence[CodedColumn], extra: Sequence[CodedColumn], *, equal_together: bool) -> Reduction:
-    """Make one segment of all rows; equal rows become one weighted record if they may stay together and it pays."""
+    """Make one segment of all rows; equal rows become one weighted record if they may stay together and it pays off."""
     columns = [*quasi, *extra]
     rows = len(quasi[0].codes)
     widths = [len(column.domain) + 1 for column in columns]

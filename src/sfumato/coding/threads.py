@@ -6,5 +6,5 @@ import os
 
 
 def worker_count() -> int:
-    """Count the processors this process may use."""
+    """Count the processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Compile all loops for the arrays that large tables bring, so that none of them has to wait."""
+"""Compile all loops for the arrays of large tables ahead of time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CODE_TYPES: tuple[type[np.unsignedinteger], ...] = (np.uint8, np.uint16, np.uint
 
 @dataclass(frozen=True, kw_only=True)
 class Warmth:
-    """How many loops stand ready, how many variants of them were compiled now, and how long it took."""
+    """The number of compiled loops, the number of variants compiled now, and the time it took."""
 
     loops: int
     compiled: int
@@ -46,7 +46,7 @@ class Warmth:
 
 
 def warm_up() -> Warmth:
-    """Run every compiled loop once on each kind of arrays; what is in the cache is only loaded."""
+    """Run every compiled loop once on each kind of arrays; cached loops are only loaded."""
     begin = time.perf_counter()
     before = _compiled()
     group_keys(np.arange(COMPILED_ROWS, dtype=np.int64))
@@ -151,7 +151,7 @@ def _match_once() -> None:
 
 
 def _regroup_once() -> None:
-    """Gather four rows under a tree of two leaves, part them badly, and look for better groups."""
+    """Gather four rows under a tree of two leaves, group them badly, and look for better groups."""
     leaves = np.array([[0], [0], [1], [1]], dtype=np.int32)
     first, stop = np.array([0, 1, 0], dtype=np.int32), np.array([1, 2, 2], dtype=np.int32)
     trees = first, stop, np.array([2, 2, -1], dtype=np.int32), np.array([0, 0, 1], dtype=np.int64)
@@ -180,7 +180,7 @@ def _one_axis() -> Axes:
 
 
 def _loops() -> Iterator[Any]:
-    """List every compiled loop once, also those that several modules name."""
+    """Return every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
         *(gathering, grouping, microaggregating, regrouping),

@@ -1,7 +1,9 @@
 """How parties find each other: some listen, some connect, all prove their identity and compare their agreements.
 
 Parties start in any order and wait. Anyone who connects without the certificate of a peer is turned away, and the
-wait goes on; it also goes on if a party leaves before all have arrived.
+wait goes on; it also goes on if a party leaves before all have arrived. Strangers cannot fill the room: of those who
+have not proved who they are only so many may wait, each for a short time, and the one that has taken longest makes room
+for the next.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 
 from sfumato.exceptions import ProtocolError, SchemaError
@@ -29,6 +32,8 @@ SOON = 0.1
 LATEST = 2.0
 SLOWER = 1.5
 NONCE = 32
+MOST_GUESTS = 64  # who have not proved yet who they are; the one that has taken longest makes room
+MOST_NOTES = 20  # about those who were turned away
 BUFFER = 1 << 20
 
 Note = Callable[[str], None]
@@ -94,6 +99,7 @@ class Meeting:
         self._inward = tls(connections.identity, certificates.values(), server=True)
         self._outward = {name: tls(connections.identity, [certificates[name]], server=False) for name in self.addresses}
         self._retry, self._note, self._admit = retry, note, admit
+        self._turned_away = 0
         last = connections.me == agreement.parties[-1]
         self.listener = None if last or connections.listen is None else _listening(connections.listen)
 
@@ -102,18 +108,41 @@ class Meeting:
         assert self.listener is not None  # noqa: S101 - the caller has looked
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as guests:
+            waiting: dict[asyncio.Task[None], None] = {}
             while True:
-                connected, address = await loop.sock_accept(self.listener)
-                guests.create_task(self._receive(connected, str(address[0])))
+                try:
+                    connected, address = await loop.sock_accept(self.listener)
+                except OSError:  # gone again, or this machine has no file left: whoever is a peer tries again
+                    await asyncio.sleep(SOON)
+                    continue
+                if len(waiting) >= MOST_GUESTS:
+                    longest = next(iter(waiting))
+                    del waiting[longest]
+                    longest.cancel()
+                guest = guests.create_task(self._receive(connected, str(address[0])))
+                waiting[guest] = None
+                guest.add_done_callback(lambda done: waiting.pop(done, None))
+                guest.add_done_callback(partial(_close_if_cancelled, connected))
 
     async def _receive(self, connected: socket.socket, host: str) -> None:
         try:
             line = await self._secured(connected)
             name, nonce = await self._greet(line)
         except (OSError, Gone):
-            self._note(f"A connection from {host} was turned away: it did not prove that it is one of the peers.")
+            self._turn_away(host)
+        except asyncio.CancelledError:
+            self._turn_away(host)
+            raise
         else:
             self._admit(name, nonce, line)
+
+    def _turn_away(self, host: str) -> None:
+        """Say that somebody was turned away, so often that it helps and not so often that it hides all else."""
+        self._turned_away += 1
+        if self._turned_away <= MOST_NOTES:
+            self._note(f"A connection from {host} was turned away: it did not prove to be one of the peers.")
+        if self._turned_away == MOST_NOTES:
+            self._note("Further connections that do not prove to be one of the peers are turned away without a word.")
 
     async def _secured(self, connected: socket.socket) -> FramedConnection:
         loop = asyncio.get_running_loop()
@@ -192,6 +221,12 @@ class Meeting:
         if frame.kind is FramePurpose.ABORT:
             raise Gone
         raise ProtocolError(f"Party {name!r} sent something before its greeting; {AGAIN}.")
+
+
+def _close_if_cancelled(connected: socket.socket, guest: asyncio.Task[None]) -> None:
+    """Close the connection of a guest that had to make room, also if it had not begun."""
+    if guest.cancelled():
+        connected.close()
 
 
 def _listening(address: Address) -> socket.socket:

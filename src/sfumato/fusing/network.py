@@ -11,7 +11,9 @@ import contextlib
 import threading
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future
+from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from sfumato.coding.codes import code_column
@@ -24,7 +26,7 @@ from sfumato.fusing.fused import Fused
 from sfumato.fusing.inbox import Inbox
 from sfumato.fusing.meeting import Meeting, Note
 from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import take_part
+from sfumato.fusing.protocol import acknowledge, take_part, untold
 from sfumato.fusing.secure.channel import Parties
 from sfumato.fusing.secure.messages import LARGEST
 
@@ -334,10 +336,6 @@ def connected(connections: Connections, agreement: Agreement, *, retry: bool, no
         network.close(reason)
 
 
-def _untold(said: str) -> None:
-    """Report nothing."""
-
-
 def _rehearse(party: Party, agreement: Agreement) -> None:
     """Refuse a table that its hierarchies do not cover before the others are involved."""
     table, schema = party.table(agreement.target), party.schema()
@@ -352,7 +350,8 @@ def fuse_with_others(
     *,
     retry: bool = True,
     progress: Progress = silent,
-    note: Note = _untold,
+    note: Note = untold,
+    out: Path | None = None,
 ) -> Fused:
     """Fuse this party's table with those of parties on other machines.
 
@@ -364,7 +363,11 @@ def fuse_with_others(
     retry : whether to wait for parties that do not listen yet.
     progress : is called with the share of the work that is done, and a note on its state.
     note : is called with who comes and goes, from another thread.
+    out : the folder to write. It is put in place only after all parties have said that theirs is written.
     """
     _rehearse(party, agreement)
     with connected(connections, agreement, retry=retry, note=note) as parties:
-        return take_part(party, agreement, parties, progress)
+        fused = take_part(party, agreement, parties, progress, note)
+        if out is not None:
+            fused.write(out, agreed=partial(acknowledge, parties))
+        return fused

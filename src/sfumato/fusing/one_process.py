@@ -11,7 +11,7 @@ from sfumato.exceptions import BrokenPromiseError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import take_part
+from sfumato.fusing.protocol import Note, take_part, untold
 from sfumato.fusing.requirements import Requirement
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def fuse(
     requirements: Sequence[Requirement],
     scoring: Literal["sensitive", "plain"] = "sensitive",
     progress: Progress = silent,
+    note: Note = untold,
 ) -> Fused:
     """Fuse the tables of several parties into one anonymous table, all in this process.
 
@@ -38,15 +39,17 @@ def fuse(
     requirements : the requirements that every group must meet.
     scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
     progress : is called with the share of the work that is done.
+    note : is warned of attributes that no requirement names; the result warns of them, too.
     """
     names = tuple(party.name for party in parties)
     agreement = Agreement(parties=names, target=target, requirements=tuple(requirements), scoring=scoring)
     if len(parties) == 1:
-        return take_part(parties[0], agreement, None, progress)
+        return take_part(parties[0], agreement, None, progress, note)
     from sfumato.fusing.secure.channel import run_parties
 
     def run(party: Party, connected: Parties) -> Fused:
-        return take_part(party, agreement, connected, progress if party is parties[0] else silent)
+        watched = (progress, note) if party is parties[0] else (silent, untold)
+        return take_part(party, agreement, connected, *watched)
 
     results = list(run_parties({party.name: partial(run, party) for party in parties}).values())
     if any(not each.published.equals(results[0].published) for each in results):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from sfumato.fusing.factors import attribute_factors
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.offers import exchange_offers, owners_of
 from sfumato.fusing.party import Party
+from sfumato.fusing.requirements import unrequired_warning
 from sfumato.fusing.rounds import Rounds
 from sfumato.fusing.shared_groups import SharedGroups
 from sfumato.judging.audit.audit import audit_evidence
@@ -33,10 +34,17 @@ if TYPE_CHECKING:
     from sfumato.fusing.secure.channel import Parties
 
 Ints = npt.NDArray[np.int64]
+Note = Callable[[str], None]
 ALIGNED = 0.3
 
 
-def take_part(party: Party, agreement: Agreement, parties: Parties | None, progress: Progress = silent) -> Fused:
+def untold(said: str) -> None:
+    """Tell nobody."""
+
+
+def take_part(
+    party: Party, agreement: Agreement, parties: Parties | None, progress: Progress = silent, note: Note = untold
+) -> Fused:
     """Fuse this party's attributes with the others'; every party calls this with the same agreement.
 
     Parameters
@@ -45,6 +53,7 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     agreement : the agreement of all parties.
     parties : the connections to the others; None if there are none.
     progress : is called with the share of the work that is done, and a note on its state.
+    note : is warned of attributes that no requirement names, before anything is told about them.
 
     Raises
     ------
@@ -57,6 +66,9 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     progress(0.0, "comparing agreements")
     offers = exchange_offers(party, agreement, parties, table.num_rows)
     owners = owners_of(offers, agreement)
+    warning = unrequired_warning(owners, agreement.requirements)
+    if warning is not None:
+        note(warning)
     common = _align(party, parties, table, progress)
     _refuse_too_few(agreement, len(common))
     records = table.take(pa.array(common))
@@ -77,7 +89,19 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     _compare(parties, "result", _digest(*_columns(published)), "the fused table")
     progress(1.0, f"{len(transcript):,} rounds")
     lengths = tuple(offer.rows for offer in offers.values())
-    return Fused(published=published, schema=schema, audit=audit, transcript=transcript, lengths=lengths)
+    return Fused(
+        published=published, schema=schema, audit=audit, transcript=transcript, lengths=lengths, warning=warning
+    )
+
+
+def acknowledge(parties: Parties) -> None:
+    """Wait until all parties have everything on their disks; only then may anybody move it into place.
+
+    What remains is the moment between the last acknowledgement and the moves: a party that dies then has nothing in
+    place while the others do. No number of rounds prevents that; the others' tables are the same as its own.
+    """
+    parties.broadcast("written")
+    parties.gather("written")
 
 
 def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Progress) -> Ints:

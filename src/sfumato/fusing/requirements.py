@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sfumato.models.k_anonymity import KAnonymity
@@ -39,6 +39,29 @@ class Requirement:
 
 def _are_names(given: object) -> bool:
     return isinstance(given, list | tuple) and len(given) > 0 and all(isinstance(name, str) for name in given)
+
+
+def unrequired(attributes: Iterable[str], requirements: Sequence[Requirement]) -> tuple[str, ...]:
+    """Return the attributes that no requirement names.
+
+    >>> unrequired(["age", "job"], [Requirement(quasi=("age",), k=3)])
+    ('job',)
+    """
+    named = {name for each in requirements for name in each.quasi}
+    return tuple(name for name in attributes if name not in named)
+
+
+def unrequired_warning(attributes: Iterable[str], requirements: Sequence[Requirement]) -> str | None:
+    """Warn of attributes that no requirement names; None if there are none."""
+    found = unrequired(attributes, requirements)
+    if not found:
+        return None
+    least = min(each.k for each in requirements)
+    how = "as they are" if least == 1 else f"as finely as {least:,} persons share a value of each one alone"
+    return (
+        f"No requirement names {', '.join(found)}: published {how}, so single persons may stand out by them together "
+        "with other attributes; put what readers may know about a person into a requirement."
+    )
 
 
 def without_implied(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:

@@ -1,4 +1,4 @@
-"""What is mined from data: item sets and rules, hiding the sensitive ones, and trees that single nobody out."""
+"""Data mining: item sets and rules, hiding the sensitive ones, and trees that single nobody out."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""Hide item sets with an eye on the border of those that stay frequent (Sun and Yu 2005)."""
+"""Hide item sets while protecting the border of those that stay frequent (Sun and Yu 2005)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
 def hide_by_border(
     transactions: Transactions, sensitive: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
 ) -> Flags:
-    """Delete items until no sensitive set is frequent; each time the item whose loss the border feels least.
+    """Delete items until no sensitive set is frequent; each time the item whose loss affects the border least.
 
     Sensitive sets come longest first and, among these, the least frequent first.
     """
@@ -32,7 +32,7 @@ def hide_by_border(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Border:
-    """The maximal sets that are to stay frequent: their items, and their supports before anything was deleted."""
+    """The maximal sets that should stay frequent: their items, and their supports before anything was deleted."""
 
     member: Flags
     before: Ints
@@ -49,7 +49,7 @@ class _Border:
         return cls(member, np.array([frequent[items] for items in sets], dtype=np.int64), least)
 
     def least_felt(self, matrix: Flags, rows: Ints, columns: Ints) -> tuple[int, int]:
-        """Choose a transaction and an item; of equals the first transaction, then the first item."""
+        """Choose a transaction and an item; among equals the first transaction, then the first item."""
         held = self._held(matrix)
         weights = border_weights(self.before, held.sum(axis=0), self.least)
         touched = [np.flatnonzero(self.member[:, column]) for column in columns.tolist()]
@@ -58,12 +58,12 @@ class _Border:
         return int(rows[best // len(columns)]), int(columns[best % len(columns)])
 
     def _held(self, matrix: Flags) -> Flags:
-        """Return which transactions hold which sets of the border."""
+        """Return which transactions contain which sets of the border."""
         return np.asarray((matrix.astype(np.int64) @ self.member.T.astype(np.int64)) == self.member.sum(axis=1))
 
 
 def border_weights(before: Ints, now: Ints, least: int) -> npt.NDArray[np.float64]:
-    """Weigh sets of the border: those near to being lost weigh most, and lost ones more than all others together.
+    """Weight sets of the border: those close to being lost weigh most, and lost ones more than all others together.
 
     >>> border_weights(np.array([6, 6, 6]), np.array([6, 5, 4]), 4).tolist()
     [0.5, 1.0, 4.0]

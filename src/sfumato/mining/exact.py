@@ -17,9 +17,9 @@ from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
 def hide_sets_exactly(
     transactions: Transactions, sensitive: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
 ) -> Flags:
-    """Make sensitive sets infrequent: first no other frequent set lost, or as few as possible; then fewest deletions.
+    """Make sensitive sets infrequent: first with as few other frequent sets lost as possible; then fewest deletions.
 
-    Only items of sensitive sets are deleted, from transactions that hold these sets: other deletions hide nothing.
+    Only items of sensitive sets are deleted, from transactions that contain these sets: other deletions hide nothing.
     First the program of Gkoulalas-Divanis and Verykios (2006) is tried, which keeps the whole border. If it has no
     solution, lost sets are counted and minimized.
     """
@@ -61,7 +61,7 @@ def hide_rules_exactly(
 ) -> Flags:
     """Hide rules by support or confidence: first fewest lost and new rules together, then fewest deletions.
 
-    Only items of sensitive rules are deleted, from transactions that hold these rules.
+    Only items of sensitive rules are deleted, from transactions that contain these rules.
     """
     confidence = _attainable(confidence, len(transactions))
     program = Program(transactions, _free(transactions, [rule.items for rule in sensitive]))
@@ -87,7 +87,7 @@ def hide_rules_exactly(
 
 
 def _hide(program: Program, both: Amount, margin: Amount, least: int, unless: int | None = None) -> None:
-    """Ask that a rule lacks support or confidence."""
+    """Require that a rule misses the support or the confidence."""
     by_confidence = program.choice()
     excused = [] if unless is None else [one(unless)]
     program.at_most(both, least - 1, unless=[one(by_confidence), *excused])
@@ -95,19 +95,19 @@ def _hide(program: Program, both: Amount, margin: Amount, least: int, unless: in
 
 
 def _margin(both: Amount, left: Amount, confidence: Fraction) -> Amount:
-    """Return a whole number that is negative exactly where the confidence is below the least."""
+    """Return a whole number that is negative if and only if the confidence is below the minimum."""
     return both.times(confidence.denominator).plus(left.times(-confidence.numerator))
 
 
 def _solved_in_turn(program: Program, effects: Sequence[int]) -> Ints:
-    """Minimize side effects, then deletions without one side effect more."""
+    """Minimize side effects, then deletions without any more side effects."""
     first = program.solve(total(effects))
     if first is not None:
         program.at_most(total(effects), int(first[list(effects)].sum()))
         second = program.solve(total(program.cells.values(), -1))
         if second is not None:
             return second
-    raise InfeasibleError("The solver found no way to hide all sensitive patterns; take the method 'border' instead.")
+    raise InfeasibleError("The solver found no way to hide all sensitive patterns; use the method 'border' instead.")
 
 
 def _free(transactions: Transactions, sensitive: Sequence[ItemSet]) -> Flags:
@@ -119,7 +119,7 @@ def _free(transactions: Transactions, sensitive: Sequence[ItemSet]) -> Flags:
 
 
 def _attainable(confidence: Fraction, transactions: int) -> Fraction:
-    """Return the least confidence of that many transactions that is not below a confidence: its numbers are small.
+    """Return the smallest confidence of that many transactions that is at least a confidence: its numbers are small.
 
     >>> _attainable(Fraction("0.3333"), 10)
     Fraction(1, 3)

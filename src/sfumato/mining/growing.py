@@ -24,19 +24,19 @@ LEAST_GAIN = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class KAnonymousTree:
-    """Predict a class by a tree that narrows nobody down to fewer than k training records.
+    """Predict a class with a tree that narrows nobody down to fewer than k training records.
 
     An adversary who knows the public columns of a person, the quasi-identifiers, finds the leaves in which the person
-    may be: her span. Every span that holds training records must hold at least k of them. A question about a public
-    column is asked only if all spans stay so large; private columns do not narrow spans. Cuts of numbers are round, and
-    texts are asked for only if at least k records have them, so that no question quotes a person.
+    may be: her span. Every span that contains training records must contain at least k of them. A question about a
+    public column is asked only if all spans stay that large; private columns do not narrow spans. Cuts of numbers are
+    round, and texts are asked about only if at least k records have them, so that no question quotes a person.
 
     Parameters
     ----------
-    k : the least number of training records in a span.
+    k : the smallest number of training records in a span.
     target : the column of the class; it must not be a quasi-identifier.
-    l : the least number of classes in every leaf; with 1, a leaf may tell the class for sure.
-    max_depth : the most questions on a path.
+    l : the smallest number of classes in every leaf; with 1, a leaf may reveal the class for certain.
+    max_depth : the largest number of questions on a path.
     """
 
     k: int
@@ -55,7 +55,7 @@ class KAnonymousTree:
             )
 
     def fit(self, data: Frame, schema: Schema) -> PublishedTree:
-        """Grow a tree on all columns with a role but identifiers and the target; quasi-identifiers are public."""
+        """Grow a tree on all columns with a role except identifiers and the target; quasi-identifiers are public."""
         table = to_arrow(data)[0]
         require(isinstance(schema, Schema), "KAnonymousTree.fit", "schema", "an sf.Schema", schema)
         schema.check_columns(table.column_names)
@@ -82,7 +82,7 @@ class KAnonymousTree:
             hint = did_you_mean(self.target, private) or "; give it one of these roles."
             raise SchemaError(f"The target {self.target!r} must be sensitive or insensitive{hint}")
         if table.num_rows == 0 or table[self.target].null_count:
-            raise SchemaError(f"Every training record needs a class in {self.target!r}; leave out rows without one.")
+            raise SchemaError(f"Every training record needs a class in {self.target!r}; drop rows without one.")
 
     def _questions(self, table: pa.Table, schema: Schema) -> Iterator[TreeQuestion]:
         for name in (*schema.quasi, *schema.sensitive, *schema.insensitive):
@@ -100,7 +100,7 @@ class KAnonymousTree:
 
 
 def round_cuts(values: npt.NDArray[np.float64]) -> list[float]:
-    """Return at most some twenty round numbers between the least and the highest value.
+    """Return about twenty round numbers at most between the lowest and the highest value.
 
     >>> round_cuts(np.array([17.0, 90.0]))[:3]
     [20.0, 25.0, 30.0]
@@ -116,7 +116,7 @@ def round_cuts(values: npt.NDArray[np.float64]) -> list[float]:
 
 
 class _Growth:
-    """A tree that grows leaf by leaf, best gain first, while the span of every record is kept."""
+    """A tree that grows leaf by leaf, best gain first, as long as the span of every record is valid."""
 
     def __init__(
         self, asked: KAnonymousTree, answers: list[Flags], questions: list[TreeQuestion], codes: Ints, classes: int
@@ -131,7 +131,7 @@ class _Growth:
         self.open: list[tuple[float, int, list[int]]] = []
 
     def grown(self) -> Fork | Leaf:
-        """Ask the best questions that are allowed until none is left."""
+        """Ask the best allowed questions until none is left."""
         everybody = np.ones(len(self.codes), dtype=np.bool_)
         self._add(everybody, everybody, 0)
         while self.open:
@@ -156,7 +156,7 @@ class _Growth:
         return leaf
 
     def _gains(self, inside: Flags) -> npt.NDArray[np.float64]:
-        """Compute the information gain of every question; none where a child would have too few classes."""
+        """Compute the information gain of every question; none if a child would have too few classes."""
         codes = self.codes[inside]
         whole = np.bincount(codes, minlength=self.classes)
         member = np.zeros((len(codes), self.classes))
@@ -169,7 +169,7 @@ class _Growth:
         return np.where(few, 0.0, float(_entropy(whole[None, :].astype(np.float64))[0]) - after)
 
     def _narrowed(self, leaf: int, number: int) -> Ints | None:
-        """Return the spans after a question; None where one would hold records, but fewer than k."""
+        """Return the spans after a question; None if one would contain records, but fewer than k."""
         if not self.questions[number].public:
             return self.span
         asked = self.possible[leaf] & self.answers[number]

@@ -1,4 +1,4 @@
-"""Hide rules by changing one transaction after the other (Verykios et al. 2004; Saygin, Verykios, Clifton 2001)."""
+"""Hide rules by changing one transaction after another (Verykios et al. 2004; Saygin, Verykios, Clifton 2001)."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Workbench:
         return self.transactions.unknown
 
     def seen(self, rule: Rule) -> bool:
-        """Return whether a rule is surely found: by the least support and confidence that it can have."""
+        """Return whether a rule is certainly found: by its smallest possible support and confidence."""
         both, left = self.transactions.support(rule.items), self.transactions.support(rule.left, perhaps=True)
         return both >= self.least and left > 0 and both >= self.confidence * left
 
     def shortest_holding(self, items: ItemSet) -> Ints:
-        """Return the transactions that hold all items, those with the fewest items first."""
+        """Return the transactions that contain all items, those with the fewest items first."""
         rows = np.flatnonzero(self.transactions.holding(items))
         return rows[np.argsort(self.matrix[rows].sum(axis=1), kind="stable")]
 
     def least_impact(self, row: int, among: ItemSet, size: int) -> int:
-        """Choose the item whose loss in a transaction touches the fewest frequent item sets of a size."""
+        """Choose the item whose loss in a transaction affects the fewest frequent item sets of a size."""
         held = {self.transactions.items[i] for i in np.flatnonzero(self.matrix[row])}
         touched = dict.fromkeys(sorted(among), 0)
         for items in self.frequent:
@@ -51,9 +51,9 @@ class Workbench:
 
 
 def add_left_items(bench: Workbench, rules: Sequence[Rule]) -> None:
-    """Heuristic 1.a: raise the support of the left side, in transactions that lack some of it and of the right side.
+    """Heuristic 1.a: raise the support of the left side, in transactions without some of it and of the right side.
 
-    Those with most items of the left side come first. A rule stays seen where no such transaction is left.
+    Those with the most items of the left side come first. A rule stays visible if no such transaction is left.
     """
     for rule in rules:
         left = bench.transactions.columns(rule.left)
@@ -68,17 +68,17 @@ def add_left_items(bench: Workbench, rules: Sequence[Rule]) -> None:
 
 
 def delete_right_items(bench: Workbench, rules: Sequence[Rule]) -> None:
-    """Heuristic 1.b: take an item of the right side out of transactions that hold the rule, shortest first."""
+    """Heuristic 1.b: remove an item of the right side from transactions that contain the rule, shortest first."""
     _delete(bench, rules, right_only=True)
 
 
 def delete_items(bench: Workbench, rules: Sequence[Rule]) -> None:
-    """Heuristic 2.a: take any item of the rule out of transactions that hold the rule, shortest first."""
+    """Heuristic 2.a: remove any item of the rule from transactions that contain the rule, shortest first."""
     _delete(bench, rules, right_only=False)
 
 
 def _delete(bench: Workbench, rules: Sequence[Rule], *, right_only: bool) -> None:
-    """Go through the rules until none is seen: hiding one can raise the confidence of another."""
+    """Go through the rules until none is visible: hiding one can raise the confidence of another."""
     while True:
         visible = [rule for rule in rules if bench.seen(rule)]
         if not visible:
@@ -92,10 +92,10 @@ def _delete(bench: Workbench, rules: Sequence[Rule], *, right_only: bool) -> Non
 
 
 def block(bench: Workbench, rules: Sequence[Rule]) -> None:
-    """Make cells unknown: items of the right side where the rule is held, and missing items of the left side elsewhere.
+    """Make cells unknown: items of the right side where the rule occurs, and missing items of the left side elsewhere.
 
-    The two take turns, so that an unknown cell does not tell what it was. The rule's least support and confidence fall,
-    and their highest possible values stay.
+    The two take turns, so that an unknown cell does not reveal what it was. The smallest possible support and
+    confidence of the rule fall, and their highest possible values stay.
     """
     for rule in rules:
         left = bench.transactions.columns(rule.left)

@@ -1,4 +1,4 @@
-"""Hide sensitive item sets or rules in transactions, and tell what that did to the others."""
+"""Hide sensitive item sets or rules in transactions, and report the effect on the others."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Hiding:
 
     Parameters
     ----------
-    transactions : what can be published.
-    method : how they were made.
-    sensitive : how many patterns were to be hidden, and `failed` how many still are found.
-    rules_before : how many other rules there were. Of these, `lost_rules` are no longer found; `ghost_rules` are found
-        now and were not before.
-    sets_before : how many other frequent item sets there were; `lost_sets` are no longer frequent.
-    deleted, added, blocked : how many cells lost an item, got one, and became unknown.
+    transactions : the transactions to publish.
+    method : the method that made them.
+    sensitive : the number of patterns to hide, and `failed` the number of those that are still found.
+    rules_before : the number of other rules before. Of these, `lost_rules` are no longer found; `ghost_rules` are found
+        now but were not before.
+    sets_before : the number of other frequent item sets before; `lost_sets` are no longer frequent.
+    deleted, added, blocked : the number of cells that lost an item, got one, and became unknown.
     """
 
     transactions: Transactions
@@ -53,7 +53,7 @@ class Hiding:
 
     @property
     def changed(self) -> int:
-        """How many cells were changed."""
+        """The number of cells that were changed."""
         return self.deleted + self.added + self.blocked
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,19 +101,19 @@ def hide_patterns(
     ----------
     data : lists of items, a table of boolean columns, or two columns: transaction and item.
     sensitive : rules, or item sets; not both.
-    support, confidence : what the reader mines with. Item sets are hidden by support alone.
+    support, confidence : the thresholds of the reader. Item sets are hidden by support alone.
     method : for rules `"1.a"` (adds items), `"1.b"` and `"2.a"` (delete items) or `"blocking"` (makes cells unknown);
-        for both `"border"` or `"exact"`. Border hides a rule by the support of all its items.
+        for both, `"border"` or `"exact"`. Border hides a rule by the support of all its items.
     """
     require(method in get_args(Method), "hide_patterns", "method", f"one of {', '.join(get_args(Method))}", method)
     transactions = Transactions.of(data)
     if transactions.unknown.any():
-        raise InvalidParameterError("Some cells are unknown already; hide patterns in the original transactions.")
+        raise InvalidParameterError("Some cells are already unknown; hide patterns in the original transactions.")
     rules, sets = _sorted(sensitive)
     for items in (*sets, *(rule.items for rule in rules)):
         transactions.columns(items)
     if sets and method in HEURISTICS:
-        raise InvalidParameterError(f"The method {method} hides rules; for item sets take 'border' or 'exact'.")
+        raise InvalidParameterError(f"The method {method} hides rules; for item sets use 'border' or 'exact'.")
     asked = PatternThresholds(support=support, confidence=confidence)
     task = _Task(transactions, rules, sets, mine_item_sets(transactions, support=support), asked)
     return task.compared(task.changed(method), method)
@@ -121,7 +121,7 @@ def hide_patterns(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Task:
-    """What is to be hidden, and what is frequent before."""
+    """What to hide, and what was frequent before."""
 
     transactions: Transactions
     rules: Sequence[Rule]
@@ -130,7 +130,7 @@ class _Task:
     asked: PatternThresholds
 
     def changed(self, method: str) -> Transactions:
-        """Change the transactions by a method."""
+        """Change the transactions with a method."""
         least = self.asked.least(len(self.transactions))
         if method in HEURISTICS:
             bench = Workbench(self.transactions, self.asked, list(self.frequent))
@@ -170,7 +170,7 @@ class _Task:
 
 
 def _sorted(sensitive: Sequence[Rule | Iterable[str]]) -> tuple[list[Rule], list[ItemSet]]:
-    """Part rules from item sets; refuse a mixture."""
+    """Separate rules from item sets; refuse a mixture."""
     listed = not isinstance(sensitive, str) and len(list(sensitive)) > 0
     require(listed, "hide_patterns", "sensitive", "a list of rules or item sets", sensitive)
     rules = [each for each in sensitive if isinstance(each, Rule)]

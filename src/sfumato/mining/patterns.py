@@ -1,4 +1,4 @@
-"""Frequent item sets, and the rules that they give; counts are compared exactly."""
+"""Frequent item sets, and the rules derived from them; counts are compared exactly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ITEM_SETS = 200_000
 
 @dataclass(frozen=True, repr=False)
 class Rule:
-    """Who has all items of the left side has those of the right side, too.
+    """Transactions with all items of the left side also have those of the right side.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Rule:
         """Read a rule from a text such as `"bread, milk => butter"`."""
         left, arrow, right = text.partition(ARROW)
         if not arrow:
-            raise InvalidParameterError(f"A rule is written as items, {ARROW}, items; the arrow is missing.")
+            raise InvalidParameterError(f"Write a rule as items, {ARROW}, items; the arrow is missing.")
         return cls(item_set(left), item_set(right))
 
     @property
@@ -59,12 +59,12 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class PatternThresholds:
-    """What is mined: item sets with a least support, and rules that also have a least confidence.
+    """What is mined: item sets with a minimum support, and rules that also have a minimum confidence.
 
     Parameters
     ----------
     support : a number of transactions (a whole number), or a share of them (a fraction in (0, 1], such as 0.3 or 1.0).
-    confidence : the least share of the transactions with the left side that also have the right side.
+    confidence : the smallest share of the transactions with the left side that also have the right side.
     """
 
     support: float
@@ -73,26 +73,28 @@ class PatternThresholds:
     def __post_init__(self) -> None:
         number = is_number(self.support)
         fits = number and (self.support >= 1 if is_whole(self.support) else 0 < self.support <= 1)
-        require(fits, "PatternThresholds", "support", "a whole number from 1, or a share in (0, 1]", self.support)
+        require(
+            fits, "PatternThresholds", "support", "a whole number of at least 1, or a share in (0, 1]", self.support
+        )
         inside = is_number(self.confidence) and 0 < self.confidence <= 1
         require(inside, "PatternThresholds", "confidence", "in (0, 1]", self.confidence)
 
     def least(self, transactions: int) -> int:
-        """Return the least number of transactions, rounded up."""
+        """Return the smallest number of transactions, rounded up."""
         if is_whole(self.support):
             return int(self.support)
         return max(1, ceil(Fraction(str(self.support)) * transactions))
 
     @property
     def fraction(self) -> Fraction:
-        """The confidence as it was written: 0.6 is three fifths."""
+        """The confidence as written: 0.6 is three fifths."""
         return Fraction(str(self.confidence))
 
 
 def mine_item_sets(data: IntoTransactions, *, support: float) -> dict[ItemSet, int]:
-    """Find the item sets that at least so many transactions hold, with their numbers (by mlxtend's FP-growth).
+    """Find the item sets in at least this many transactions, with their counts (by mlxtend's FP-growth).
 
-    Unknown cells count as not held.
+    Unknown cells do not count.
 
     Parameters
     ----------
@@ -109,21 +111,21 @@ def mine_item_sets(data: IntoTransactions, *, support: float) -> dict[ItemSet, i
     frame = pd.DataFrame(transactions.matrix)
     found = patterns.fpgrowth(frame, min_support=(least - 0.5) / len(transactions))
     if len(found) > MOST_ITEM_SETS:
-        raise InvalidParameterError(f"There are {len(found):,} frequent item sets; ask for a higher support.")
+        raise InvalidParameterError(f"There are {len(found):,} frequent item sets; choose a higher support.")
     counts = [round(share * len(transactions)) for share in found["support"]]
     named = [frozenset(transactions.items[i] for i in each) for each in found["itemsets"]]
     return dict(sorted(zip(named, counts, strict=True), key=lambda each: in_order(each[0])))
 
 
 def mine_rules(data: IntoTransactions, *, support: float, confidence: float) -> dict[Rule, Fraction]:
-    """Find the rules with a least support and confidence, with their confidences.
+    """Find the rules with a minimum support and confidence, with their confidences.
 
     Parameters
     ----------
     data : lists of items, a table of boolean columns, or two columns: transaction and item.
     support : a number of transactions, or a share of them as a fraction.
-    confidence : the least share of the transactions with the left side that also have the right side. With unknown
-        cells, the least confidence that is possible is compared.
+    confidence : the smallest share of the transactions with the left side that also have the right side. With unknown
+        cells, the smallest possible confidence is compared.
     """
     transactions = Transactions.of(data)
     asked = PatternThresholds(support=support, confidence=confidence)
@@ -131,7 +133,7 @@ def mine_rules(data: IntoTransactions, *, support: float, confidence: float) -> 
 
 
 def rules_of(transactions: Transactions, frequent: Mapping[ItemSet, int], least: Fraction) -> dict[Rule, Fraction]:
-    """Find the rules of frequent item sets with a least confidence."""
+    """Find the rules of frequent item sets with a minimum confidence."""
     blocked = bool(transactions.unknown.any())
     possible: dict[ItemSet, int] = {}
     found = {}
@@ -154,7 +156,7 @@ def splits(items: ItemSet) -> Iterator[Rule]:
 
 
 def maximal(sets: Iterable[ItemSet]) -> list[ItemSet]:
-    """Keep the sets that no other one contains: the positive border."""
+    """Keep the sets that no other set contains: the positive border."""
     kept: list[ItemSet] = []
     for each in sorted(sets, key=in_order, reverse=True):
         if not any(each < other for other in kept):
@@ -163,7 +165,7 @@ def maximal(sets: Iterable[ItemSet]) -> list[ItemSet]:
 
 
 def minimal(sets: Iterable[ItemSet]) -> list[ItemSet]:
-    """Keep the sets that contain no other one."""
+    """Keep the sets that contain no other set."""
     kept: list[ItemSet] = []
     for each in sorted(set(sets), key=in_order):
         if not any(other < each for other in kept):

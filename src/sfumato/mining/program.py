@@ -1,4 +1,4 @@
-"""An integer program over the cells of a database: which to keep, so that supports are as asked."""
+"""An integer program over the cells of a database: which to keep, so that supports are as required."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_VARIABLES = 60_000
 
 @dataclass(frozen=True)
 class Amount:
-    """A whole number that depends on the program's variables."""
+    """A whole number that depends on the variables of the program."""
 
     constant: int
     terms: Mapping[int, int]
@@ -34,7 +34,7 @@ class Amount:
         return Amount(self.constant + other.constant, terms)
 
     def bounds(self) -> tuple[int, int]:
-        """Return the least and the highest value, whatever variables from 0 to 1 are."""
+        """Return the smallest and the largest value, whatever variables from 0 to 1 are."""
         low = sum(min(each, 0) for each in self.terms.values())
         high = sum(max(each, 0) for each in self.terms.values())
         return self.constant + low, self.constant + high
@@ -43,8 +43,8 @@ class Amount:
 class Program:
     """Variables from 0 to 1 and linear conditions, for HiGHS.
 
-    A cell that may be deleted is a variable, 1 where it is kept. A transaction holds an item set if all its cells are
-    kept: that product of cells is a variable, too, bound to them by linear conditions. Equal products are shared.
+    A cell that may be deleted is a variable, 1 if it is kept. A transaction contains an item set if all its cells are
+    kept: that product of cells is also a variable, tied to them by linear conditions. Equal products are shared.
     """
 
     def __init__(self, transactions: Transactions, free: Flags) -> None:
@@ -60,7 +60,7 @@ class Program:
         """Add a variable."""
         if len(self.whole) >= MOST_VARIABLES:
             raise InfeasibleError(
-                f"The exact program has more than {MOST_VARIABLES:,} variables; take the method 'border' instead."
+                f"The exact program has more than {MOST_VARIABLES:,} variables; use the method 'border' instead."
             )
         self.whole.append(whole)
         return len(self.whole) - 1
@@ -90,18 +90,18 @@ class Program:
         return self._products[row, columns]
 
     def at_most(self, amount: Amount, bound: int, *, unless: Iterable[Amount] = ()) -> None:
-        """Ask for an upper bound, unless one of some variables (amounts of 0 or 1) is 1."""
+        """Require an upper bound, unless one of some variables (amounts of 0 or 1) is 1."""
         room = max(0, amount.bounds()[1] - bound)
         for each in unless:
             amount = amount.plus(each.times(-room))
         self._conditions.append((amount.terms, -np.inf, bound - amount.constant))
 
     def at_least(self, amount: Amount, bound: int, *, unless: Iterable[Amount] = ()) -> None:
-        """Ask for a lower bound, unless one of some variables (amounts of 0 or 1) is 1."""
+        """Require a lower bound, unless one of some variables (amounts of 0 or 1) is 1."""
         self.at_most(amount.times(-1), -bound, unless=unless)
 
     def solve(self, costs: Amount) -> Ints | None:
-        """Find values of all variables with the least costs; None where no values will do.
+        """Find values of all variables with the smallest cost; None if there are none.
 
         What the solver finds is checked in whole numbers: the solver's own arithmetic is not exact.
         """
@@ -116,11 +116,11 @@ class Program:
             return None
         values: Ints = np.rint(np.array(solver.getSolution().col_value)).astype(np.int64)
         if status != highs.HighsModelStatus.kOptimal or not self._kept_by(values):
-            raise InfeasibleError("The solver found no exact solution; take the method 'border' instead.")
+            raise InfeasibleError("The solver found no exact solution; use the method 'border' instead.")
         return values
 
     def _model(self, highs: Any, costs: Amount) -> Any:
-        """Write the program as HiGHS reads it."""
+        """Convert the program to the form that HiGHS reads."""
         width = len(self.whole)
         objective = np.zeros(width)
         objective[list(costs.terms)] = list(costs.terms.values())
@@ -155,12 +155,12 @@ class Program:
 
 
 def one(variable: int) -> Amount:
-    """Take a variable as an amount."""
+    """Return a variable as an amount."""
     return Amount(0, {variable: 1})
 
 
 def zero_if(variable: int) -> Amount:
-    """Take the opposite of a variable of 0 or 1 as an amount."""
+    """Return the complement of a variable of 0 or 1 as an amount."""
     return Amount(1, {variable: -1})
 
 

@@ -1,4 +1,4 @@
-"""Check a published tree against its training records: no span may hold a few of them."""
+"""Check a published tree against its training records: no span may contain only a few of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sfumato.table.values import texts
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanAudit:
-    """How many training records share each span, and how many leaves show other counts than the records give.
+    """The number of training records in each span, and of leaves whose counts differ from those of the records.
 
-    A span is the set of leaves that a person may be in, for one who knows her public columns.
+    A span is the set of leaves that a person may be in, to an adversary who knows her public columns.
     """
 
     sizes: Ints
@@ -26,7 +26,7 @@ class SpanAudit:
 
     @property
     def holds(self) -> bool:
-        """Whether every span holds at least k records, and every leaf tells the truth."""
+        """Whether every span contains at least k records, and every leaf is true."""
         return int(self.sizes.min()) >= self.k and self.false_leaves == 0
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ def audit_tree(tree: PublishedTree, data: Frame) -> SpanAudit:
     names = {question.column for path, _ in tree.leaves() for question, _ in path} | {tree.target}
     missing = sorted(names - set(table.column_names))
     if missing:
-        raise SchemaError(f"The training records lack column {missing[0]!r} of the tree.")
+        raise SchemaError(f"The training records have no column {missing[0]!r}, which the tree uses.")
     paths = [path for path, _ in tree.leaves()]
     possible = np.column_stack([reached(path, table, public_only=True) for path in paths])
     _, sizes = np.unique(possible, axis=0, return_counts=True)

@@ -1,4 +1,4 @@
-"""Transactions: who has which items, as a matrix of truth values."""
+"""Transactions: who has which items, as a boolean matrix."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ LONG_COLUMNS = 2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transactions:
-    """Transactions in rows, items in columns; `unknown` cells, if any, may hold the item or not.
+    """Transactions in rows, items in columns; `unknown` cells, if any, may or may not have the item.
 
-    `names` are what the transactions were called, where they were called anything.
+    `names` are the names of the transactions, if they have any.
     """
 
     items: tuple[str, ...]
@@ -39,7 +39,7 @@ class Transactions:
 
     @classmethod
     def of(cls, data: IntoTransactions) -> Transactions:
-        """Take transactions in any of three forms.
+        """Read transactions in any of three forms.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Transactions:
     @classmethod
     def _of_pairs(cls, table: pa.Table) -> Transactions:
         if any(column.null_count for column in table.columns):
-            raise SchemaError("The table of transactions and items has missing cells; leave those rows out.")
+            raise SchemaError("The table of transactions and items has missing cells; drop those rows.")
         who, what = (texts(column).dictionary_encode() for column in table.columns)
         items = what.dictionary.to_pylist()
         order = np.argsort(np.array(items, dtype=object), kind="stable")
@@ -110,16 +110,16 @@ class Transactions:
         wanted = sorted(items)
         strange = sum(item not in place for item in wanted)
         if strange:
-            raise SchemaError(f"{strange} of {len(wanted)} items of a pattern occur in no transaction.")
+            raise SchemaError(f"{strange} of {len(wanted)} items of a pattern do not occur in any transaction.")
         return [place[item] for item in wanted]
 
     def holding(self, items: Iterable[str], *, perhaps: bool = False) -> Flags:
-        """Return which transactions hold all items, surely or perhaps."""
+        """Return which transactions contain all items, certainly or possibly."""
         cells = self.matrix | self.unknown if perhaps else self.matrix
         return np.asarray(cells[:, self.columns(items)].all(axis=1))
 
     def support(self, items: Iterable[str], *, perhaps: bool = False) -> int:
-        """Count the transactions that hold all items, surely or perhaps."""
+        """Count the transactions that contain all items, certainly or possibly."""
         return int(self.holding(items, perhaps=perhaps).sum())
 
     def with_cells(self, matrix: Flags, unknown: Flags | None = None) -> Transactions:
@@ -127,7 +127,7 @@ class Transactions:
         return Transactions(self.items, matrix, np.zeros_like(matrix) if unknown is None else unknown, self.names)
 
     def to_lists(self) -> list[list[str]]:
-        """Return the items of every transaction; unknown cells are left out."""
+        """Return the items of every transaction, without unknown cells."""
         return [[self.items[i] for i in np.flatnonzero(row)] for row in self.matrix]
 
     def to_frame(self) -> pa.Table:
@@ -138,7 +138,7 @@ class Transactions:
         return pa.table(dict(columns))
 
     def to_pairs(self) -> pa.Table:
-        """Return an Arrow table of two columns, transaction and item; unknown cells are left out."""
+        """Return an Arrow table of two columns, transaction and item, without unknown cells."""
         row, column = np.nonzero(self.matrix)
         names = pa.array(range(len(self)) if self.names is None else self.names)
         items = pa.array(self.items, pa.string())

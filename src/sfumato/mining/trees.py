@@ -1,4 +1,4 @@
-"""A decision tree as it is published: tests, and how many training records of each class its leaves hold."""
+"""A decision tree as it is published: tests, and the number of training records of each class in its leaves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 class TreeQuestion:
     """A test of one column: is a number at least `cut`, or is a text `value`? A missing cell answers no.
 
-    `public` tells whether an adversary may know the column of a person.
+    `public` says whether an adversary may know the column.
     """
 
     column: str
@@ -36,7 +36,7 @@ class TreeQuestion:
         column = table[self.column]
         if self.cut is not None:
             if not is_numeric(column.type):
-                raise SchemaError(f"Column {self.column!r} holds no numbers; the tree was grown on numbers.")
+                raise SchemaError(f"Column {self.column!r} does not contain numbers; the tree was grown on numbers.")
             held = pc.greater_equal(column.cast(pa.float64(), safe=False), self.cut)
         else:
             held = pc.equal(texts(column), self.value)
@@ -45,7 +45,7 @@ class TreeQuestion:
 
     @property
     def text(self) -> str:
-        """Write the question."""
+        """Format the question."""
         return f"{self.column} >= {self.cut:g}" if self.cut is not None else f"{self.column} = {self.value}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ Path = tuple[tuple[TreeQuestion, bool], ...]
 
 @dataclass(frozen=True, repr=False)
 class PublishedTree:
-    """A decision tree that can be published: nothing else of the training records is in it.
+    """A decision tree that can be published: it contains nothing else about the training records.
 
     `smallest_span` is the number of training records that an adversary can narrow a person down to at best.
     """
@@ -98,7 +98,7 @@ class PublishedTree:
                 waiting.append(((*path, (node.question, True)), node.yes))
 
     def predict(self, data: Frame) -> list[str]:
-        """Name the most frequent class of the leaf of every record, as text; of equals the first."""
+        """Return the most frequent class of the leaf of every record, as text; among equals the first."""
         table = to_arrow(data)[0]
         found = np.zeros(table.num_rows, dtype=np.int64)
         for path, leaf in self.leaves():
@@ -110,7 +110,7 @@ class PublishedTree:
         return {"target": self.target, "classes": list(self.classes), "k": self.k, "tree": _plain(self.root)}
 
     def describe(self) -> str:
-        """Write the tree as indented lines, with the class counts of its leaves."""
+        """Format the tree as indented lines, with the class counts of its leaves."""
         return "\n".join(_lines(self.root, self.classes, ""))
 
     def __repr__(self) -> str:
@@ -119,7 +119,7 @@ class PublishedTree:
 
 
 def reached(path: Path, table: pa.Table, *, public_only: bool = False) -> Flags:
-    """Return which records a path leads along; by public questions alone, which records may be led along it."""
+    """Return which records follow a path; by public questions alone, which records may follow it."""
     inside = np.ones(table.num_rows, dtype=np.bool_)
     for question, answer in path:
         if question.public or not public_only:

@@ -21,6 +21,10 @@ from sfumato.randomness import Stream, generator
 from sfumato.recipe import Recipe
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
+
+NEARLY_UNIQUE = 0.9  # different values per row: postcodes and jobs of small tables stay below, names and lines above
+FEW_VALUES = 50
 
 
 def task_of(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream | None = None) -> Task:
@@ -42,6 +46,7 @@ def task_of(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream 
     refusal = recipe.algorithm.refusal(task)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
+    _refuse_nearly_unique(task)
     _refuse_unknown_values(task)
     _refuse_impossible(task)
     return task
@@ -56,6 +61,22 @@ def _guides(recipe: Recipe) -> tuple[str, ...]:
                 "make it quasi, sensitive or insensitive."
             )
     return guides
+
+
+def _refuse_nearly_unique(task: Task) -> None:
+    """Refuse names of things that nearly every record has for itself: in sets they would be published one and all.
+
+    Such a column is a name, a free text or, if a file was misread, its whole lines. Where there are only a few values,
+    a set of them tells little about whose they are.
+    """
+    for column in task.table.quasi:
+        domain, most = column.domain, max(FEW_VALUES, task.table.rows * NEARLY_UNIQUE)
+        if domain.scale is Scale.NOMINAL and domain.hierarchy is None and len(domain) > most:
+            raise SchemaError(
+                f"Quasi-identifier {domain.name!r} has {len(domain):,} different values in {task.table.rows:,} rows "
+                "and no hierarchy, so sets of them would be published; give it a hierarchy (such as sf.Prefixes()), "
+                "make it an identifier, or give it another role."
+            )
 
 
 def _refuse_unknown_values(task: Task) -> None:

@@ -21,8 +21,9 @@ from sfumato.models.base import PrivacyModel
 from sfumato.reporting.attacked import attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts
+from sfumato.reporting.extremes import extreme_facts
 from sfumato.reporting.handover import Handover
-from sfumato.reporting.public import is_bucket, promised, words_used
+from sfumato.reporting.public import is_bucket, promised, unpromised_facts, words_used
 from sfumato.schema.schema import Schema
 
 FORMAT = "sfumato-report-6"
@@ -56,7 +57,9 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "rows": _rows(evidence),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
+        "unpromised": unpromised_facts(audit),
         "exposure": exposure_facts(evidence, written),
+        "extremes": extreme_facts(evidence),
         "attacks": attack_facts(evidence),
         "buckets": _buckets(evidence.published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),

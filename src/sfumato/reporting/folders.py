@@ -67,6 +67,8 @@ def write_folders(
             facts = gather(handover, written, dictionary)
             _write_json(made / INTERNAL / "report.json", facts)
             _write_text(made / INTERNAL / "report.html", render_report(facts))
+        for path in (made / INTERNAL).iterdir():
+            path.chmod(0o600)
         progress(1.0)
 
 

@@ -13,6 +13,7 @@ from sfumato.core.publication import Center, Exact, Interval, Label, MissingCell
 from sfumato.core.published.labels import is_mask
 from sfumato.core.published.table import PublishedColumn, bucket_column, bucketed_attributes
 from sfumato.judging.audit.audit import Audit
+from sfumato.judging.audit.unpromised import unpromised
 from sfumato.judging.audit.verdict import Verdict, plain
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
@@ -37,9 +38,15 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
             "models": [_judged(verdict) for verdict in audit.verdicts],
             "levels": audit.to_dict()["levels"],
         },
+        "unpromised": unpromised_facts(audit),
         "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
     }
+
+
+def unpromised_facts(audit: Audit) -> list[dict[str, Any]]:
+    """Name every sensitive column without a promise, with its worst exposure in the published table, and in words."""
+    return [{**each.to_dict(), "words": each.sentence} for each in unpromised(audit)]
 
 
 def promised(model: PrivacyModel, schema: Schema, shown: Collection[str] | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What measures and policies mean, in sentences for people who never read the papers; models bring their own."""
+"""What measures and policies mean, in sentences for people who have not read the papers; models bring their own."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ COMPARED = {
 }
 
 ALWAYS_OPEN = (
-    "The promise speaks of attackers who know quasi-identifiers. Who knows other columns may find records by them.",
-    "It speaks of this table alone. Another release about the same people can undo it.",
-    "It does not hide who is in the table, and it does not say that nobody can ever be recognized.",
+    "The promise is about attackers who know quasi-identifiers. Others may find records by other columns.",
+    "It is about this table alone. Another release about the same people can undo it.",
+    "It does not hide who is in the table, and it does not mean that nobody can ever be recognized.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureWords:
-    """A measure in words: its name, what it says, and where its scale begins and ends."""
+    """A measure in words: its name, its meaning, and the ends of its scale."""
 
     title: str
     meaning: str
@@ -34,12 +34,12 @@ class MeasureWords:
 MEASURE_WORDS: dict[str, MeasureWords] = {
     "information-loss-rate": MeasureWords(
         title="Information loss rate",
-        meaning="The mean distance of a record to the published center of its group, summed over the columns.",
-        scale="0 as the original, at most the number of quasi-identifiers",
+        meaning="The mean distance of a record from the published center of its group, summed over the columns.",
+        scale="0 like the original, at most the number of quasi-identifiers",
     ),
     "loss": MeasureWords(
         title="Loss",
-        meaning="How much of its attribute's values a published cell may stand for, averaged over all "
+        meaning="The share of its attribute's values that a published cell may represent, averaged over all "
         "quasi-identifying cells.",
         scale="0% exact values, 100% nothing left",
         share=True,
@@ -53,18 +53,18 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
     ),
     "discernibility": MeasureWords(
         title="Discernibility",
-        meaning="For every record the number of records that it cannot be told from, summed up; a suppressed "
-        "record counts the whole table.",
+        meaning="The number of records that each record is indistinguishable from, summed; a suppressed "
+        "record counts as the whole table.",
         scale="between the number of records and its square",
     ),
     "average-class-size": MeasureWords(
         title="Average class size",
-        meaning="Records per group; suppressed records, if any, are one more group.",
-        scale="1 if every record stands alone",
+        meaning="Records per group; suppressed records, if any, form one more group.",
+        scale="1 if every record is unique",
     ),
     "suppressed-share": MeasureWords(
         title="Suppressed share",
-        meaning="How many of the records were left out.",
+        meaning="The share of records that were left out.",
         scale="0% none, 100% all",
         share=True,
     ),
@@ -91,11 +91,11 @@ FORM_WORDS = {
         "[20, 30)",
         "is any value from 20 up to 30; a square bracket includes its end, a round one does not",
     ),
-    "taxonomy labels": ("", "a broader term that stands for every value below it"),
+    "taxonomy labels": ("", "a broader term that may be any value below it"),
     "prefixes": ("537**", "is any value of five characters that begins with 537"),
     "sets": ("{a, b}", "is one of the values listed"),
     "suppressed": ("*", "is any value, or none"),
-    "values of a bucket": ("", "a value of some record of the same bucket, nobody knows which"),
+    "values of a bucket": ("", "a value of some record in the same bucket; nobody can tell which"),
     "bucket numbers": ("", "records with the same number are in the same bucket; an empty cell is in none"),
 }
 
@@ -106,7 +106,7 @@ def words_of(model: PrivacyModel) -> ModelWords:
 
 
 def compared(model: PrivacyModel) -> str:
-    """Say how the level of a model is compared with its limit.
+    """Return how the level of a model is compared with its limit.
 
     >>> from sfumato.models import KAnonymity
     >>> compared(KAnonymity(k=5))
@@ -116,5 +116,5 @@ def compared(model: PrivacyModel) -> str:
 
 
 def measure_words(name: str) -> MeasureWords:
-    """Return the words for a measure; of one that is not known here, only its name."""
+    """Return the words for a measure; for an unknown measure, only its name."""
     return MEASURE_WORDS.get(name, MeasureWords(title=name, meaning="", scale=""))

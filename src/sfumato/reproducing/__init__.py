@@ -1,1 +1,1 @@
-"""Experiments of published work, done again: figures as numbers and pictures, and which findings were seen."""
+"""Experiments of published work, repeated: figures as numbers and pictures, and which findings were seen."""

@@ -25,24 +25,22 @@ TWO = 2
 
 @dataclass(frozen=True)
 class Claim:
-    """What is said about which figure."""
+    """A statement about a figure."""
 
     figure: str
     text: str
 
     def judged(self, seen: bool, why: str) -> FigureFinding:
-        """Say whether it was seen."""
+        """Return the finding: whether the claim was seen, and why."""
         return FigureFinding(self.figure, self.text, seen, why)
 
     def unmeasured(self) -> FigureFinding:
-        """Say that too little could be measured to judge it."""
-        return FigureFinding(
-            self.figure, self.text, seen=False, why="Not measured: no release keeps what was asked here."
-        )
+        """Return the finding that too little could be measured to judge the claim."""
+        return FigureFinding(self.figure, self.text, seen=False, why="Not measured: no release keeps the promise here.")
 
 
 def number(value: float) -> str:
-    """Write a number to be read.
+    """Format a number for people to read.
 
     >>> number(67561.2), number(0.14596), number(12)
     ('67,561', '0.146', '12')
@@ -67,14 +65,14 @@ def compared(
 
 
 def little_above(claim: Claim, upper: FigureLine, lower: FigureLine) -> FigureFinding:
-    """Judge whether a line lies above another, and at most at twice of it."""
+    """Judge whether a line lies above another, and at most at twice its height."""
     a, b = upper.measured(), lower.measured()
     ratios = {x: a[x] / b[x] for x in a if x in b}
     if not ratios:
         return claim.unmeasured()
     least, greatest = min(ratios.values()), max(ratios.values())
     said = f"{upper.label} is {number(least)} to {number(greatest)} times {lower.label}"
-    return claim.judged(least > 1 and greatest <= LITTLE, f"{said}; a little is at most {LITTLE:g} times.")
+    return claim.judged(least > 1 and greatest <= LITTLE, f"{said}; a little means at most {LITTLE:g} times.")
 
 
 def still(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:
@@ -85,24 +83,24 @@ def still(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:
     worst = max(moved, key=lambda label: moved[label])
     ys = next(line for line in lines if line.label == worst).measured().values()
     said = f"{worst} varies by {moved[worst]:.1%}, from {number(min(ys))} to {number(max(ys))}"
-    return claim.judged(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} is no move.")
+    return claim.judged(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as not moving.")
 
 
 def coincide(claim: Claim, lines: Sequence[FigureLine], *, axis: str = "k") -> FigureFinding:
-    """Judge whether lines lie on each other."""
+    """Judge whether lines coincide."""
     values = _columns(lines)
     if not values:
         return claim.unmeasured()
     apart = {x: _variation(ys) for x, ys in values.items()}
     worst = max(apart, key=lambda x: apart[x])
     said = f"They are at most {apart[worst]:.1%} apart, at {axis}={number(worst)}"
-    return claim.judged(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} is on each other.")
+    return claim.judged(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as coinciding.")
 
 
 def grows(
     claim: Claim, lines: Sequence[FigureLine], *, least: float = 1.0, falls: bool = False, axis: str = "l"
 ) -> FigureFinding:
-    """Judge whether every step of every line goes up (or down), and from end to end at least so many times."""
+    """Judge whether every step of every line goes up (or down), and by a given factor from end to end."""
     tried = [line for line in lines if len(line.measured()) > 1]
     if not tried:
         return claim.unmeasured()
@@ -124,7 +122,7 @@ def grows(
 
 
 def ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> FigureFinding:
-    """Judge whether amounts grow in the order in which they are given."""
+    """Judge whether amounts grow in the given order."""
     known = {label: amount for label, amount in amounts.items() if amount == amount}  # noqa: PLR0124 - NaN is not itself
     if len(known) < TWO:
         return claim.unmeasured()
@@ -153,7 +151,7 @@ def rise(line: FigureLine) -> float:
 
 
 def largest_step(line: FigureLine) -> float:
-    """Return the x at which a line makes its largest step up, measured by quotients; NaN without steps."""
+    """Return the x of the largest step up of a line, measured as a ratio; NaN without steps."""
     points = list(line.measured().items())
     steps = {x: after / before for (_, before), (x, after) in pairwise(points) if before > 0}
     return max(steps, key=lambda x: steps[x]) if steps else float("nan")

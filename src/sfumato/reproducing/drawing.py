@@ -16,7 +16,7 @@ from sfumato.table.extras import optional_library
 FINDINGS = "findings.csv"
 FINDING_COLUMNS = ("figure", "claim", "seen", "why")
 FORMATS = ("png", "svg")
-# Okabe and Ito's palette, which people who see fewer colors can tell apart; markers and dashes differ, too.
+# Okabe and Ito's palette, which color-blind people can distinguish; markers and dashes also differ.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
@@ -28,16 +28,16 @@ STYLE: Any = {"svg.hashsalt": "sfumato", "svg.fonttype": "none", "font.family": 
 
 
 def refuse_no_plots() -> None:
-    """Say how to install what draws figures, if it is not there."""
+    """Say how to install the library that draws figures, if it is missing."""
     optional_library("matplotlib.figure", extra="plots", error=WriteError)
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Refuse a folder that holds anything but an earlier reproduction."""
+    """Refuse a folder that contains anything but an earlier reproduction."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not folder.is_dir() or not _is_reproduction(folder):
-        raise WriteError(f"{folder} holds something that no reproduction wrote; name another folder.")
+        raise WriteError(f"{folder} contains something that no reproduction wrote; choose another folder.")
 
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
@@ -52,7 +52,7 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
 
 
 def write_numbers(figure: Figure, path: Path) -> None:
-    """Write the numbers of a figure, one row per point; what was not measured is empty."""
+    """Write the numbers of a figure, one row per point; unmeasured ones are empty."""
     header = ["line", figure.x_label, figure.y_label, "standard deviation"]
     spread = any(line.spread is not None for line in figure.lines)
     rows = (
@@ -106,7 +106,7 @@ def _dress(axes: Any, figure: Figure) -> None:
 
 
 def _scale(axes: Any, figure: Figure) -> None:
-    """Let the y-axis begin at 0, unless it is logarithmic, and write large numbers out."""
+    """Let the y-axis begin at 0, unless it is logarithmic, and write out large numbers."""
     ys = [y for line in figure.lines for y in line.measured().values()]
     bars = [sum(each) for line in figure.lines for each in zip(line.ys, line.spread or (), strict=False)]
     top = max([*ys, *(bar for bar in bars if not isnan(bar))], default=0.0)
@@ -125,7 +125,7 @@ def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def _is_reproduction(folder: Path) -> bool:
-    """Return whether a folder holds findings and figures, and nothing else."""
+    """Return whether a folder contains findings and figures, and nothing else."""
     names = {path.name for path in folder.iterdir()}
     known = {f".{kind}" for kind in (*FORMATS, "csv")}
     others = [Path(name) for name in names - {FINDINGS}]

@@ -1,4 +1,4 @@
-"""What a reproduction gives: figures as numbers, and findings with the numbers that they rest on."""
+"""The result of a reproduction: figures as numbers, and findings with the numbers behind them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from math import isnan
 
 @dataclass(frozen=True)
 class FigureLine:
-    """One line of a figure; what could not be measured is NaN.
+    """One line of a figure; unmeasured points are NaN.
 
-    `spread` is the standard deviation over repetitions of every y, where there were repetitions.
+    `spread` is the standard deviation of every y over repetitions, if there were any.
     """
 
     label: str
@@ -20,13 +20,13 @@ class FigureLine:
     spread: tuple[float, ...] | None = None
 
     def measured(self) -> dict[float, float]:
-        """Return y by x, where it was measured."""
+        """Return y by x, where measured."""
         return {x: y for x, y in zip(self.xs, self.ys, strict=True) if not isnan(y)}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Lines over one axis, as a paper shows them."""
+    """Lines over one axis, as in a paper."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ class FigureFinding:
     why: str
 
     def explained(self, cause: str) -> FigureFinding:
-        """Say more about why it was not seen, if it was not.
+        """Add why it was not seen, if it was not.
 
         >>> FigureFinding("1", "a is below b", seen=False, why="At 0 of 3 points.").explained("Groups are larger.").why
         'At 0 of 3 points. Groups are larger.'
@@ -71,7 +71,7 @@ class Reproduction:
 
     @classmethod
     def joined(cls, parts: Iterable[Reproduction]) -> Reproduction:
-        """Put several reproductions behind each other."""
+        """Concatenate several reproductions."""
         listed = list(parts)
         return cls(
             tuple(figure for part in listed for figure in part.figures),

@@ -24,8 +24,8 @@ Floats = npt.NDArray[np.float64]
 class ReleasedCells:
     """The cells of a release in the order of the original rows.
 
-    `flags` tell which quasi-identifying cells their owners hold for sensitive; an adversary does not know these.
-    `buckets` are the bucket of every cell of some attributes, `NOT_PUBLISHED` where a cell is shown as it is.
+    `flags` say which quasi-identifying cells their owners consider sensitive; an adversary does not know these.
+    `buckets` are the buckets of the cells of some attributes, `NOT_PUBLISHED` for a cell that is shown unchanged.
     """
 
     table: CodedTable
@@ -34,7 +34,7 @@ class ReleasedCells:
 
     @classmethod
     def of(cls, release: Release, flags: Mapping[str, Mask]) -> ReleasedCells:
-        """Read a release of which no record is suppressed and no cell generalized."""
+        """Read a release without suppressed records or generalized cells."""
         place = np.argsort(release.correspondence)
         schema = release.recipe.schema
         found = {name: bucket_numbers(release.published, name) for name in (*schema.quasi, *schema.sensitive)}
@@ -44,9 +44,9 @@ class ReleasedCells:
     def exposures(self, name: str, *, adversary: int) -> Floats:
         """Return the exposure of every sensitive cell of an attribute: of flagged ones, or of all if it has no flags.
 
-        Adversary 1 knows the cells of the target that are not flagged. Records match that show the same in these, and
-        have the target's cell in a bucket as the target has. Adversary 2 knows this of everybody, so only records
-        match that are flagged alike, too.
+        Adversary 1 knows the unflagged cells of the target. Records match if they show the same in these cells, and
+        have the target's cell in a bucket if the target has. Adversary 2 knows this about everybody, so records match
+        only if they are also flagged alike.
         """
         targets = self.flags.get(name, np.ones(self.table.rows, dtype=np.bool_))
         exposed = np.zeros(self.table.rows)
@@ -57,12 +57,12 @@ class ReleasedCells:
 
     @cached_property
     def _patterns(self) -> Ints:
-        """Number the flags of every record: one bit per attribute with flags."""
+        """Return the flags of every record as a number: one bit per attribute with flags."""
         bits = [mask.astype(np.int64) << at for at, mask in enumerate(self.flags.values())]
         return np.sum(bits, axis=0, dtype=np.int64) if bits else np.zeros(self.table.rows, dtype=np.int64)
 
     def _matched(self, name: str, pattern: int, mine: Ints, *, alike: bool) -> Floats:
-        """Expose the cells of records with one pattern of flags."""
+        """Compute the exposure of the cells of records with one pattern of flags."""
         hidden_names = [each for at, each in enumerate(self.flags) if pattern >> at & 1]
         known = [column for column in self.table.quasi if column.name not in {*hidden_names, name}]
         matching = np.ones(self.table.rows, dtype=np.bool_)

@@ -26,7 +26,7 @@ from sfumato.reproducing.running import Job, run_all
 OURS, PLAIN, CHANGED = "Factors of figure 3", "ASHP (no factors)", "Factors of figure 4"
 RAW, NOTHING = "BE (raw values)", "UE (all generalized)"
 GROUP_SIZE, SECONDS, ACCURACY = "group size k", "CPU seconds of both owners", "accuracy on held-out records"
-ALIGNING = "aligning persons"
+ALIGNING = "aligning people"
 ABOUT = 2.0
 STEEPEST, RISE_AT = (75, 100), 75
 BOTH = 2
@@ -41,7 +41,7 @@ SETTINGS: Mapping[str, tuple[Scoring, int]] = {
 
 @dataclass(frozen=True)
 class FusionPoint:
-    """What is measured on one fused table; NaN where there is none. `labels` are all that it shows."""
+    """What is measured on one fused table; NaN if there is none. `labels` are all that it shows."""
 
     seconds: float = nan
     accuracy: float = nan
@@ -56,14 +56,14 @@ def reproduce_fusion(
     workers: int = 1,
     progress: Progress = silent,
 ) -> Reproduction:
-    """Do the experiments on fusion again: figures 3 and 4 of the text.
+    """Repeat the experiments on fusion: figures 3 and 4 of the text.
 
     Parameters
     ----------
-    grid : the parameters; `FusionGrid()` unless given.
-    subject : a table and who owns what of it; made up unless given.
-    workers : how many processes measure at once.
-    progress : is told the share that is done.
+    grid : the parameters; by default `FusionGrid()`.
+    subject : a table and who owns which part of it; by default made up.
+    workers : the number of processes that measure at once.
+    progress : is called with the share that is done.
     """
     refuse_no_learning()
     grid = FusionGrid() if grid is None else grid
@@ -83,10 +83,10 @@ def reproduce_fusion(
 def measure_point(subject: FusionSubject, held: pa.Table, k: int, label: str, seed: int) -> FusionPoint:
     """Fuse once between two owners, and classify records that were not fused.
 
-    Time begins when the persons are aligned: that does not depend on k, and the text has no private alignment.
+    Time starts when the people are aligned: alignment does not depend on k, and the text has no private alignment.
     """
     few = subject.of(subject.table.slice(0, FEW))
-    _timed(few, 1, label)  # what is loaded on first use is not measured
+    _timed(few, 1, label)  # loading on first use is not measured
     try:
         fused, seconds = _timed(subject, k, label)
     except InfeasibleError:
@@ -125,7 +125,7 @@ def report(points: Mapping[str, Mapping[int, FusionPoint]], *, raw: float, nothi
     flat = [_line(label, dict.fromkeys(points[OURS], y)) for label, y in ((RAW, raw), (NOTHING, nothing))]
     rounds = _rounds(points)
     figures = (
-        Figure("3a", "Time, persons aligned", GROUP_SIZE, SECONDS, (times[OURS], times[PLAIN])),
+        Figure("3a", "Time, people aligned", GROUP_SIZE, SECONDS, (times[OURS], times[PLAIN])),
         Figure("3b", "Accuracy of a decision tree", GROUP_SIZE, ACCURACY, (right[OURS], right[PLAIN], *flat)),
         Figure("4a", "Time, with other factors", GROUP_SIZE, SECONDS, (times[OURS], times[CHANGED])),
         Figure("4b", "Accuracy, with other factors", GROUP_SIZE, ACCURACY, (right[OURS], right[CHANGED], *flat)),
@@ -186,7 +186,7 @@ def _line(label: str, ys: Mapping[int, float]) -> FigureLine:
 
 
 def _rounds(points: Mapping[str, Mapping[int, FusionPoint]]) -> str:
-    """Say how many specializations there were at both ends: time is mostly that of rounds."""
+    """Return how many specializations there were at both ends: rounds take most of the time."""
     said = []
     for label, each in points.items():
         known = [(k, point.rounds) for k, point in each.items() if not isnan(point.rounds)]
@@ -197,7 +197,7 @@ def _rounds(points: Mapping[str, Mapping[int, FusionPoint]]) -> str:
 
 
 def _equal(points: Mapping[str, Mapping[int, FusionPoint]], other: str) -> str:
-    """Say how often factors led to the same table."""
+    """Return how often factors led to the same table."""
     pairs = [(point.labels, points[other][k].labels) for k, point in points[OURS].items()]
     made = [(one, another) for one, another in pairs if one and another]
     same = sum(one == another for one, another in made)

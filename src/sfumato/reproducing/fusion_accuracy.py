@@ -1,7 +1,7 @@
-"""How often a decision tree is right that learned from a fused table, on records that were not fused.
+"""How often a decision tree trained on a fused table is right, on records that were not fused.
 
-These are generalized as the fused ones are. The tree has as many records in its smallest leaf as does best in a
-threefold cross-validation on what it learns from, so that neither raw nor generalized values are learned by heart.
+These are generalized like the fused ones. The smallest leaf size of the tree is chosen by threefold cross-validation
+on the training data, so that neither raw nor generalized values are overfitted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Texts = npt.NDArray[np.object_]
 
 
 def refuse_no_learning() -> None:
-    """Say how to install what learns, if it is not there."""
+    """Say how to install the library that learns, if it is missing."""
     _library("tree")
 
 
 def tree_accuracy(learned: pa.Table, tested: pa.Table, *, target: str, columns: Sequence[str], seed: int) -> float:
-    """Return the share of records that a tree classifies rightly; numbers are used as such, texts as categories."""
+    """Return the share of records that a tree classifies correctly; numbers are used as such, texts as categories."""
     tree = _library("tree").DecisionTreeClassifier(random_state=seed)
     selection = _library("model_selection")
     folds = selection.StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
@@ -42,7 +42,7 @@ def tree_accuracy(learned: pa.Table, tested: pa.Table, *, target: str, columns: 
 
 
 def majority_accuracy(learned: pa.Table, tested: pa.Table, *, target: str) -> float:
-    """Return the share of records that are of the class that is most frequent among those to learn from."""
+    """Return the share of records in the class that is most frequent in the training data."""
     names, counts = np.unique(_texts(learned[target]), return_counts=True)
     return float((_texts(tested[target]) == names[counts.argmax()]).mean())
 
@@ -77,8 +77,8 @@ def _features(learned: pa.Table, tested: pa.Table, columns: Sequence[str]) -> li
 def recoded(held: pa.Table, published: pa.Table, subject: FusionSubject) -> pa.Table:
     """Give held-out records the labels that their values have in the fused table.
 
-    A number between two ranges belongs to the lower one, one below all to the lowest. A text of which no generalization
-    is published is suppressed.
+    A number between two ranges belongs to the lower one, one below all to the lowest. A text without a published
+    generalization is suppressed.
     """
     columns = {}
     for name in subject.columns:
@@ -111,7 +111,7 @@ def _of_texts(column: pa.Array, labels: list[str], subject: FusionSubject, name:
 
 
 def _paths(subject: FusionSubject, name: str, distinct: pa.Array) -> Mapping[str, list[str]]:
-    """List for every value what it may be published as, from the finest."""
+    """Return for every value what it may be published as, from the finest."""
     if name not in subject.hierarchies:
         return {value: [value] for value in distinct.to_pylist()}
     known = pc.unique(pa.chunked_array([distinct, pc.unique(texts(subject.table[name]))])).cast(pa.string())

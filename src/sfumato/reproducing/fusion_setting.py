@@ -115,13 +115,13 @@ ADULT_FACTORS = (
 
 @dataclass(frozen=True, kw_only=True)
 class FusionGrid:
-    """The parameters of the experiments; the defaults are the text's, which does not say which k it took.
+    """The parameters of the experiments; the defaults are the text's, which does not say which k it used.
 
     Parameters
     ----------
     group_sizes : k, on the x-axis of all figures.
     held_out : the share of records that classifiers are tested on; they are not fused.
-    seed : repeats which records these are, and the made-up table.
+    seed : makes the choice of these records, and the made-up table, repeatable.
     """
 
     group_sizes: Sequence[int] = (20, 50, 75, 100, 125, 150, 200)
@@ -136,17 +136,17 @@ class FusionGrid:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FusionSubject:
-    """A table of which two owners have different attributes.
+    """A table whose attributes belong to two owners.
 
     Parameters
     ----------
     table : all attributes and the class, without missing values.
     target : the class.
-    attributes : those of each owner.
-    quasi : the attributes of which groups are required.
+    attributes : the attributes of each owner.
+    quasi : the attributes on which groups are required.
     sensitive : the attributes whose values have the smaller factors.
     hierarchies : how texts are generalized.
-    attribute_factors : of each owner; computed from information gain if there are none.
+    attribute_factors : for each owner; by default computed from information gain.
     """
 
     table: pa.Table
@@ -167,11 +167,11 @@ class FusionSubject:
         return replace(self, table=table)
 
     def requirement(self, k: int) -> Requirement:
-        """Require groups of so many records."""
+        """Require groups of this many records."""
         return Requirement(quasi=self.quasi, k=k)
 
     def parties(self, setting: int) -> list[Party]:
-        """Part the attributes among owners, with the factors of figure 3 (setting 0) or of figure 4 (setting 1)."""
+        """Split the attributes among owners, with the factors of figure 3 (setting 0) or of figure 4 (setting 1)."""
         persons = pa.array(np.arange(self.table.num_rows))
         made = []
         for place, (name, mine) in enumerate(zip(OWNERS, self.attributes, strict=True)):
@@ -193,18 +193,18 @@ class FusionSubject:
 
 
 def adult_subject(table: pa.Table, *, rows: int | None = None, seed: int = 0) -> FusionSubject:
-    """Take Adult with the text's owners, quasi-identifier and factors; records with missing values are left out.
+    """Use Adult with the text's owners, quasi-identifier and factors; records with missing values are dropped.
 
     Parameters
     ----------
     table : with the 14 attributes as UCI names them, and `class`.
-    rows : take so many records at random; all unless given.
-    seed : repeats which.
+    rows : use this many records at random; by default all.
+    seed : makes the choice of records repeatable.
     """
     wanted = [*(name for mine in ADULT_FACTORS for name in mine), "class"]
     absent = [name for name in wanted if name not in table.column_names]
     if absent:
-        raise SchemaError(f"Adult has columns {', '.join(absent)}, which the table lacks; name them as UCI does.")
+        raise SchemaError(f"The table has no columns {', '.join(absent)}, which Adult has; name them as UCI does.")
     return FusionSubject(
         table=_sampled(table.select(wanted).drop_null(), rows, seed),
         target="class",
@@ -217,7 +217,7 @@ def adult_subject(table: pa.Table, *, rows: int | None = None, seed: int = 0) ->
 
 
 def made_subject(*, rows: int | None = None, seed: int = 0) -> FusionSubject:
-    """Make hospital stays up; the class tells whether a stay costs more than the median.
+    """Make up hospital stays; the class says whether a stay costs more than the median.
 
     A hospital has age, sex, height and disease, an agency has the rest. Factors of attributes come from information
     gain.
@@ -255,4 +255,4 @@ def _sampled(table: pa.Table, rows: int | None, seed: int) -> pa.Table:
 
 def _refuse_few(table: pa.Table) -> None:
     if table.num_rows < LEAST_ROWS:
-        raise SchemaError(f"{table.num_rows:,} complete records are too few to learn from; bring {LEAST_ROWS} or more.")
+        raise SchemaError(f"{table.num_rows:,} complete records are too few to learn from; give {LEAST_ROWS} or more.")

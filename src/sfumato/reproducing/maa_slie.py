@@ -38,14 +38,14 @@ def reproduce_maa_slie(
     workers: int = 1,
     progress: Progress = silent,
 ) -> Reproduction:
-    """Do the experiments of Shi, Zhang, Dong 2024 again, and once more on larger tables.
+    """Repeat the experiments of Shi, Zhang, Dong 2024, and again on larger tables.
 
     Parameters
     ----------
-    grid : the parameters; `MaaSlieGrid()` unless given, which are the paper's.
-    subject : where records come from; a made-up census unless given.
-    workers : how many processes measure at once.
-    progress : is told the share that is done.
+    grid : the parameters; by default `MaaSlieGrid()`, which are the paper's.
+    subject : the source of records; by default a made-up census.
+    workers : the number of processes that measure at once.
+    progress : is called with the share that is done.
     """
     grid = MaaSlieGrid() if grid is None else grid
     subject = census() if subject is None else subject
@@ -66,7 +66,7 @@ def reproduce_maa_slie(
 
 
 def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list[tuple[Series, Job]]:
-    """List what is measured, the longest first: a line of one repetition each."""
+    """Return what to measure, the longest first: a line of one repetition each."""
     forms = dict.fromkeys([*grid.settings, *((1, k) for _, k in grid.settings)])
     planned: list[tuple[Series, Job]] = []
     for rows in sorted(sizes, reverse=True):
@@ -81,14 +81,14 @@ def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list
 def measure_line(
     subject: Ranked, series: Series, values: Sequence[int], seed: int, repetition: int
 ) -> dict[int, MaaSliePoint]:
-    """Part a table for every p, and measure; loops are compiled before on a few records."""
+    """Partition a table for every p, and measure; loops are compiled beforehand on a few records."""
     table = subject.drawn(series.rows, seed, repetition)
     measure(subject, table.slice(0, WARM_ROWS), series, values[0], seed)
     return {p: measure(subject, table, series, p, seed + repetition) for p in values}
 
 
 def measure(subject: Ranked, table: pa.Table, series: Series, p: int, seed: int) -> MaaSliePoint:
-    """Part a table and measure the parts as the paper does; nothing where p or the table does not allow it."""
+    """Partition a table and measure the parts like the paper; nothing if p or the table does not allow it."""
     name = subject.sensitive
     levels = {value: subject.levels[value] for value in pc.unique(table[name]).to_pylist()}
     weights = {str(level): LEVEL_WEIGHTS[level] for level in sorted(set(levels.values()))}

@@ -36,7 +36,7 @@ def findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> l
 
 
 def _methods(figure: str, view: _View) -> list[FigureFinding]:
-    """Judge what is said about MAA-SLIE beside GPKC."""
+    """Judge what is said about MAA-SLIE compared with GPKC."""
     pairs = {"(H,p,k)": view.by_method(strict=True), "(p,k)": view.by_method(strict=False)}
     if view.shown.number == "2":
         said = "EPP is higher for MAA-SLIE than for GPKC"
@@ -62,7 +62,7 @@ class _View:
         self.forms = list(dict.fromkeys([*settings, *((1, k) for _, k in settings)]))
 
     def line(self, method: str, h: int, k: int) -> FigureLine:
-        """Return a line, named so that it can be told from those of other parts."""
+        """Return a line, named so that it can be distinguished from those of other parts."""
         return line(self.measured, Series(self.rows, method, h, k), self.shown.value, f"{method}, H={h}, k={k}")
 
     def lines(self) -> list[FigureLine]:
@@ -85,7 +85,7 @@ class _View:
         return [(self.line(GPKC, h, k), self.line(MAA_SLIE, h, k)) for h, k in forms]
 
     def traded(self, *, strict: bool) -> str:
-        """Return what MAA-SLIE has for its loss."""
+        """Return what MAA-SLIE gains for its loss."""
         protection = _View(self.measured, self.settings, self.rows, shown("2")).by_method(strict=strict)
         ratios = _ratios(protection)
         return f"MAA-SLIE's index trades loss for entropy: EPP of {_range(protection, ratios)}." if ratios else ""
@@ -119,11 +119,11 @@ def alike(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
         return claim.unmeasured()
     near = sum(1 / LITTLE <= ratio <= LITTLE for ratio in ratios.values())
     said = f"{near} of {len(ratios)} points: {_range(pairs, ratios)}"
-    return claim.judged(near == len(ratios), f"At {said}; a little is at most {LITTLE:g} times.")
+    return claim.judged(near == len(ratios), f"At {said}; a little means at most {LITTLE:g} times.")
 
 
 def _ratios(pairs: Iterable[Pair]) -> dict[str, float]:
-    """Divide second lines by first ones, named by where that is."""
+    """Divide second lines by first ones, by point."""
     ratios = {}
     for first, second in pairs:
         a, b = first.measured(), second.measured()
@@ -134,7 +134,7 @@ def _ratios(pairs: Iterable[Pair]) -> dict[str, float]:
 
 
 def _range(pairs: Sequence[Pair], ratios: dict[str, float]) -> str:
-    """Return the least and the greatest ratio of second lines to first ones, by their methods if there are several."""
+    """Return the smallest and largest ratio of second lines to first ones, by their methods if there are several."""
     first, second = (each.label if len(pairs) == 1 else each.label.split(",")[0] for each in pairs[0])
     return f"{second} is {number(min(ratios.values()))} to {number(max(ratios.values()))} times {first}"
 

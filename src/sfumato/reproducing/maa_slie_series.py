@@ -25,9 +25,9 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True)
 class MaaSliePoint:
-    """What is measured on one partition; NaN where there is none that keeps what was asked.
+    """What is measured on one partition; NaN if none keeps the promise.
 
-    `seconds` are those that processors worked on the search, not those that passed.
+    `seconds` is the processor time of the search, not the elapsed time.
     """
 
     epp: float = nan
@@ -56,12 +56,12 @@ SHOWN: Final = (
 
 
 def shown(figure: str) -> FigureContent:
-    """Find what a figure shows by its number."""
+    """Return what a figure shows, by its number."""
     return next(each for each in SHOWN if each.number == figure)
 
 
 def line(measured: Measured, series: Series, value: Value, label: str) -> FigureLine:
-    """Average over repetitions, and tell their standard deviation; an empty line if nothing was measured."""
+    """Average over repetitions, with their standard deviation; an empty line if nothing was measured."""
     by_p = {p: [value(point) for point in points] for p, points in measured.get(series, {}).items()}
     known = {p: np.array([y for y in ys if not isnan(y)]) for p, ys in by_p.items()}
     means = tuple(float(ys.mean()) if len(ys) else nan for ys in known.values())

@@ -1,4 +1,4 @@
-"""What the experiments on MAA-SLIE are done on, and with which parameters."""
+"""The data and the parameters of the experiments on MAA-SLIE."""
 
 from __future__ import annotations
 
@@ -75,15 +75,15 @@ ADULT_TREES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
 class MaaSlieGrid:
     """The parameters of all experiments; the defaults are the paper's.
 
-    It does not print which p its figures have. Here p is every number of values from 3, the largest H, to 8, the
+    The paper does not say which p its figures use. Here p is every number of values from 3, the largest H, to 8, the
     smallest k.
 
     Parameters
     ----------
     rows : records of each table.
-    large_rows : records of the larger tables, which the paper does not have; 0 leaves them out.
+    large_rows : records of the larger tables, which the paper does not have; 0 for none.
     repetitions : tables of `rows` records; of larger ones there are at most 3.
-    seed : another one gives other tables.
+    seed : another seed gives other tables.
     settings : H and k of every part of a figure.
     values : p, the x-axis.
     """
@@ -102,7 +102,7 @@ class MaaSlieGrid:
 
     @property
     def sizes(self) -> Mapping[int, int]:
-        """How many tables there are of each size."""
+        """The number of tables of each size."""
         large = {self.large_rows: min(self.repetitions, LARGE_REPETITIONS)} if self.large_rows > self.rows else {}
         return {self.rows: self.repetitions, **large}
 
@@ -128,11 +128,11 @@ class Ranked:
         return self.schema.sensitive[0]
 
     def most(self, rows: int) -> int:
-        """Say how many records a table has if so many are wanted."""
+        """Return how many records a table has if this many are requested."""
         return rows if self.table is None else min(rows, self.table.num_rows)
 
     def drawn(self, rows: int, seed: int, repetition: int) -> pa.Table:
-        """Draw records without replacement, or make so many up."""
+        """Draw records without replacement, or make up this many."""
         names = [*self.schema.quasi, self.sensitive]
         sequence = np.random.SeedSequence([seed, repetition])
         if self.table is None:
@@ -153,7 +153,7 @@ def census() -> Ranked:
 
 
 def adult(table: pa.Table) -> Ranked:
-    """Use a table with the columns of Adult that the paper has; incomplete records are left out, as there.
+    """Use a table with the columns of Adult that the paper uses; incomplete records are dropped, as in the paper.
 
     The paper does not say which occupation has which level. Here they are dealt to the five levels in turn, in
     alphabetical order, so that no level has many more than another.
@@ -173,7 +173,7 @@ def adult(table: pa.Table) -> Ranked:
             columns[name] = pc.if_else(pc.equal(texts, "?"), pa.scalar(None, pa.string()), texts)
     kept = pa.table(columns).drop_null()
     if not kept.num_rows:
-        raise SchemaError("Every record has a missing value, and the paper leaves such records out.")
+        raise SchemaError("Every record has a missing value, but the paper drops such records; give complete records.")
     schema = Schema(
         quasi=ADULT_QUASI,
         sensitive=[ADULT_SENSITIVE],
@@ -184,7 +184,7 @@ def adult(table: pa.Table) -> Ranked:
 
 
 def _census(rows: int, seed: int) -> pa.Table:
-    """Make up a census with fields in place of occupations."""
+    """Make up a census with fields instead of occupations."""
     table = generate_census(rows, seed=seed, cardinalities=CENSUS_OCCUPATIONS)
     fields = pc.utf8_slice_codeunits(table["occupation"], 0, FIELD)
     return table.set_column(table.column_names.index("occupation"), "occupation", fields)
@@ -197,7 +197,7 @@ def _dealt(column: pa.ChunkedArray) -> dict[str, int]:
 
 
 def _covering(tree: Mapping[str, Sequence[str]], column: pa.ChunkedArray) -> Taxonomy:
-    """Put values that a tree does not know into a branch of their own."""
+    """Put values that are not in a tree into a branch of their own."""
     known = {value for values in tree.values() for value in values}
     others = sorted(set(pc.unique(column).to_pylist()) - known)
     return Taxonomy({**{name: list(values) for name, values in tree.items()}, **({"other": others} if others else {})})

@@ -1,4 +1,4 @@
-"""The experiments of chapters 3, 4 and 5 of the thesis, put together.
+"""The experiments of chapters 3, 4 and 5 of the thesis, combined.
 
 The thesis is "Research on Privacy-Preserving Data Publishing Algorithms Based on Different Anonymity Requests",
 a doctoral thesis of Jilin University, 2018.
@@ -25,15 +25,15 @@ def reproduce_thesis(
     workers: int = 1,
     progress: Progress = silent,
 ) -> Reproduction:
-    """Do the experiments of the thesis again.
+    """Repeat the experiments of the thesis.
 
     Parameters
     ----------
-    grid : the parameters; `ThesisGrid()` unless given, which are the thesis's.
-    rows : how many records each made-up census has; as many as the thesis's unless given.
-    subject : a table to use in every chapter, in place of a made-up census.
-    workers : how many processes measure at once.
-    progress : is told the share that is done.
+    grid : the parameters; by default `ThesisGrid()`, which are the thesis's.
+    rows : the number of records of each made-up census; by default as many as in the thesis.
+    subject : a table to use in every chapter, instead of a made-up census.
+    workers : the number of processes that measure at once.
+    progress : is called with the share that is done.
     """
     grid = ThesisGrid() if grid is None else grid
     subjects: Mapping[int, ThesisSubject] = {

@@ -38,12 +38,12 @@ CROSS, MONDRIAN, ANATOMY = "Cross-bucket", "Mondrian", "Anatomy"
 DIVERSITY, GROUP_SIZE = "diversity l", "group size k"
 EXPOSURE, PENALTY = "mean exposure", "discernibility penalty"
 ERROR = "mean of (upper - lower) / actual"
-EXPOSED = 0.01  # above it the thesis saw that k matters
+EXPOSED = 0.01  # above this the thesis saw that k matters
 MARKED = 0.8
 
 
 def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
-    """List what has to be measured: releases over l, for every algorithm and every k."""
+    """Return what to measure: releases over l, for every algorithm and every k."""
     found: dict[Hashable, Job] = {
         MONDRIAN: (over_diversities, (subject, grid, Mondrian(), None, grid.diversities)),
         ANATOMY: (over_diversities, (subject, grid, Anatomy(), None, grid.diversities)),
@@ -141,18 +141,18 @@ def _over_k(summed: str, measured: Mapping[Hashable, Points], grid: ThesisGrid) 
 
 
 def _group_sizes(figure: Figure, rows: int) -> str:
-    """Say in how large a group a record stands on average: discernibility over the number of records."""
+    """Return how large the group of a record is on average: discernibility over the number of records."""
     cross, mondrian = figure.line(CROSS).measured(), figure.line(MONDRIAN).measured()
     both = [l for l in cross if l in mondrian]
     if not both:
         return "Group sizes were not measured."
     last = both[-1]
-    said = f"At l={number(last)} a record stands among {number(mondrian[last] / rows)} with Mondrian"
-    return f"{said} and among {number(cross[last] / rows)} with cross-bucket: in a large group every value is rare."
+    said = f"At l={number(last)} a record is in a group of {number(mondrian[last] / rows)} with Mondrian"
+    return f"{said} and of {number(cross[last] / rows)} with cross-bucket: in a large group every value is rare."
 
 
 def _coverage(subject: ThesisSubject, points: Points) -> str:
-    """Say how much generalized cells cover."""
+    """Return how much generalized cells cover."""
     cells = subject.table.num_rows * len(subject.schema.quasi)
     shares = [point.ncp / cells for point in points.values() if not isnan(point.ncp)]
     if not shares:
@@ -204,7 +204,7 @@ def _error_findings(figure: Figure, medians: Mapping[str, FigureLine], coverage:
 
 
 def _with_medians(finding: FigureFinding, one: FigureLine, other: FigureLine) -> FigureFinding:
-    """Add how medians compare, since means are led by queries that few records satisfy."""
+    """Add how medians compare, since means are dominated by queries that few records satisfy."""
     a, b = one.measured(), other.measured()
     ratios = [a[x] / b[x] for x in a if x in b and b[x] > 0]
     if not ratios:
@@ -237,13 +237,13 @@ def _parameter_findings(figures: Mapping[str, Figure]) -> list[FigureFinding]:
 
 
 def _set_sizes(lines: Sequence[FigureLine]) -> str:
-    """Say how many values the sets have that buckets are made of: the least multiple of k that is at least l."""
+    """Return the number of values in the sets that buckets come from: the smallest multiple of k that is at least l."""
     sizes = []
     for each in lines:
         l, ends = int(each.label.removeprefix("l=")), (int(each.xs[0]), int(each.xs[-1]))
         first, last = (k * -(-l // k) for k in ends)
         sizes.append(f"{first} and {last} for {each.label}")
-    return f"At these k, sets of records have at least {', '.join(sizes)} values: the least multiples of k from l on."
+    return f"Sets of records have at least {', '.join(sizes)} values at these k: the smallest multiples of k from l."
 
 
 def _markedly(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:

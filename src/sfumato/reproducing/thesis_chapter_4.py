@@ -42,7 +42,7 @@ THRESHOLD = 18  # the l at which the thesis saw its heuristic fail
 
 
 def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
-    """List what has to be measured: releases over l, for every algorithm and density."""
+    """Return what to measure: releases over l, for every algorithm and density."""
     found: dict[Hashable, Job] = {
         MONDRIAN: (over_diversities, (subject, grid, Mondrian(), None, grid.diversities)),
         ANATOMY: (measure_anatomy, (subject, grid)),
@@ -55,7 +55,7 @@ def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
 
 
 def measure_anatomy(subject: ThesisSubject, grid: ThesisGrid) -> dict[int, ThesisPoint]:
-    """Measure Anatomy, which puts the sensitive attribute in buckets and shows flagged cells as they are."""
+    """Measure Anatomy, which puts the sensitive attribute in buckets and shows flagged cells unchanged."""
     questions = Questions.of(subject, grid)
     flagged = subject.flagged(subject.semi_sensitive, grid.density, grid.seed)
 
@@ -71,7 +71,7 @@ def measure_anatomy(subject: ThesisSubject, grid: ThesisGrid) -> dict[int, Thesi
 def measure_local(
     subject: ThesisSubject, grid: ThesisGrid, density: float, halve: bool, with_narrow: bool
 ) -> dict[int, ThesisPoint]:
-    """Measure local anatomy with a share of flagged cells; the narrow attribute may be flagged and t-close, too."""
+    """Measure local anatomy with a share of flagged cells; the narrow attribute may also be flagged and t-close."""
     names = (*subject.semi_sensitive, *([subject.narrow] if with_narrow else []))
     flagged = subject.flagged(names, density, grid.seed)
     questions = Questions.of(flagged, grid)
@@ -92,7 +92,7 @@ def measure_local(
 
 
 def cell_models(subject: ThesisSubject, l: int, t: float | None) -> list[PrivacyModel]:
-    """Ask for l-diverse flagged and sensitive cells, and with t for t-close cells of the narrow attribute."""
+    """Return models for l-diverse flagged and sensitive cells, and with t for t-close cells of the narrow attribute."""
     names = (*subject.semi_sensitive, subject.summed)
     models: list[PrivacyModel] = [FrequencyLDiversity(l=l, sensitive=name) for name in names]
     return models if t is None else [*models, TCloseness(t=t, sensitive=subject.narrow)]

@@ -25,7 +25,7 @@ Value = Callable[[ThesisPoint], float]
 
 
 def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
-    """List what has to be measured: releases over l, for every mechanism, density and k; the slow ones first."""
+    """Return what to measure: releases over l, for every mechanism, density and k; the slow ones first."""
     return {
         (mechanism, density, k): (measure_generalized, (subject, grid, mechanism, density, k))
         for mechanism in reversed(MECHANISMS)
@@ -140,8 +140,8 @@ def _means(measured: Measured, grid: ThesisGrid, value: Value) -> list[float]:
 
 def _mean_sizes(measured: Measured, grid: ThesisGrid, rows: int) -> str:
     cuts, ncp = _means(measured, grid, lambda point: point.discernibility / rows)
-    said = f"On average over all k a record stands among {number(cuts)} with LAG_1 and {number(ncp)} with LAG_2"
-    return f"{said}: cuts at medians never part records with equal values."
+    said = f"On average over all k a record is in a group of {number(cuts)} with LAG_1 and {number(ncp)} with LAG_2"
+    return f"{said}: cuts at medians never separate records with equal values."
 
 
 def _mean_penalties(measured: Measured, grid: ThesisGrid) -> str:
@@ -196,7 +196,7 @@ def _error_findings(measured: Measured, grid: ThesisGrid) -> list[FigureFinding]
 
 
 def _more_than_l(claim: Claim, measured: Measured, grid: ThesisGrid, value: Value) -> FigureFinding:
-    """Compare how many times error grows from end to end of both axes, on average over all lines."""
+    """Compare how much the error grows from end to end of both axes, on average over all lines."""
     by_k, by_l = (
         _mean([_times(each) for each in lines])
         for lines in (_over_k(measured, grid, value), _over_l(measured, grid, value))
@@ -209,7 +209,7 @@ def _more_than_l(claim: Claim, measured: Measured, grid: ThesisGrid, value: Valu
 
 
 def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> FigureFinding:
-    """Compare with local anatomy under the same promises of values, on the table of chapter 4, as the thesis does."""
+    """Compare with local anatomy under the same promises for values, on the table of chapter 4, as the thesis does."""
     claim = Claim("5.20-5.27", "Query error is far above local anatomy's (figure 4.10)")
     ratios = [
         measured[mechanism, density, k][l].error / ungeneralized["t-close", density][l].error
@@ -222,7 +222,7 @@ def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: M
     if not known:
         return claim.unmeasured()
     said = f"It is {number(min(known))} to {number(max(known))} times local anatomy's"
-    return claim.judged(min(known) >= MUCH, f"{said}; far is at least {MUCH:g} times.")
+    return claim.judged(min(known) >= MUCH, f"{said}; far means at least {MUCH:g} times.")
 
 
 def _times(each: FigureLine) -> float:

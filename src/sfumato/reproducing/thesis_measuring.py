@@ -26,7 +26,7 @@ from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
 @dataclass(frozen=True)
 class ThesisPoint:
-    """What is measured on one release; NaN where there is none that keeps what was asked.
+    """What is measured on one release; NaN if none keeps the promise.
 
     `ncp` is summed over cells outside buckets. `error` is the mean of (upper - lower) / actual over all queries whose
     answer is not 0, `median_error` the median.
@@ -93,7 +93,7 @@ def measure(
 
 
 def open_penalty(release: Release) -> float:
-    """Sum the NCP of all cells outside buckets, as formula 5.13 of the thesis does.
+    """Sum the NCP of all cells outside buckets, like formula 5.13 of the thesis.
 
     The measure averages over all cells, and a cell in a bucket costs 1 there, like a suppressed one.
     """

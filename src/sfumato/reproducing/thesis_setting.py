@@ -1,4 +1,4 @@
-"""What the experiments of the thesis are done on, and with which parameters."""
+"""The data and the parameters of the experiments of the thesis."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LEAST_QUASI = 4
 class ThesisGrid:
     """The parameters of all experiments; the defaults are the thesis's.
 
-    It does not say which `group_sizes` of figures 3.9 to 3.11 it took, nor which `diversities` of chapters 3 and 4;
-    the latter are those of chapter 5.
+    The thesis does not say which `group_sizes` it used in figures 3.9 to 3.11, nor which `diversities` in chapters 3
+    and 4; the latter are those of chapter 5.
 
     Parameters
     ----------
     queries : random queries per release.
-    seed : repeats flags, queries and releases.
+    seed : makes flags, queries and releases repeatable.
     diversities : l wherever it is the x-axis.
     group_size : k where it is fixed, in chapter 3.
     group_sizes, fixed_diversities : k on the x-axis, and l of every line, in figures 3.9 to 3.11.
@@ -69,7 +69,7 @@ class ThesisSubject:
     Parameters
     ----------
     table, schema : the table without missing values, and its roles; one attribute is sensitive.
-    semi_sensitive : quasi-identifiers of which single cells are flagged, and kept l-diverse.
+    semi_sensitive : quasi-identifiers with flagged cells, which are kept l-diverse.
     narrow : a quasi-identifier with few values, whose flagged cells are kept t-close.
     """
 
@@ -98,7 +98,7 @@ class ThesisSubject:
 
 
 def census_schema() -> Schema:
-    """Say what every attribute of `generate_census` is."""
+    """Return the roles of the attributes of `generate_census`."""
     return Schema(
         quasi=[
             "sex",
@@ -116,7 +116,7 @@ def census_schema() -> Schema:
 
 
 def census_subject(chapter: int, *, rows: int | None, seed: int) -> ThesisSubject:
-    """Make the census of a chapter up, with as many rows as the thesis has unless told otherwise."""
+    """Make up the census of a chapter, by default with as many rows as in the thesis."""
     table = generate_census(
         THESIS_ROWS[chapter] if rows is None else rows, seed=seed, cardinalities=THESIS_CARDINALITIES[chapter]
     )
@@ -124,22 +124,22 @@ def census_subject(chapter: int, *, rows: int | None, seed: int) -> ThesisSubjec
 
 
 def given_subject(table: pa.Table, schema: Schema) -> ThesisSubject:
-    """Experiment on a table of the user's.
+    """Experiment on a table of the user.
 
-    The first sensitive attribute with numbers is summed. The attributes that the schema gives flags are
-    semi-sensitive, or else the two quasi-identifiers with most values; the one with fewest is kept t-close. Records
-    with missing values are left out, as in the thesis.
+    The first numeric sensitive attribute is summed. The attributes with flags in the schema are semi-sensitive, or else
+    the two quasi-identifiers with the most values; the one with the fewest is kept t-close. Records with missing values
+    are dropped, as in the thesis.
     """
     schema.check_columns(table.column_names)
     summed = [name for name in schema.sensitive if is_numeric(describe(name, table[name], schema))]
     if not summed:
-        raise SchemaError("The thesis sums a sensitive number, and no sensitive attribute has numbers; name one.")
+        raise SchemaError("The thesis sums a sensitive number, but no sensitive attribute is numeric; name one.")
     if len(schema.quasi) < LEAST_QUASI:
-        raise SchemaError(f"The thesis asks for {LEAST_QUASI} quasi-identifiers at once; the schema has fewer.")
+        raise SchemaError(f"The thesis queries {LEAST_QUASI} quasi-identifiers at once; add some to the schema.")
     names = [*schema.quasi, summed[0]]
     kept = table.select(names).drop_null()
     if not kept.num_rows:
-        raise SchemaError("Every record has a missing value, and the thesis leaves such records out.")
+        raise SchemaError("Every record has a missing value, but the thesis drops such records; give complete records.")
     widths = {name: len(pc.unique(kept[name])) for name in schema.quasi}
     by_width = sorted((name for name in schema.quasi if widths[name] > 1), key=lambda name: widths[name])
     semi = tuple(schema.flags) or tuple(by_width[-SEMI_SENSITIVE:])

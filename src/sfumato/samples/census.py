@@ -72,7 +72,7 @@ _Codes = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
 
 _RACE_WEIGHTS: Final = (72, 12, 1, 1.6, 0.4, 3.5, 6, 3, 0.5)
-# Weights of school levels of those born last, and of those born first.
+# Weights of school levels of the youngest and of the oldest.
 _LEVELS_OF_YOUNG: Final = (0.7, 0.5, 1.6, 1.3, 1.6, 2, 33, 14, 10, 22, 13)
 _LEVELS_OF_OLD: Final = (2, 2.5, 9, 4, 5, 4, 38, 9, 6, 12, 8.5)
 # Weights of marital statuses at these ages, straight lines between.
@@ -104,7 +104,7 @@ _MEDIAN_SALARY: Final = 31_000
 
 @dataclass(frozen=True, kw_only=True)
 class Cardinalities:
-    """How many values some attributes of a census have; all others are fixed.
+    """The number of values of some attributes of a census; all others are fixed.
 
     Sex has 2 values, age 73, relationship 13, marital status 6, race 9, education 11.
     """
@@ -121,15 +121,15 @@ class Cardinalities:
 
 
 def generate_census(rows: int = 30_000, *, seed: int = 0, cardinalities: Cardinalities | None = None) -> pa.Table:
-    """Make up a census of people who work, one row per person, with the attributes of the thesis.
+    """Make up a census of working people, one row per person, with the attributes of the thesis.
 
-    As soon as there are as many rows as an attribute has values, every value of it occurs.
+    With at least as many rows as an attribute has values, all its values occur.
 
     Parameters
     ----------
-    rows : how many persons.
+    rows : the number of people.
     seed : the same rows, seed and cardinalities give the same table.
-    cardinalities : how many values hours, occupation and salary have; `Cardinalities()` unless given.
+    cardinalities : the number of values of hours, occupation and salary; by default `Cardinalities()`.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _drawn(rng: np.random.Generator, weights: _Floats, condition: _Codes) -> _Co
 
 
 def _complete(rng: np.random.Generator, codes: _Codes, values: int) -> _Codes:
-    """Let every value occur, in place of another occurrence of values that occur more than once."""
+    """Let every value occur, replacing values that occur more than once."""
     present, first = np.unique(codes, return_index=True)
     absent = np.setdiff1d(np.arange(values), present)
     spare = np.setdiff1d(np.arange(len(codes)), first)
@@ -200,7 +200,7 @@ def _working_ages() -> _Floats:
 
 
 def _educations() -> _Floats:
-    """Weigh school levels by age; whoever is young cannot have got far."""
+    """Weight school levels by age; the young cannot have got far."""
     old = np.linspace(0, 1, AGES)[:, None]
     weights = (1 - old) * np.array(_LEVELS_OF_YOUNG) + old * np.array(_LEVELS_OF_OLD)
     age, level = np.arange(AGES)[:, None] + FIRST_AGE, np.arange(len(EDUCATION_LEVELS))
@@ -218,13 +218,13 @@ def _relationships() -> _Floats:
 
 
 def _prestige(occupations: int) -> _Floats:
-    """Say from 0 to 1 how much schooling an occupation asks for: fields differ, and so do occupations within one."""
+    """Return from 0 to 1 how much schooling an occupation needs: fields differ, and so do occupations within one."""
     place = np.arange(occupations)
     return np.asarray((place // _OCCUPATIONS_PER_FIELD * 7919 % 31 / 30 * 0.75) + place * 104_729 % 17 / 16 * 0.25)
 
 
 def _occupations(occupations: int) -> _Floats:
-    """Weigh occupations by schooling and sex; few are frequent, many are rare."""
+    """Weight occupations by schooling and sex; few are frequent, many are rare."""
     place, prestige = np.arange(occupations), _prestige(occupations)
     frequency = 1 / (place * 37 % occupations + 12.0) ** 0.9
     women = 0.08 + 0.84 * (place // _OCCUPATIONS_PER_FIELD * 5 % 13 / 12)
@@ -240,7 +240,7 @@ def _occupation_names(occupations: int) -> list[str]:
 
 
 def _hours(rng: np.random.Generator, age: _Codes, sex: _Codes, most: int) -> _Codes:
-    """Draw weekly hours less 1: half work the usual hours, others part-time or longer, often a multiple of 5."""
+    """Draw weekly hours minus 1: half work the usual hours, others part-time or longer, often a multiple of 5."""
     part_time = np.where((age < _YOUNG) | (age >= _RETIRED), 0.45, np.where(sex == 0, 0.24, 0.1))
     kind = rng.random(len(age))
     some = np.where(kind < part_time, rng.normal(24, 9, len(age)), rng.normal(47, 9, len(age)))
@@ -250,7 +250,7 @@ def _hours(rng: np.random.Generator, age: _Codes, sex: _Codes, most: int) -> _Co
 
 
 def _salaries(values: int) -> npt.NDArray[np.int64]:
-    """List salaries: multiples of 5,000 and 1,000, and as many small multiples of 100 as there are to be values."""
+    """Return salaries: multiples of 5,000 and 1,000, and as many small multiples of 100 as needed."""
     round_ones = [np.arange(step, top + 1, step) for step, top in zip(_STEPS, _TOP_OF_STEP, strict=False)]
     heaps = np.unique(np.concatenate(round_ones))
     fine = np.setdiff1d(np.arange(1, 3 * max(values, 1)) * _STEPS[-1], heaps)
@@ -260,7 +260,7 @@ def _salaries(values: int) -> npt.NDArray[np.int64]:
 def _salary(
     rng: np.random.Generator, person: tuple[_Codes, _Codes, _Codes, _Codes], prestige: _Floats, values: int
 ) -> _Codes:
-    """Draw salaries around what schooling, occupation, hours and age earn, rounded as people round."""
+    """Draw salaries around what schooling, occupation, hours and age earn, rounded the way people round."""
     age, sex, education, hours = person
     earned = 0.09 * (education - 6) + 0.6 * (prestige - 0.4) + 0.85 * np.log((hours + 6) / 45)
     earned += 0.16 * sex - 0.0006 * (age - 50) ** 2 + 0.15

@@ -18,7 +18,7 @@ from sfumato.schema.schema import Schema
 
 
 def population_schema() -> Schema:
-    """Say what every attribute of `sfumato.samples.generate` is."""
+    """Return the roles of the attributes of `sfumato.samples.generate`."""
     return Schema(
         identifier=["name"],
         quasi=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
@@ -36,7 +36,7 @@ def population_schema() -> Schema:
 
 
 def population_recipe(seed: int) -> Recipe:
-    """Publish the population under 5-anonymity with three distinct diseases in every group."""
+    """Return the recipe of the demo: 5-anonymity with three distinct diseases in every group."""
     return Recipe(
         schema=population_schema(),
         models=(KAnonymity(k=5), DistinctLDiversity(l=3, sensitive="disease")),
@@ -46,16 +46,16 @@ def population_recipe(seed: int) -> Recipe:
 
 
 def run_demo(rows: int, seed: int) -> Release:
-    """Make a population up and publish it."""
+    """Make up a population and publish it."""
     return carry_out(population_recipe(seed), generate(rows, seed=seed))
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Refuse a folder that holds anything but a release that the demo wrote."""
+    """Refuse a folder that contains anything but a release that the demo wrote."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not folder.is_dir() or not _is_demo(folder):
-        raise WriteError(f"{folder} holds something that the demo did not write; name another folder.")
+        raise WriteError(f"{folder} contains something that the demo did not write; choose another folder.")
 
 
 def _is_demo(folder: Path) -> bool:

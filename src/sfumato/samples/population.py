@@ -1,7 +1,7 @@
 """A made-up hospital population for the demo, the documentation and benchmarks.
 
-Nobody in it exists: names are joined from syllables, places from numbers. The shares are plausible
-rather than estimated: they give a table with the skew and the dependencies that real tables have.
+Nobody in it exists: names are joined from syllables, places from numbers. The shares are plausible rather than
+estimated: they give a table with the skew and the dependencies of real tables.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _LEVEL_AGES: Final = (0, 6, 11, 16, 17, 20, 23, 26)
 _LEVELS_AT_30: Final = (0.4, 2, 11, 24, 30, 18, 12.5, 2.1)
 _LEVELS_AT_90: Final = (3, 16, 34, 14, 26, 4, 2.5, 0.5)
 
-# Per job: the lowest school level, the usual one, the relative number of posts, the share of women.
+# For every job: the lowest school level, the usual one, the relative number of jobs, the share of women.
 _WORK: Final = {
     "clerk": (2, 3.5, 12, 0.66),
     "accountant": (3, 5.0, 5, 0.52),
@@ -117,7 +117,7 @@ _WORK: Final = {
     "farmer": (0, 2.5, 3, 0.35),
     "gardener": (0, 1.8, 3, 0.35),
 }
-# From these ages on a new phase of life begins; per phase the shares of those without a job.
+# The ages at which phases of life begin, and for every phase the shares of those without a job.
 _PHASES: Final = (6, 16, 19, 27, 63, 67)
 _WITHOUT_WORK: Final[tuple[dict[str, float], ...]] = (
     {"small child": 1.0},
@@ -129,7 +129,7 @@ _WITHOUT_WORK: Final[tuple[dict[str, float], ...]] = (
     {"homemaker": 0.02, "pensioner": 0.93},
 )
 
-# Per disease: weights at these ages, the share of women, the usual bill.
+# For every disease: weights at these ages, the share of women, the usual bill.
 _DISEASE_AGES: Final = (0, 10, 20, 35, 50, 65, 80, 100)
 _ILLNESS: Final = {
     "heart attack": ((0, 0, 0.1, 1, 5, 9, 11, 11), 0.35, 14200),
@@ -182,12 +182,12 @@ _Codes = npt.NDArray[Any]
 def generate(rows: int = 5000, *, seed: int = 0, missing: float = 0.01) -> pa.Table:
     """Make up a table of hospital stays, one row per person.
 
-    Time and memory grow linearly with the rows; the table arrives in chunks of about a quarter million.
+    Time and memory grow linearly with the rows; the table comes in chunks of about a quarter million.
 
     Parameters
     ----------
     rows
-        How many persons.
+        The number of people.
     seed
         The same rows, seed and missing share give the same table.
     missing
@@ -215,7 +215,7 @@ def generate(rows: int = 5000, *, seed: int = 0, missing: float = 0.01) -> pa.Ta
 
 
 class _Sampler:
-    """Draws codes with weights that depend on a condition, one table lookup per draw.
+    """Draw codes with weights that depend on a condition, one table lookup per draw.
 
     Each condition is a row of weights; its codes are spread over 2**bits slots.
     """
@@ -259,7 +259,7 @@ class _Society:
         self.bill = np.array([_ILLNESS[disease][2] for disease in _leaves(DISEASES)], dtype=np.float64)
 
     def block(self, rng: np.random.Generator, rows: int, missing: float) -> pa.RecordBatch:
-        """Draw some persons, each column given the earlier ones it depends on."""
+        """Draw some people, each column given the earlier ones it depends on."""
         person = self.person.draw(rng, rows)
         age, sex = person >> 1, person & 1
         town = self.town.draw(rng, rows)
@@ -291,7 +291,7 @@ class _Society:
 
 
 def _leaves(tree: Mapping[str, Any] | Iterable[str]) -> list[str]:
-    """List the leaves of a nested mapping from left to right."""
+    """Return the leaves of a nested mapping from left to right."""
     if isinstance(tree, Mapping):
         return [leaf for branch in tree.values() for leaf in _leaves(branch)]
     return list(tree)
@@ -315,7 +315,7 @@ def _by_sex(women: float) -> _Floats:
 
 
 def _person_weights() -> _Floats:
-    """Weigh every age and sex: a bulge in the fifties, fewer of the old, more women among them."""
+    """Weight every age and sex: a bulge in the fifties, fewer old people, more women among them."""
     age = np.arange(_AGES)
     alive = (1 + 0.4 * np.exp(-(((age - 55) / 13) ** 2))) / (1 + np.exp((age - 83) / 5.5))
     women = 0.487 + 0.25 / (1 + np.exp((82 - age) / 6))
@@ -323,7 +323,7 @@ def _person_weights() -> _Floats:
 
 
 def _towns() -> tuple[list[str], _Floats]:
-    """List the zip codes (two digits for the region, one for the district) and sizes of all towns."""
+    """Return the zip codes (two digits for the region, one for the district) and sizes of all towns."""
     zips, sizes = [], []
     for region in range(_REGIONS):
         rank = region * 23 % _REGIONS + 1
@@ -342,7 +342,7 @@ def _marital_weights() -> _Floats:
 
 
 def _education_weights() -> _Floats:
-    """Weigh the levels at each age: those of compulsory school by age alone, the others by cohort."""
+    """Weight the levels at each age: those of compulsory school by age alone, the others by cohort."""
     age = np.arange(_AGES)[:, None]
     older = np.clip((age - 30) / 60, 0, 1)
     weights = ((1 - older) * _LEVELS_AT_30 + older * _LEVELS_AT_90) * (age >= _LEVEL_AGES)
@@ -353,7 +353,7 @@ def _education_weights() -> _Floats:
 
 
 def _job_weights() -> _Floats:
-    """Weigh the jobs for every phase of life, school level and sex."""
+    """Weight the jobs for every phase of life, school level and sex."""
     jobs = _leaves(JOBS)
     level = np.arange(len(EDUCATION_ORDER))
     work = np.zeros((level.size, 2, len(jobs)))
@@ -372,14 +372,14 @@ def _job_weights() -> _Floats:
 
 
 def _nationality_weights() -> _Floats:
-    """Weigh the countries by their rank (a fixed shuffle that starts at home), flatter in big towns."""
+    """Weight the countries by their rank (a fixed shuffle that starts at home), flatter in big towns."""
     count = len(_leaves(COUNTRIES))
     rank = 1.0 + np.arange(count) * 7 % count
     return np.stack([rank**-1.8, rank**-1.3])
 
 
 def _day_weights() -> _Floats:
-    """Weigh the days of admission: more in winter, fewer on weekends."""
+    """Weight the days of admission: more in winter, fewer on weekends."""
     days = np.arange(_FIRST_DAY, _LAST_DAY + 1)
     season: _Floats = 1 + 0.15 * np.cos(2 * np.pi * np.arange(days.size) / 365.25)
     season[~np.is_busday(days)] *= 0.6
@@ -387,7 +387,7 @@ def _day_weights() -> _Floats:
 
 
 def _disease_weights() -> _Floats:
-    """Weigh the diseases for every five years of age, field of work and sex."""
+    """Weight the diseases for every five years of age, field of work and sex."""
     middles = np.arange(2, _AGES + 4, 5)
     diseases, fields = _leaves(DISEASES), list(JOBS)
     weights = np.empty((middles.size, len(fields), 2, len(diseases)))

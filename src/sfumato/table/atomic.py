@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import WriteError
+from sfumato.table.workplace import REPLACED, workplace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
     After any failure, including an interruption, the temporary file is gone and an existing target is unchanged.
     An OSError becomes a WriteError.
+    After a killed process, the next one that writes there removes it.
     """
     target = Path(os.path.realpath(target))
     _refuse_missing_parent(target)
@@ -28,19 +29,14 @@ def atomic_path(target: Path) -> Iterator[Path]:
         raise WriteError(f"{target} is a folder; choose a file in it.")
     if target.exists() and not target.is_file():
         raise WriteError(f"{target} is not a regular file; choose another one.")
-    temporary = _beside(target)
-    try:
+    with _told(target), workplace(target.parent) as place:
+        temporary = place / f"new{''.join(target.suffixes[-2:])}"
         yield temporary
         _sync(temporary)
         if target.exists():
             shutil.copymode(target, temporary)
         temporary.replace(target)
         _sync_folder(target.parent)
-    except OSError as error:
-        raise _refused(target, error) from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -49,28 +45,21 @@ def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
 
     A target that already contains files is refused unless `replace` is given; then it is removed only after the
     new folder is complete. After any failure the new folder is gone and an existing target is unchanged.
+    After a killed process, the next one that writes there sees to it.
     """
     target = Path(os.path.realpath(target))
     _refuse_missing_parent(target)
     refuse_occupied(target, replace=replace)
-    temporary = _beside(target)
-    try:
+    with _told(target), workplace(target.parent) as place:
+        temporary = place / "new"
         temporary.mkdir()
         yield temporary
         for path in temporary.rglob("*"):
             if path.is_file():
                 _sync(path)
         refuse_occupied(target, replace=replace)
-        _move_folder(temporary, target)
+        _move_folder(temporary, target, place / REPLACED)
         _sync_folder(target.parent)
-    except OSError as error:
-        raise _refused(target, error) from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _beside(target: Path) -> Path:
-    return target.with_name(f".{secrets.token_hex(8)}{''.join(target.suffixes[-2:])}")
 
 
 def _refuse_missing_parent(target: Path) -> None:
@@ -86,9 +75,13 @@ def refuse_occupied(target: Path, *, replace: bool) -> None:
         raise WriteError(f"{target} already contains files; choose another folder or ask to replace it.")
 
 
-def _refused(target: Path, error: OSError) -> WriteError:
-    reason = os.strerror(error.errno) if error.errno else "the system refused"
-    return WriteError(f"{target} cannot be written: {reason}.")
+@contextlib.contextmanager
+def _told(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the system refused"
+        raise WriteError(f"{target} cannot be written: {reason}.") from None
 
 
 def _sync(path: Path) -> None:
@@ -106,8 +99,9 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _move_folder(temporary: Path, target: Path) -> None:
-    old = _beside(target)
+def _move_folder(temporary: Path, target: Path, replaced: Path) -> None:
+    replaced.mkdir()
+    old = replaced / target.name
     try:
         if target.exists():
             target.rename(old)
@@ -116,4 +110,3 @@ def _move_folder(temporary: Path, target: Path) -> None:
         if old.exists() and not target.exists():
             old.rename(target)
         raise
-    shutil.rmtree(old, ignore_errors=True)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from sfumato.exceptions import SchemaError
 from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells
 from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
+from sfumato.table.limits import MOST_COLUMNS, too_many_columns
 
 ACCEPTED = "a pandas, Polars or Arrow table"
 
@@ -46,6 +47,8 @@ def canonical(table: pa.Table) -> pa.Table:
     >>> canonical(pa.table({"age": [39.0, float("nan")]})).schema.field("age").type
     DataType(int64)
     """
+    if table.num_columns > MOST_COLUMNS:
+        raise SchemaError(too_many_columns("The table", table.num_columns))
     refuse_duplicates(table.column_names)
     columns = [canonical_column(name, table.column(name)) for name in table.column_names]
     if not columns:

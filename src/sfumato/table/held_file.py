@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.table.workplace import workplace
 
 PATIENCE = 60.0  # seconds to wait for other processes
 
@@ -52,8 +52,8 @@ def create(path: Path, what: str, schema: str, said: Mapping[str, str]) -> bool:
     if not path.parent.is_dir():
         raise WriteError(f"There is no folder {path.parent} for the {what} file.")
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".sfumato-") as folder:
-            made = Path(folder) / path.name
+        with workplace(path.parent) as place:
+            made = place / path.name
             made.touch(mode=0o600)
             with held(made, what) as store:
                 for statement in filter(str.strip, schema.split(";")):

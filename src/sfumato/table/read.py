@@ -10,7 +10,7 @@ from sfumato.exceptions import ReadError, SfumatoError
 from sfumato.table.formats.base import Format
 from sfumato.table.formats.known import FORMATS, format_of, honored, is_url
 from sfumato.table.frames import to_arrow
-from sfumato.validation import did_you_mean
+from sfumato.validation import did_you_mean, is_whole, require
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +26,7 @@ def read(
     encoding: str | None = None,
     missing: tuple[str, ...] | None = None,
     as_text: bool = False,
+    skip_rows: int = 0,
 ) -> pa.Table:
     """Read a table as Arrow, with canonical types.
 
@@ -41,9 +42,12 @@ def read(
     as_text : read every cell as its own text, and a text file line by line, so that no row changes how another is
         read. A line that has more or fewer cells than the header is then a row without any value. A cell of several
         lines is refused unless separator and encoding are both given, as they are by who looked at the file before.
+    skip_rows : how many lines of a text file, or rows of a sheet, stand before the header, such as a title.
     """
+    require(is_whole(skip_rows) and skip_rows >= 0, "read", "skip_rows", "a whole number of at least 0", skip_rows)
     given: dict[str, object] = {"table": table, "query": query, "sheet": sheet}
     given |= {"separator": separator, "encoding": encoding, "missing": missing, "as_text": as_text}
+    given |= {"skip_rows": skip_rows or None}
     if not is_url(source):
         _refuse_unreadable(Path(source))
     form = format_of(source, ReadError)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import sfumato as sf
-from one_worker import each_on_one_worker
 from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.assignment import is_eligible, surplus
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
@@ -203,7 +202,7 @@ def trial_of():
 
 
 @pytest.mark.parametrize("check", laws.ALGORITHM_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("algorithm", each_on_one_worker([Anatomy(), LocalAnatomy()]))
+@pytest.mark.parametrize("algorithm", [Anatomy(), LocalAnatomy()], ids=repr)
 def test_the_laws_are_kept_where_identities_are_not_asked_for(trial_of, algorithm, check):
     impossible = check is laws.check_impossible_requests_are_refused
     check(Trial(algorithm) if impossible else trial_of(algorithm))

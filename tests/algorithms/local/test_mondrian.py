@@ -94,7 +94,7 @@ def test_records_are_published_as_the_definition_says(compiled, drawn, models, s
     expected = oracle.Search(coded.quasi, good, strict, rides).published(rows, sets=publish == "sets")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partition, "COMPILED_ROWS", 0 if compiled else 10**9)
-        publication = search(coded, models, missing, strict=strict, publish=publish)
+        publication = search(coded, models, missing, strict=strict, publish=publish, bounds="exact")
     assert published_texts(publication, coded.rows) == expected
     classes = {group: {expected[row] for row in rows if publication.group[row] == group} for group in publication.group}
     assert all(len(texts) == 1 for texts in classes.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError, ProtocolError
-from sfumato.fusing.secure import curve, set_intersection, set_union
+from sfumato.fusing.secure import curve, hidden_store, set_intersection, set_union
 from sfumato.fusing.secure.channel import run_parties
 from sfumato.fusing.secure.messages import unpack
 from sfumato.fusing.secure.set_intersection import secure_intersection
@@ -93,38 +94,88 @@ def test_no_id_and_no_hashed_id_is_in_any_message(parties):
         assert not any(secret in wire for secret in digests + curve.hashed(digests))
 
 
-def test_with_three_parties_nobody_sees_which_of_its_ids_only_one_other_has():
-    """All but the first see finished points of their own and the common ones, nothing to compare the rest with."""
+SUBSETS = ["".join(who) for size in range(1, 5) for who in itertools.combinations("0123", size)]
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Keep what every party knows."""
+    kept = {}
+
+    class Kept(set_intersection._Run):
+        def __init__(self, parties, ids, progress):
+            super().__init__(parties, ids, progress)
+            kept[parties.me] = self
+
+    monkeypatch.setattr(set_intersection, "_Run", Kept)
+    return kept
+
+
+def test_with_several_parties_no_two_lists_can_be_compared():
+    """Two lists under the same keys would tell whoever sees both how many ids they share, and their owners which."""
+    lists = [[who for who in SUBSETS if str(party) in who] for party in range(4)]
+    _, log = record(each(secure_intersection, *lists))
+    seen = {}
+    for kind in ("intersection-list", "intersection-finished"):
+        for sent in of_kind(log, kind):
+            for point in points(sent, kind):
+                seen.setdefault(point, set()).add(sent.sender)
+    assert len(seen) == 8 * 4  # blinded once, and answered by three
+    repeated = [who for who in seen.values() if len(who) > 1]
+    assert repeated == []
+
+
+@pytest.mark.parametrize("other", ["p1", "p2", "p3"])
+def test_the_first_and_another_party_learn_only_what_all_the_rest_have(runs, other):
+    """They open every store for all ids that they hold together, and take off every share that they know."""
+    lists = [[who for who in SUBSETS if str(party) in who] for party in range(4)]
+    _, log = record(each(secure_intersection, *lists))
+    rest = sorted({"p1", "p2", "p3"} - {other})
+    together = sorted({*lists[0], *lists[int(other[1])]})
+    digests = [hashlib.sha256(b"sfumato intersection" + one.encode()).digest() for one in together]
+    residues = {}
+    for name in rest:
+        (store,) = [sent for sent in of_kind(log, "intersection-store") if sent.sender == name]
+        store = unpack("intersection-store", store.message)
+        cells = np.frombuffer(store.blob("cells"), np.uint64).reshape(-1, 2)
+        multipliers = np.frombuffer(store.blob("multipliers"), np.uint64)
+        opened = curve.ladder(runs[name]._key, b"".join(curve.hashed(digests)))  # as the store's owner would for them
+        keys, masks = set_intersection._opened(opened)
+        left = masks ^ hidden_store.looked_up(keys, multipliers, cells)
+        for known in ("p0", other):
+            drawn = [hashlib.sha256(runs[known]._secrets[name] + one.encode()).digest()[:16] for one in together]
+            left = left ^ np.frombuffer(b"".join(drawn), np.uint64).reshape(-1, 2)
+        residues[name] = left
+    assert all(each.any(axis=1).all() for each in residues.values())
+    both = ~(residues[rest[0]] ^ residues[rest[1]]).any(axis=1)
+    assert [one for one, told in zip(together, both, strict=True) if told] == [
+        one for one in together if rest[0][1] in one and rest[1][1] in one
+    ]
+
+
+def test_without_the_first_party_others_see_nothing_but_the_common_ids():
     lists = [["all", "0-1", "0-2"], ["all", "0-1", "1-2"], ["all", "0-2", "1-2"]]
     done, log = record(each(secure_intersection, *lists))
-    (common,) = {tuple(points(sent, "intersection-common")) for sent in of_kind(log, "intersection-common")}
-    assert len(common) == 1
     assert [len(positions) for positions in done.values()] == [1, 1, 1]
-    finished = {sent.sender: points(sent, "intersection-finished") for sent in of_kind(log, "intersection-finished")}
-    assert set(finished) == {"p1", "p2"}
-    assert len(set(finished["p1"]) & set(finished["p2"])) == 2
-    for name in ("p1", "p2"):
-        seen = b"".join(sent.message for sent in log if sent.receiver == name)
-        sent_on = b"".join(
-            sent.message for sent in log if sent.sender == name and sent not in of_kind(log, "intersection-finished")
-        )
-        assert [point for point in finished[name] if point in seen] == list(common)
-        assert not any(point in sent_on for points_of in finished.values() for point in points_of)
+    kinds = {"intersection-size", "intersection-secret", "intersection-list", "intersection-common"}
+    for sent in log:
+        if sent.receiver != "p0":
+            assert any(sent in of_kind(log, kind) for kind in kinds)
+            assert sent.sender == "p0" or sent not in of_kind(log, "intersection-list")
+    (named,) = {sent.message for sent in of_kind(log, "intersection-common") if sent.receiver == "p1"}
+    assert len(unpack("intersection-common", named).blob("names")) == 16
 
 
-def test_the_first_of_three_parties_cannot_follow_its_own_list(monkeypatch):
-    """The second party hands the list on in another order (the same one by chance: 1 in 25!)."""
-    key = curve.ladder_scalar()
-    monkeypatch.setattr(set_intersection, "ladder_scalar", lambda: key)
-    lists = [[f"{number}" for number in range(25)]] * 3
-    _, log = record(each(secure_intersection, *lists))
-    passed = of_kind(log, "intersection-list")
-    came = next(sent for sent in passed if (sent.sender, sent.receiver) == ("p0", "p1"))
-    came = curve.ladder(key, b"".join(points(came, "intersection-list")))
-    came = [came[at : at + 32] for at in range(0, len(came), 32)]
-    left = [points(sent, "intersection-list") for sent in passed if (sent.sender, sent.receiver) == ("p1", "p2")]
-    (left,) = [one for one in left if set(one) == set(came)]
-    assert left != came
+@given(st.integers(0, 300), st.integers(0, 2**32))
+@examples(30)
+def test_a_hidden_store_gives_what_was_stored_and_noise_otherwise(count, seed):
+    drawn = np.random.default_rng(seed)
+    keys, values = (drawn.integers(0, 2**64, (count + 5, width), np.uint64) for width in (3, 2))
+    store = hidden_store.stored(keys[:count], values[:count])
+    found = hidden_store.looked_up(keys, *store)
+    assert (found[:count] == values[:count]).all()
+    assert not (found[count:] == values[count:]).any()
+    assert len(store[1]) == 3 * hidden_store.third(count)
 
 
 def test_a_list_leaves_its_owner_in_a_random_order(monkeypatch):
@@ -140,24 +191,16 @@ def test_a_list_leaves_its_owner_in_a_random_order(monkeypatch):
         assert points(sent, "intersection-list") != kept
 
 
-def test_with_three_parties_a_list_travels_under_a_blinding_of_its_own(monkeypatch):
-    """Whoever multiplies last must not see what the owner finishes, so no list may leave under the key itself."""
+def test_with_three_parties_the_first_list_travels_blinded(monkeypatch):
+    """Whoever sees ids under the key of a store could open it, so no list may leave under a key itself."""
     key = curve.ladder_scalar()
     monkeypatch.setattr(set_intersection, "ladder_scalar", lambda: key)
     _, log = record(each(secure_intersection, ["a"], ["a"], ["a"]))
     (point,) = curve.hashed([hashlib.sha256(b"sfumato intersectiona").digest()])
-    kept = {curve.ladder(key, point), curve.ladder(key, curve.ladder(key, point))}
-    travelled = [points(sent, "intersection-list")[0] for sent in of_kind(log, "intersection-list")]
-    assert len(set(travelled)) == 9
-    assert not kept & set(travelled)
-    (common,) = {points(sent, "intersection-common")[0] for sent in of_kind(log, "intersection-common")}
-    assert common == curve.ladder(key, curve.ladder(key, curve.ladder(key, point)))
-
-
-def test_finished_lists_are_sorted_so_that_their_order_tells_nothing():
-    _, log = record(each(secure_intersection, *[[f"{number}" for number in range(25)]] * 3))
-    for sent in of_kind(log, "intersection-finished"):
-        assert points(sent, "intersection-finished") == sorted(points(sent, "intersection-finished"))
+    kept = {point, curve.ladder(key, point), curve.ladder(key, curve.ladder(key, point))}
+    travelled = {points(sent, "intersection-list")[0] for sent in of_kind(log, "intersection-list")}
+    assert len(travelled) == 2
+    assert not kept & travelled
 
 
 @examples(8)

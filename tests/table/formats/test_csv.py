@@ -81,6 +81,50 @@ def test_bad_files_are_refused_in_one_sentence(csv_file, data, message):
         read_csv(csv_file(data))
 
 
+TITLED = "Patients of 2024\n\nname;zip;age\nEve;02139;39\nBob;02140;40\n"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_a_title_above_the_header_is_found(csv_file, separator):
+    path = csv_file(TITLED.replace(";", separator))
+    with pytest.raises(
+        ReadError, match=r"would have one column, but its lines .*; pass skip_rows=1 \(--skip-rows\) if"
+    ):
+        read_csv(path)
+    expected = {"name": ["Eve", "Bob"], "zip": ["02139", "02140"], "age": [39, 40]}
+    assert read_csv(path, skip_rows=1).to_pydict() == expected
+    assert read_csv(path, skip_rows=2).to_pydict() == expected
+
+
+def test_a_title_with_separators_is_found(csv_file):
+    titled = csv_file("Patients, 2024\nname,zip,age\nEve,02139,39\nBob,02140,40\n")
+    with pytest.raises(ReadError, match=r"has 2 cells but line 2 has 3; .*, or pass skip_rows=1 if the first line is"):
+        read_csv(titled)
+
+
+def test_lines_are_counted_from_the_top_of_the_file(csv_file):
+    with pytest.raises(ReadError, match="line 4 has 1"):
+        read_csv(csv_file("title\na,b\n1,2\n3\n"), skip_rows=1)
+    with pytest.raises(ReadError, match=r"Line 3 of .* has a quotation mark"):
+        read_csv(csv_file('title\na,b\n1,"x"y\n'), skip_rows=1)
+    for rows in (2, 3):
+        with pytest.raises(ReadError, match=f"is empty after its first {rows} lines"):
+            read_csv(csv_file("title\na,b\n"), skip_rows=rows)
+
+
+def test_a_single_column_may_hold_separators_where_they_are_quoted_few_or_another_is_given(csv_file):
+    assert read_csv(csv_file('name\n"Doe, Ann"\n"Roe, Ben"\n')).num_columns == 1
+    assert read_csv(csv_file("note\nfine; thanks\nwell\nold\n")).num_columns == 1
+    assert read_csv(csv_file("name\nDoe, Ann\nRoe, Ben\n"), separator=";").num_columns == 1
+
+
+def test_what_was_written_as_one_column_is_read_as_one(tmp_path):
+    for separator in (",", ";", "\t", "|"):
+        table = pa.table({"x": [f"a{separator}b", f"c{separator}d"]})
+        write_csv(table, tmp_path / "x.csv")
+        assert read_csv(tmp_path / "x.csv").equals(table)
+
+
 def test_duplicate_names_are_refused(csv_file):
     with pytest.raises(SchemaError, match="Several columns are named 'a'"):
         read_csv(csv_file("a,b,a\n1,2,3\n"))

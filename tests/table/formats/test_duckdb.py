@@ -114,8 +114,8 @@ def test_an_interruption_leaves_no_new_file_and_no_new_table(database, tmp_path,
     url = database("CREATE TABLE p AS SELECT 7 AS a")
 
     class Interrupted:
-        def __init__(self, path: str) -> None:
-            self.connection = duckdb_connect(path)
+        def __init__(self, path: str, **settings: object) -> None:
+            self.connection = duckdb_connect(path, **settings)
 
         def __getattr__(self, name: str) -> object:
             return getattr(self.connection, name)
@@ -142,3 +142,34 @@ def test_without_duckdb_the_extra_is_named(database, monkeypatch):
         read_database(url, table="p")
     with pytest.raises(WriteError, match=r'pip install "sfumato\[duckdb\]"'):
         write_database(TABLE, url, table_name="p")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"table": "people"},
+        {"query": "SELECT * FROM people"},
+        {"query": "SELECT * FROM read_text('{secret}')"},
+        {"query": "SELECT * FROM '{secret}'"},
+        {"query": "COPY n TO '{stolen}'"},
+        {"query": "SELECT 1 AS a; COPY n TO '{stolen}'"},
+        {"query": "EXPORT DATABASE '{stolen}'"},
+        {"query": "ATTACH '{stolen}'"},
+    ],
+)
+def test_a_file_cannot_reach_others(database, tmp_path, asked):
+    secret, stolen = tmp_path / "secret.csv", tmp_path / "stolen"
+    secret.write_text("name\nEve\n")
+    hostile = f"CREATE VIEW people AS SELECT * FROM read_csv('{secret}')"  # noqa: S608 - that is what is tested
+    url = database(hostile, "CREATE TABLE n AS SELECT 1 AS n")
+    asked = {key: value.format(secret=secret, stolen=stolen) for key, value in asked.items()}
+    with pytest.raises(ReadError, match=r"would reach other files than .*x\.duckdb, which is not allowed"):
+        read_database(url, **asked)
+    assert not stolen.exists()
+
+
+def test_what_keeps_others_out_cannot_be_changed(database):
+    url = database("CREATE TABLE n AS SELECT 1 AS n")
+    for setting in ("enable_external_access = true", "lock_configuration = false"):
+        with pytest.raises(ReadError, match="The query cannot be run"):
+            read_database(url, query=f"SET {setting}")

@@ -87,6 +87,16 @@ def test_missing_spellings_empty_rows_and_nameless_empty_columns_are_dropped(tmp
     assert read_excel(path).to_pydict() == {"n": [1, None, None], "2020": [None, "x", None]}
 
 
+def test_a_title_above_the_header_is_found(tmp_path):
+    path = workbook(tmp_path / "x.xlsx", ("Patients of 2024",), (), ("name", "age"), ("Eve", 39))
+    with pytest.raises(
+        ReadError, match=r"Column 2 of .* has no name; .*, or pass skip_rows=1 if the first row is a title"
+    ):
+        read_excel(path)
+    for rows in (1, 2):
+        assert read_excel(path, skip_rows=rows).to_pydict() == {"name": ["Eve"], "age": [39]}
+
+
 def test_a_header_alone_is_a_table_without_rows(tmp_path):
     assert read_excel(workbook(tmp_path / "x.xlsx", ("a", "b"))).to_pydict() == {"a": [], "b": []}
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.algorithms.bounds import Bounds
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
@@ -173,6 +174,9 @@ class Tree:
         """Return the label of a part."""
         if part.runs != ((self.first[part.node], self.last[part.node]),):
             if self._is_range(part):
+                bounds = self._bounds
+                if bounds is not None and bounds.ends_at(part.first, part.last):
+                    return bounds.interval(part.first, part.last)
                 return Interval(self._values[part.first], self._values[part.last])
             codes = [code for first, last in part.runs for code in range(first, last + 1)]
             return ValueSet(tuple(self.domain.texts[code] for code in codes))
@@ -186,6 +190,10 @@ class Tree:
 
     def _is_range(self, part: Part) -> bool:
         return self.domain.scale.ordered and len(part.runs) == 1
+
+    @cached_property
+    def _bounds(self) -> Bounds | None:
+        return Bounds.of(self.domain)
 
     @cached_property
     def _values(self) -> list[object]:

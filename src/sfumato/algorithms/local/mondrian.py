@@ -31,6 +31,8 @@ class Mondrian(Algorithm):
         separate them so that both sides have equally many records.
     publish : `"nodes"` publishes the lowest common ancestor of a group's values in a taxonomy; `"sets"` publishes
         the values that occur. Numbers, dates and ranks become intervals, nominal values sets, either way.
+    bounds : `"hierarchy"` ends intervals at the bounds of the attribute's hierarchy, where it has one; `"exact"` ends
+        them at the least and greatest value of the group, each of which is somebody's own.
 
     References
     ----------
@@ -44,10 +46,12 @@ class Mondrian(Algorithm):
 
     strict: bool = True
     publish: Literal["nodes", "sets"] = "nodes"
+    bounds: Literal["hierarchy", "exact"] = "hierarchy"
 
     def __post_init__(self) -> None:
         require(isinstance(self.strict, bool), self, "strict", "true or false", self.strict)
         require(self.publish in {"nodes", "sets"}, self, "publish", "'nodes' or 'sets'", self.publish)
+        require(self.bounds in {"hierarchy", "exact"}, self, "bounds", "'hierarchy' or 'exact'", self.bounds)
 
     @property
     def ignores_row_order(self) -> bool:
@@ -68,7 +72,8 @@ class Mondrian(Algorithm):
             if self._as_set(quasi[j].domain):
                 return recode_sets(quasi[j], group, cutting.leaves, missing_apart=rides)
             missing = ranges.missing[:, j] & (not rides)
-            return recode_ranges(quasi[j].domain, ranges.low[:, j], ranges.high[:, j], missing)
+            low, high, exact = ranges.low[:, j], ranges.high[:, j], self.bounds == "exact"
+            return recode_ranges(quasi[j].domain, low, high, missing, exact=exact)
 
         with ThreadPoolExecutor(worker_count()) as pool:
             columns = pool.map(recode, range(len(quasi)))

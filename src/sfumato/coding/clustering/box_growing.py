@@ -1,4 +1,4 @@
-"""Records from which groups grow: how they lie in memory, and the loops over them."""
+"""Records from which groups grow: their memory layout, and the loops over them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sfumato.coding.clustering.points import CELLS_PER_CALL, Codes, Floats, Ints
 class TreeAxes:
     """Axes of trees.
 
-    Tree j has `leaves[j]` leaves and `heights[j]` levels below its root; `nodes` tells the node above every leaf,
-    level by level from `starts[j]` on. `places[j]` leaves are in the trees before. A box whose leaves lie under
+    Tree j has `leaves[j]` leaves and `heights[j]` levels below its root; `nodes` is the node above every leaf,
+    level by level from `starts[j]`. `places[j]` leaves are in the trees before. A box whose leaves lie under
     different nodes on h levels costs `costs[steps[j] + h]`.
     """
 
@@ -29,7 +29,7 @@ class TreeAxes:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.generic], ...]:
-        """All of them, as compiled loops read them."""
+        """All arrays, as compiled loops read them."""
         return self.leaves, self.heights, self.starts, self.places, self.steps, self.nodes, self.costs
 
 
@@ -47,9 +47,9 @@ class GrowthCandidates:
 
 
 def k_member_labels(candidates: GrowthCandidates, least: int, first: int, tell: Tell) -> Labels:
-    """Grow groups of at least so many records, the first one away from candidate `first`.
+    """Grow groups of at least this many records, the first one away from candidate `first`.
 
-    Returns the group of every record, those of the first candidate first.
+    Returns the group of every record, with those of the first candidate first.
     """
     from sfumato.coding.kernels import box_growing as kernel
 

@@ -1,4 +1,4 @@
-"""Points that are clustered by their squared distances: how they lie in memory, and the loops over them."""
+"""Points that are clustered by their squared distances: their memory layout, and the loops over them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Labels = npt.NDArray[np.int32]
 Tell = Callable[[float], None]
 
 STEP = 2.0**-28  # places are rounded to multiples of this, so that their sums are exact in any order
-CELLS_PER_CALL = 1 << 26  # that a compiled loop may look at before it can be interrupted
+CELLS_PER_CALL = 1 << 26  # that a compiled loop visits before it can be interrupted
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class CodedAxes:
     """Axes of ranks and of trees.
 
     Axis j has `leaves[j]` codes. Ranks (`heights[j] == 0`) lie at `ranks`, from `places[j]` on, which carry their
-    weight. A tree has `heights[j]` levels below its root; `nodes` tells the node above every leaf, level by
+    weight. A tree has `heights[j]` levels below its root; `nodes` is the node above every leaf, level by
     level from `starts[j]` on, and the squared distance of two leaves, the share of levels on which their nodes differ
     squared, is multiplied by `weights[j]`.
     """
@@ -38,7 +38,7 @@ class CodedAxes:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.generic], ...]:
-        """All of them, as compiled loops read them."""
+        """All arrays, as compiled loops read them."""
         return self.leaves, self.heights, self.starts, self.places, self.weights, self.nodes, self.ranks
 
 
@@ -55,12 +55,12 @@ class Points:
 
     @property
     def cells(self) -> int:
-        """How many coordinates there are."""
+        """The number of coordinates."""
         return max(1, len(self.places) + len(self.codes)) * len(self)
 
 
 class _Loop:
-    """Copies of the points that a loop swaps about, and what it keeps between two calls."""
+    """Copies of the points that a loop reorders, and what it keeps between two calls."""
 
     def __init__(self, points: Points) -> None:
         self.points = points.places.copy(), points.codes.copy()
@@ -82,12 +82,12 @@ class _Loop:
 
     @property
     def free(self) -> int:
-        """How many points are in no group."""
+        """The number of points in no group."""
         return int(self.state[0])
 
 
 def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
-    """Part points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
+    """Cluster points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
     from sfumato.coding.kernels import clustering as kernel
 
     loop = _Loop(points)
@@ -99,7 +99,7 @@ def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
 
 
 def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Labels:
-    """Part points by V-MDAV into groups of `least` to `2 * least - 1`; what is left over in the end has label -1."""
+    """Cluster points by V-MDAV into groups of `least` to `2 * least - 1`; remaining points have label -1."""
     from sfumato.coding.kernels import clustering as kernel
 
     loop = _Loop(points)
@@ -126,7 +126,7 @@ def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Label
 
 
 def nearest_points(points: Points, asked: Points, skipped: Ints, most: int = 1) -> tuple[Ints, Floats]:
-    """Find the points nearest to each one asked for, a row each, the first ones among equals; and squared distances.
+    """Find the points nearest to each requested one, a row each, the first ones among equals; and squared distances.
 
     `skipped` names a point for each that comes last, infinitely far away, or is -1.
     """

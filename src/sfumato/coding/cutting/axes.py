@@ -23,8 +23,8 @@ class Axes:
     """All axes in flat arrays that compiled loops can read.
 
     Axis j has `leaves[j]` codes; a missing value has the code `leaves[j]`. An ordered axis has positions
-    in [0, 1], from `places[j]` on. A tree axis (`heights[j] > 0`) has for every level and leaf the node and
-    the node's share of all leaves, level by level from `trees[j]` on.
+    in [0, 1], from `places[j]`. A tree axis (`heights[j] > 0`) has for every level and leaf the node and
+    the node's share of all leaves, level by level from `trees[j]`.
     """
 
     leaves: Offsets
@@ -40,7 +40,7 @@ class Axes:
 
 
 def axes_of(domains: Sequence[Domain]) -> Axes:
-    """Lay out the axes of several domains: trees for taxonomies, positions for all other scales."""
+    """Build the axes of several domains: trees for taxonomies, positions for all other scales."""
     positions: list[Floats] = []
     nodes: list[npt.NDArray[np.int32]] = []
     shares: list[Floats] = []
@@ -70,7 +70,7 @@ def _normalized(domain: Domain) -> Floats:
     places = domain.positions
     if domain.scale is Scale.NUMERIC and pa.types.is_int64(domain.values.type):
         whole = domain.values.to_numpy().view(np.uint64)
-        places = (whole - whole[:1]).astype(np.float64)  # exact for neighbors that floats cannot tell apart
+        places = (whole - whole[:1]).astype(np.float64)  # exact for neighbors that floats cannot distinguish
     if len(places) < 2 or places[-1] == places[0]:  # noqa: PLR2004 - a range needs two ends
         return np.zeros_like(places)
     if places[-1] / 2 - places[0] / 2 > np.finfo(np.float64).max / 2:

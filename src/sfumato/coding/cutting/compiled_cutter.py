@@ -1,4 +1,4 @@
-"""Cuts found by compiled loops on all processors: large segments are worked on in pieces."""
+"""Cuts found by compiled loops on all processors: large segments are processed in pieces."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ class SegmentPieces:
 
     @property
     def sizes(self) -> Ints:
-        """How many records each piece has."""
+        """The number of records of each piece."""
         return self.stops - self.starts
 
     @property
     def targets(self) -> Ints:
-        """Where each piece begins when all pieces stand one after the other."""
+        """Where each piece begins when all pieces are concatenated."""
         return np.cumsum(self.sizes) - self.sizes
 
 
 class CompiledCutter:
-    """Find and carry out cuts with compiled loops in several threads.
+    """Find and make cuts with compiled loops in several threads.
 
-    A split moves records from one set of arrays to another and back at the next depth: fresh memory at
-    every depth would cost more than the moves.
+    A split moves records from one set of arrays to another and back at the next depth: new memory at every depth
+    would cost more than the moves.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class CompiledCutter:
     def propose(
         self, records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
-        """Propose a cut for each of the named segments, trying axes from `first_rank` on."""
+        """Propose a cut for each of the named segments, trying axes from `first_rank`."""
         arrays = tuple(np.zeros(len(segments), dtype=np.int64) for _ in range(6))
         layout = (axes.leaves, axes.heights, axes.places, axes.positions, axes.trees, axes.nodes, axes.shares)
         found = (ranges.low, ranges.high, ranges.missing)
@@ -175,7 +175,7 @@ class CompiledCutter:
         )
 
     def _shared_ties(self, records: Records, pieces: SegmentPieces, axis: Ints, code: Ints, quota: Ints) -> Ints:
-        """Share a segment's ties among its pieces, first come, first served."""
+        """Distribute a segment's ties among its pieces, first come, first served."""
         counts = np.zeros(len(pieces.segment), dtype=np.int64)
         self._in_threads(
             pieces.sizes,
@@ -186,7 +186,7 @@ class CompiledCutter:
         return np.asarray(np.clip(quota - _running(counts, pieces), 0, counts))
 
     def _in_threads(self, sizes: Ints, work: Callable[[int, int], None]) -> None:
-        """Share items among threads so that each gets about as many records."""
+        """Distribute items among threads so that each gets about the same number of records."""
         if not len(sizes):
             return
         until = np.cumsum(sizes)

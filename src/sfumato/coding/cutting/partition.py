@@ -23,8 +23,8 @@ class Cuts:
     """A proposed cut for each of some segments.
 
     A record goes left if its code on `axis` is below `code`, or equal to it while fewer than `ties` records
-    with that code went left before it. `left` is the weight that goes left, of `total`. `rank` is the place
-    of this way to cut among the segment's ways, widest first; `axis` is `NO_CUT` where no cut leaves both sides
+    with that code went left before it. `left` is the weight that goes left, of `total`. `rank` is the rank
+    of this way to cut among the segment's ways, widest first; `axis` is `NO_CUT` if no cut leaves both sides
     large enough.
     """
 
@@ -40,7 +40,7 @@ class Cuts:
         return Cuts(*(array[chosen] for array in self._arrays()))
 
     def replace(self, at: Ints, other: Cuts) -> None:
-        """Put other cuts in the places `at`."""
+        """Replace the cuts at the indices `at`."""
         for mine, theirs in zip(self._arrays(), other._arrays(), strict=True):
             mine[at] = theirs
 
@@ -50,7 +50,7 @@ class Cuts:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """The least and greatest code of every segment on every axis (missing apart), and whether any is missing.
+    """The smallest and largest code of every segment on every axis (except missing), and whether any is missing.
 
     A segment without any value on an axis has `low` greater than `high`.
     """
@@ -62,7 +62,7 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class CuttingRule:
-    """How segments may be cut: the least weight of a side, whether equal codes may be parted, and what missing does."""
+    """How segments may be cut: the smallest weight of a side, whether equal codes may be separated, missing values."""
 
     smallest: int
     relaxed: bool
@@ -71,7 +71,7 @@ class CuttingRule:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records in the order of their segments: codes per axis, extra code columns, weights, and where they came from."""
+    """Records in the order of their segments: codes per axis, extra code columns, weights, and original rows."""
 
     codes: npt.NDArray[np.unsignedinteger]
     extra: npt.NDArray[np.unsignedinteger]
@@ -81,11 +81,11 @@ class Records:
 
     @property
     def segments(self) -> int:
-        """How many segments there are."""
+        """The number of segments."""
         return len(self.offsets) - 1
 
     def rows_of(self, segments: Ints) -> tuple[Ints, Ints]:
-        """Return the records of some segments in order, and for each the place of its segment among those named."""
+        """Return the records of some segments in order, and for each the index of its segment among those named."""
         starts = self.offsets[segments]
         sizes = self.offsets[segments + 1] - starts
         place = np.repeat(np.arange(len(segments)), sizes)
@@ -93,7 +93,7 @@ class Records:
 
 
 class Cutter(Protocol):
-    """The two implementations, compiled and plain, that find and carry out cuts."""
+    """The two implementations, compiled and plain, that find and make cuts."""
 
     def ranges(self, records: Records, axes: Axes) -> Ranges:
         """Find the ranges of all segments."""
@@ -101,7 +101,7 @@ class Cutter(Protocol):
     def propose(
         self, records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
-        """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
+        """Propose a cut for each of the named segments, trying ways to cut from `first_rank`, widest first."""
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
         """Return for every record of the named segments, in order, whether it goes left."""
@@ -114,7 +114,7 @@ class Cutter(Protocol):
 
 
 def cutter_for(records: int) -> Cutter:
-    """Choose compiled loops for many records, and NumPy where compiling would cost more than it saves."""
+    """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves."""
     if records >= COMPILED_ROWS:
         from sfumato.coding.cutting.compiled_cutter import CompiledCutter
 
@@ -147,10 +147,10 @@ def allowed_cuts(
 
 
 def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.float64]:
-    """Measure how wide every segment is for every way of cutting it; 0 where it cannot be cut that way.
+    """Measure how wide every segment is for every way of cutting it; 0 if it cannot be cut that way.
 
-    There are two ways per axis: first, for all axes, to part missing values from all others, then, for all axes, to
-    cut between values. A segment that mixes missing and other values is published as suppressed, so parting them
+    There are two ways per axis: first, for all axes, to separate missing values from all others, then, for all axes, to
+    cut between values. A segment that mixes missing and other values is published as suppressed, so separating them
     counts as wider than any cut, and next comes a cut that leaves the missing values in one half.
     """
     count = len(axes)

@@ -10,7 +10,7 @@ from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Cuts, CuttingRule
 
 
 class PlainCutter:
-    """Find and carry out cuts for all segments at once with sorted arrays."""
+    """Find and make cuts for all segments at once with sorted arrays."""
 
     def ranges(self, records: Records, axes: Axes) -> Ranges:
         """Find the ranges of all segments."""
@@ -27,7 +27,7 @@ class PlainCutter:
     def propose(
         self, records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, first_rank: Ints
     ) -> Cuts:
-        """Propose a cut for each of the named segments, trying ways to cut from `first_rank` on, widest first."""
+        """Propose a cut for each of the named segments, trying ways to cut from `first_rank`, widest first."""
         width = widths(Ranges(ranges.low[segments], ranges.high[segments], ranges.missing[segments]), axes, rule)
         order = np.argsort(-width, axis=1, kind="stable")
         count = len(segments)
@@ -84,7 +84,7 @@ class PlainCutter:
 def _best_cuts(
     records: Records, axes: Axes, rule: CuttingRule, ranges: Ranges, segments: Ints, way: Ints
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    """Find per segment the most balanced cut of one way: code, ties, weight of the left side, lesser side."""
+    """Find the most balanced cut of one way for every segment: code, ties, weight of the left side, smaller side."""
     axis, parting = way % len(axes), way < len(axes)
     rows, segment = records.rows_of(segments)
     codes = records.codes[axis[segment], rows].astype(np.int64)
@@ -120,14 +120,14 @@ def _best_cuts(
 
 
 def _halves(axes: Axes, ranges: Ranges, segments: Ints, axis: Ints) -> npt.NDArray[np.bool_]:
-    """Return where equal codes may be parted: on ordered axes that miss no value."""
+    """Return where equal codes may be separated: on ordered axes without missing values."""
     return np.asarray((axes.heights[axis] == 0) & ~ranges.missing[segments, axis])
 
 
 def _between_siblings(
     axes: Axes, ranges: Ranges, segments: Ints, axis: Ints, segment: Ints, code: Ints, following: Ints
 ) -> npt.NDArray[np.bool_]:
-    """Return which cuts part children of the segment's lowest common ancestor; on axes without a tree all do."""
+    """Return which cuts separate children of the segment's lowest common ancestor; on axes without a tree all do."""
     low, high = ranges.low[segments, axis].astype(np.int64), ranges.high[segments, axis].astype(np.int64)
     allowed = np.ones(len(code), dtype=np.bool_)
     for j in np.flatnonzero(axes.heights):

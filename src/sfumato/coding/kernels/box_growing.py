@@ -1,4 +1,4 @@
-"""Compiled growth of groups: each takes the record by which its box of values grows least.
+"""Compiled growth of groups: each takes the record that enlarges its box of values least.
 
 Candidates are distinct records with counts. They lie on line axes (`places`) and tree axes (`codes`), whose layout
 `trees` is described at `sfumato.coding.clustering.box_growing.TreeAxes`. Candidates that are used up are swapped
@@ -12,12 +12,12 @@ import numpy as np
 from sfumato.coding.kernels.clustering import farthest, find_nearest, swap, unlike_levels
 from sfumato.coding.kernels.compiling import Array, compiled
 
-POOL = 64  # candidates looked at first, at least; those outside are looked at only if these grow too much
+POOL = 64  # the fewest candidates looked at first; others are looked at only if these cost too much
 
 
 @compiled
 def price_leaves(j: int, code: int, level: int, trees: tuple[Array, ...], prices: Array) -> None:
-    """Write what a box that holds a leaf and has a height on one tree costs there with every leaf in it."""
+    """Write the cost of a box, which contains a leaf and has a height on one tree, with every other leaf."""
     leaves, _, _, first, steps, _, costs = trees
     for leaf in range(leaves[j]):
         prices[first[j] + leaf] = costs[steps[j] + max(level, unlike_levels(j, code, leaf, trees))]
@@ -32,7 +32,7 @@ def measure_growth(
     prices: Array,
     out: Array,
 ) -> None:
-    """Compute what the box costs with every single candidate in it."""
+    """Compute the cost of the box with every single candidate in it."""
     places, codes = points
     low, high = box[0], box[1]
     for i in range(free):
@@ -111,7 +111,7 @@ def cheapest(
 
 @compiled
 def fill_pool(bound: Array, counts: Array, origin: Array, free: int, pool: Array) -> None:
-    """Choose the candidates that cost least; those that are used up come last."""
+    """Choose the cheapest candidates; exhausted ones come last."""
     for i in range(free):
         if counts[i] == 0:
             bound[i] = np.inf
@@ -122,7 +122,7 @@ def fill_pool(bound: Array, counts: Array, origin: Array, free: int, pool: Array
 def drop_used(
     points: tuple[Array, Array], counts: Array, origin: Array, distance: Array, free: int, used: Array, count: int
 ) -> int:
-    """Swap candidates that are used up behind the others; tell how many others there are."""
+    """Swap exhausted candidates to places after the others; return how many others there are."""
     for place in np.sort(used[:count])[::-1]:
         free -= 1
         swap(points, place, free)
@@ -134,7 +134,7 @@ def drop_used(
 
 @compiled
 def hand_out(place: int, group: int, counts: Array, origin: Array, ends: Array, label: Array) -> bool:
-    """Return the next record of a candidate to a group; tell whether the candidate is used up by it."""
+    """Assign the next record of a candidate to a group; return whether the candidate is then exhausted."""
     label[ends[origin[place]] - counts[place]] = group
     counts[place] -= 1
     return bool(counts[place] == 0)
@@ -152,11 +152,11 @@ def grow(
     rounds: int,
     label: Array,
 ) -> None:
-    """Grow groups from the record farthest from the last one's first record, until too few are left.
+    """Grow groups from the record farthest from the first record of the last one, until too few are left.
 
     A box never costs less once it has grown, so what a candidate cost before is a bound on what it costs now: as long
-    as the pool's best costs no more than any candidate outside once did, nobody else has to be looked at.
-    `state` holds the number of candidates, of records and of groups. `distance` is that to the last seed.
+    as the pool's best costs no more than any candidate outside once did, no other has to be looked at.
+    `state` has the number of candidates, of records and of groups. `distance` is that to the last seed.
     """
     counts, origin, ends = stock
     distance, bound, prices = room
@@ -222,7 +222,7 @@ def join_rest(
     groups: int,
     label: Array,
 ) -> None:
-    """Let every record that is left join the group that loses least by it, lowest numbers first."""
+    """Let every remaining record join the group that loses least by it, lowest numbers first."""
     counts, origin, ends = stock
     for place in np.argsort(origin[:free]):
         while counts[place] > 0:

@@ -1,4 +1,4 @@
-"""Compiled growing of classes: the best newcomer again and again, and a class for every record that is left over.
+"""Compiled growing of classes: the best newcomer again and again, and a class for every remaining record.
 
 The tuples are those of `sfumato.coding.kernels.microaggregating`.
 """
@@ -23,14 +23,14 @@ from sfumato.coding.kernels.microaggregating import (
     width_with,
 )
 
-RECORDS_LEFT, ROWS_ALIVE, ROWS_DEAD, VALUES_LEFT, LEVELS_LEFT, PICKED = 0, 1, 2, 3, 4, 5  # places of the totals
+RECORDS_LEFT, ROWS_ALIVE, ROWS_DEAD, VALUES_LEFT, LEVELS_LEFT, PICKED = 0, 1, 2, 3, 4, 5  # indices of the totals
 LEVEL_FIRST, VALUE_FIRST, ANYONE = 0, 1, 2  # who may join a class
 NEVER = np.inf
 
 
 @compiled
 def farthest(alive: int, records: tuple[Array, ...], table: Array) -> int:
-    """Find the first of the records that are farthest from a place."""
+    """Find the first of the records farthest from a position."""
     codes, _, _, counts, _ = records
     best, chosen = -1.0, -1
     for row in range(alive):
@@ -48,9 +48,9 @@ def least_by_level(
     alive: int, stage: int, records: tuple[Array, ...], tally: Array, has: Array, table: Array, best: Array,
     row_of: Array,
 ) -> None:  # fmt: skip
-    """Find for every level, the last slot being for none, the newcomer with which the class loses least.
+    """Find for every level, with the last slot for none, the newcomer with which the class loses least.
 
-    At the first two stages a newcomer must bring a level, or a value, that the class does not have.
+    At the first two stages a newcomer must add a level, or a value, that the class does not have.
     """
     codes, values, levels, counts, _ = records
     best[:] = NEVER
@@ -114,7 +114,7 @@ def enter(
 
 @compiled
 def take(row: int, name: int, records: tuple[Array, ...], stock: tuple[Array, ...], picks: tuple[Array, ...]) -> None:
-    """Take one of the records that a row stands for out of the stock and note its class."""
+    """Take one of the records of a row out of the stock and note its class."""
     _, values, levels, counts, names = records
     values_left, levels_left, totals = stock
     counts[row] -= 1
@@ -133,7 +133,7 @@ def take(row: int, name: int, records: tuple[Array, ...], stock: tuple[Array, ..
 
 @compiled
 def close_ranks(records: tuple[Array, ...], totals: Array) -> None:
-    """Move the rows that still stand for records together, in their order."""
+    """Move the rows that still have records together, in their order."""
     codes, values, levels, counts, names = records
     kept = 0
     for row in range(totals[ROWS_ALIVE]):
@@ -156,7 +156,7 @@ def form(
     classes: tuple[Array, ...], entries: tuple[Array, ...], rule: tuple[Array, ...], center: Array,
     picks: tuple[Array, ...],
 ) -> int:  # fmt: skip
-    """Form classes from number `begin` up to `end`, or until the stock cannot supply one; return the next number."""
+    """Form classes from number `begin` to `end`, or until the stock cannot supply one; return the next number."""
     codes, values, levels, _, _ = records
     kinds, _, widths, _, positions, _, _, _ = axes
     totals, tallies, sizes = stock[2], classes[4], classes[3]
@@ -193,7 +193,7 @@ def form(
 
 @compiled
 def make_room(name: int, classes: tuple[Array, ...], entries: tuple[Array, ...], end: Array) -> None:
-    """Move a class that is full on some axis to twice as much room behind all others."""
+    """Move a class that is full on some axis to twice as much room after all others."""
     first, room, used, _, _, _, _ = classes
     if used[name].max() < room[name]:
         return
@@ -210,7 +210,7 @@ def make_room(name: int, classes: tuple[Array, ...], entries: tuple[Array, ...],
 def rise_with(
     row: int, name: int, bound: float, axes: tuple[Array, ...], records: tuple[Array, ...], classes: tuple[Array, ...]
 ) -> float:
-    """Compute by how much the price of a class's box rises with a record, or something above a bound."""
+    """Compute how much the price of a class's box rises with a record, or something above a bound."""
     sizes, lows, highs = classes[3], classes[5], classes[6]
     rise = 0.0
     for j in range(lows.shape[1]):
@@ -226,7 +226,7 @@ def best_class(
     row: int, formed: int, axes: tuple[Array, ...], records: tuple[Array, ...], classes: tuple[Array, ...],
     entries: tuple[Array, ...], rule: tuple[Array, ...], outlook: tuple[Array, ...],
 ) -> int:  # fmt: skip
-    """Find the class that a record fits best: the largest index, or the least rise of the price."""
+    """Find the class that a record fits best: the largest index, or the smallest rise of the price."""
     codes, level = records[0][row], records[2][row]
     top, chosen, least = (-1, -NEVER, -NEVER), -1, NEVER
     for name in range(formed):
@@ -243,7 +243,7 @@ def best_class(
             loss += loss_with(j, codes[j], name, axes, classes, entries)
             index = safety(loss, entropy, rule)
             if index <= top:
-                break  # more loss makes no larger index
+                break  # more loss gives no larger index
         if index > top:
             top, chosen = index, name
     return chosen
@@ -254,7 +254,7 @@ def look_ahead_for_all(
     formed: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...],
     rule: tuple[Array, ...], outlook: tuple[Array, ...],
 ) -> None:  # fmt: skip
-    """Note what all classes lose at least, and their entropies with every newcomer."""
+    """Note a lower bound for the loss of all classes, and their entropies with every newcomer."""
     for name in range(formed):
         look_ahead(name, axes, classes, entries, rule, outlook)
 
@@ -265,7 +265,7 @@ def spread(
     classes: tuple[Array, ...], entries: tuple[Array, ...], rule: tuple[Array, ...],
     outlook: tuple[Array, ...], end: Array, picks: tuple[Array, ...],
 ) -> None:  # fmt: skip
-    """Let left-over records join the classes that they fit best, one after the other."""
+    """Let remaining records join the classes that they fit best, one after another."""
     for row in rows:
         name = best_class(row, formed, axes, records, classes, entries, rule, outlook)
         make_room(name, classes, entries, end)

@@ -1,7 +1,8 @@
-"""Compiled clustering: distances to one point, centers of what is left, and groups of nearest points.
+"""Compiled clustering: distances to one point, centers of the rest, and groups of nearest points.
 
 Points lie on line axes (`places`, axis by point) and coded axes (`codes`), whose layout `coded` is described at
-`sfumato.coding.clustering.points.Points`. Free points stand first; a point that joins a group is swapped behind them.
+`sfumato.coding.clustering.points.Points`. Free points come first; a point that joins a group is swapped to a place
+after them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def swap(points: tuple[Array, Array], one: int, other: int) -> None:
 
 @compiled
 def fill_rows(query: Array, coded: tuple[Array, ...], rows: Array) -> None:
-    """Write for every code of every coded axis its squared distance to the query's code."""
+    """Write the squared distance to the query's code for every code of every coded axis."""
     leaves, heights, _, places, weights, _, ranks = coded
     for j in range(len(leaves)):
         mine, first = query[j], places[j]
@@ -79,7 +80,7 @@ def measure(
 
 @compiled
 def middle_rank(counts: Array, total: int) -> int:
-    """Round the mean rank towards the side where more records lie, or to the nearer rank if neither has more."""
+    """Round the mean rank toward the side with more records, or to the nearer rank if neither has more."""
     ranks, heavier = 0, 0
     for code in range(len(counts)):
         ranks += code * counts[code]
@@ -95,7 +96,7 @@ def middle_rank(counts: Array, total: int) -> int:
 
 @compiled
 def medoid(counts: Array, nodes: Array, height: int) -> int:
-    """Find the code that shares most nodes with all that occur; the lowest among equals. It occurs itself."""
+    """Find the code that shares the most nodes with all that occur; the lowest among equals. It occurs itself."""
     width = len(counts)
     under, shared = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
     for level in range(height):
@@ -127,7 +128,7 @@ def find_center(sums: Array, counts: Array, free: int, coded: tuple[Array, ...],
 
 @compiled
 def farthest(distance: Array, origin: Array, free: int) -> int:
-    """Find the place of the farthest point; the lowest number among equals."""
+    """Find the position of the farthest point; the lowest number among equals."""
     best = 0
     for i in range(1, free):
         if distance[i] > distance[best] or (distance[i] == distance[best] and origin[i] < origin[best]):
@@ -137,7 +138,7 @@ def farthest(distance: Array, origin: Array, free: int) -> int:
 
 @compiled
 def find_nearest(distance: Array, origin: Array, free: int, found: Array) -> None:
-    """Find the places of the nearest points, as many as asked for, nearest first; lower numbers among equals."""
+    """Find the positions of the nearest points, as many as requested, nearest first; lower numbers among equals."""
     have, wanted = 0, len(found)
     for i in range(free):
         here, number = distance[i], origin[i]
@@ -170,7 +171,7 @@ def take(
     distance: Array,
     label: Array,
 ) -> int:
-    """Put points into a group: swap them behind the free ones, and tell how many these are then."""
+    """Put points into a group: swap them to places after the free ones, and return how many are still free."""
     places, codes = points
     origin, place_of = order
     sums, counts = left
@@ -212,7 +213,7 @@ def mdav(
     """Form groups around the point farthest from the center and around the point farthest from that one, in turn.
 
     A seed has the lowest number among points equal to it, so it is always one of its own nearest ones.
-    `state` holds the number of free points and of groups. Nothing is left to do once no point is free.
+    `state` has the number of free points and of groups. Nothing is left to do once no point is free.
     """
     distance, rows, here, mine = room
     query, found = (here, mine), np.empty(least, dtype=np.int64)
@@ -263,7 +264,7 @@ def nearest_to_group(
     size: int,
     distance: Array,
 ) -> tuple[int, float]:
-    """Find the free point nearest to any of the points that were swapped behind the free ones last.
+    """Find the free point nearest to any of the points that joined a group last.
 
     `distance` is that to one of them. No point of the group is farther from it than `radius`, so most free points
     are known to be too far without looking.
@@ -296,10 +297,10 @@ def v_mdav(
     rounds: int,
     label: Array,
 ) -> None:
-    """Form groups around the point farthest from the center of all, each extended by points that are near to it.
+    """Form groups around the point farthest from the center of all, each extended by points that are close to it.
 
-    `state` holds the number of free points, of groups, and of points of `far_first` that were looked at. What is
-    left when fewer points than a group needs are free has the label -1.
+    `state` has the number of free points, of groups, and of points of `far_first` that were looked at. Points that
+    remain when fewer are free than a group needs have the label -1.
     """
     distance, rows, here, mine = room
     query, found, one = (here, mine), np.empty(least, dtype=np.int64), np.empty(1, dtype=np.int64)
@@ -339,7 +340,7 @@ def nearest_of(
     found: Array,
     apart: Array,
 ) -> None:
-    """Find the points nearest to each of those asked for from first to last, but never the one that it skips.
+    """Find the points nearest to each requested one from first to last, but never the one that it skips.
 
     As many are found as `found` has columns, nearest first.
     """

@@ -1,4 +1,4 @@
-"""How loops are compiled: on first use, kept on disk, and without the interpreter's lock."""
+"""How loops are compiled: on first use, cached on disk, and without the global interpreter lock."""
 
 from __future__ import annotations
 

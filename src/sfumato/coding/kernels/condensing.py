@@ -1,4 +1,4 @@
-"""Compiled condensation of a stream: every record joins the nearest group and leaves its traces in the sums."""
+"""Compiled condensation of a stream: every record joins the nearest group and is added to its sums."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
 
-LEAST_SPREAD = 1e-200  # a column that varies less is a constant one
+LEAST_SPREAD = 1e-200  # a column that varies less counts as constant
 
 
 @compiled
 def weigh(record: Array, whole: tuple[Array, Array, Array], weights: Array) -> None:
-    """Count a record in the statistics of all records; give one over the variance of every column, 0 for constants."""
+    """Add a record to the statistics of all records; return one over the variance of every column, 0 for constants."""
     seen, means, spread = whole
     seen[0] += 1
     for j in range(len(record)):
@@ -23,7 +23,7 @@ def weigh(record: Array, whole: tuple[Array, Array, Array], weights: Array) -> N
 
 @compiled
 def nearest(record: Array, weights: Array, means: Array, distances: Array) -> int:
-    """Find the group with the nearest mean, the first of several; there are as many groups as `distances`."""
+    """Find the group with the nearest mean, the first among equals; there are as many groups as `distances`."""
     distances[:] = 0.0
     for j in range(len(record)):
         if weights[j] > 0.0:
@@ -41,7 +41,7 @@ def nearest(record: Array, weights: Array, means: Array, distances: Array) -> in
 
 @compiled
 def join(record: Array, group: int, state: tuple[Array, Array, Array], gaps: Array) -> None:
-    """Count a record in the statistics of its group."""
+    """Add a record to the statistics of its group."""
     sizes, means, scatter = state
     sizes[group] += 1
     size = sizes[group]
@@ -65,10 +65,10 @@ def absorb(
     state: tuple[Array, Array, Array],
     labels: Array,
 ) -> int:
-    """Let records join groups until one of these has `full` records, and write down which groups they joined.
+    """Let records join groups until one of these has `full` records, and record which groups they joined.
 
     `whole` has number, means and squared deviations of all records; `state` has the sizes, means and scatter of the
-    groups. Returns how many records were absorbed. A record is weighed by the variances up to itself, so that it does
+    groups. Returns how many records were absorbed. A record is weighted by the variances up to itself, so that it does
     not matter how a stream is cut into batches.
     """
     width = records.shape[1]

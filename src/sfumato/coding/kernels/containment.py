@@ -120,7 +120,7 @@ def root(points: tuple[int, int], boxes: tuple[int, int]) -> tuple[Array, Array,
 
 @compiled
 def contains(point: int, points: Array, box_low: Array, box_high: Array, member_rows: Array, members: Array) -> bool:
-    """Return whether a box contains a point: on every axis in its range and, where members are listed, one of them."""
+    """Return whether a box contains a point: on every axis in its range and, if members are listed, one of them."""
     for j in range(points.shape[0]):
         code = points[j, point]
         if code < box_low[j] or code > box_high[j]:
@@ -132,7 +132,7 @@ def contains(point: int, points: Array, box_low: Array, box_high: Array, member_
 
 @compiled
 def amount(column: int, columns: Array, amounts: Array, start: int, stop: int) -> float:
-    """Look up the amount that one of the sorted columns from start to stop has; 0 if it is not there."""
+    """Look up the amount of one of the sorted columns from start to stop; 0 if it is not there."""
     end = stop
     while start < stop:
         middle = (start + stop) // 2

@@ -24,7 +24,7 @@ def ranges(
     high: Array,
     missing: Array,
 ) -> None:
-    """Find least and greatest code of the pieces first..last on every axis."""
+    """Find the smallest and largest code of the pieces first..last on every axis."""
     for piece in range(first, last):
         start, stop = starts[piece], stops[piece]
         for j in range(codes.shape[0]):
@@ -35,7 +35,7 @@ def ranges(
                 for i in range(start, stop):
                     least = min(least, column[i])
                     greatest = max(greatest, column[i])
-            else:  # vectorized, at a cost that pays only for longer runs
+            else:  # vectorized, which pays off only for longer runs
                 least = column[start:stop].min()
                 greatest = column[start:stop].max()
             low[piece, j] = least
@@ -147,7 +147,7 @@ def cut_on(
 ) -> tuple[int, int, int]:
     """Find the best cut of one segment on one axis: code, ties, and the weight that goes left."""
     scratch, codes, counts = room
-    if parting:  # missing values have the greatest code
+    if parting:  # missing values have the largest code
         left = 0
         for i in range(len(column)):
             if column[i] <= high:
@@ -277,7 +277,7 @@ def split(
     last: int,
     result: tuple[Array, ...],
 ) -> None:
-    """Move the records of the pieces first..last to their new places, left sides first, order kept."""
+    """Move the records of the pieces first..last to their new places, left sides first, in their order."""
     codes, extra, weight, origin = records
     new_codes, new_extra, new_weight, new_origin = result
     longest = 0
@@ -287,7 +287,7 @@ def split(
     for piece in range(first, last):
         start, count = starts[piece], stops[piece] - starts[piece]
         to_left, to_right, shift = places[piece, 0], places[piece, 1], flags[piece]
-        for i in range(count):  # no branch: sides are as good as random
+        for i in range(count):  # no branch: sides are as unpredictable as random ones
             goes_left = nb.int64(left[shift + i])
             target[i] = to_right + goes_left * (to_left - to_right)
             to_left += goes_left

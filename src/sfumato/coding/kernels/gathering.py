@@ -1,4 +1,4 @@
-"""Compiled gathering: unite rows that lie under the same nodes, for one combination of levels after the other."""
+"""Compiled gathering: merge rows under the same nodes, for one combination of levels after another."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def narrow(
     leaves: Array, marks: Array, label: Array, least: int, stamp: int, above: tuple[Array, Array],
     below: tuple[Array, Array], work: tuple[Array, Array],
 ) -> int:  # fmt: skip
-    """Keep those rows without a label that share the nodes of one tree more, and all before, with enough others.
+    """Keep the rows without a label that share the nodes of one more tree, and all before, with enough others.
 
     `above` and `below` are rows and their keys, `leaves` and `marks` those of the tree. A slot of the hash table is
-    a key and a word: the stamp of who wrote it, and the count. Returns how many rows are kept; their slots are in
+    a key and a word: the stamp of its writer, and the count. Returns how many rows are kept; their slots are in
     the second of `work`.
     """
     rows, keys = above
@@ -54,7 +54,7 @@ def narrow(
 def number_buckets(
     leaves: Array, costs: Array, slots: Array, limit: int, rows: Array, work: tuple[Array, Array], bucket: Array
 ) -> int:
-    """Return a number to every combination of nodes that is cheap enough; return how many there are."""
+    """Assign a number to every combination of nodes that is cheap enough; return how many there are."""
     table, place = work
     found = 0
     for i in range(len(rows)):
@@ -85,7 +85,7 @@ def gather(
     work: tuple[Array, Array],
     bucket: Array,
 ) -> tuple[int, int]:
-    """Visit combinations until one unites enough rows; `accept` them and go on, or leave their buckets to be judged.
+    """Visit combinations until one merges enough rows; `accept` them and go on, or leave their buckets to be judged.
 
     `state` has the rows that are left after each number of trees, their keys and how many they are; the last number
     is a stamp. Returns the visit and the next number of a group.

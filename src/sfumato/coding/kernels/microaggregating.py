@@ -1,14 +1,14 @@
-"""Compiled scores of classes: what a class loses with a newcomer, and how its levels are mixed then.
+"""Compiled scores of classes: what a class loses with a newcomer, and how its levels are then mixed.
 
-Every function speaks of the same tuples (see `sfumato.algorithms.microaggregation.forming`, which builds them):
+All functions use the same tuples (see `sfumato.algorithms.microaggregation.forming`, which builds them):
 
 - `axes`: kinds, first codes, numbers of codes, heights, positions, first nodes, nodes, scales;
 - `records`: codes, values, levels, counts and names of distinct records, which are taken one by one;
-- `stock`: what is left of every value and of every level, and six totals;
-- `classes`: first entry, room, entries used per axis, size, records per level, least and greatest code per axis;
+- `stock`: the remaining records of every value and of every level, and six totals;
+- `classes`: first entry, room, entries used per axis, size, records per level, smallest and largest code per axis;
 - `entries`: per axis the codes that occur in a class, how often, and levels shared with all members, summed;
 - `rule`: three weights (boxes are priced if the first is not 0; of entropy; of loss), those of levels, and logarithms;
-- `outlook`: what a class loses at least, whoever joins, and its entropy with a newcomer of every level, last of none.
+- `outlook`: a lower bound for the loss of a class, and its entropy with a newcomer of every level, none last.
 
 Losses and entropies are rounded to a grid, so that sums are exact and equal losses are equal.
 """
@@ -80,7 +80,7 @@ def ordinal_loss(code: int, members: Array, counts: Array, size: int, axes: tupl
 
 @compiled
 def tree_loss(j: int, code: int, members: Array, sums: Array, size: int, axes: tuple[Array, ...]) -> float:
-    """Sum the levels that part a class and a newcomer from the member that is nearest to all.
+    """Sum the levels that separate a class and a newcomer from the member that is nearest to all.
 
     The newcomer itself is never nearer to all than the member that is nearest to it.
     """
@@ -111,7 +111,7 @@ def fill_tree(j: int, members: Array, sums: Array, size: int, axes: tuple[Array,
 
 @compiled
 def box_width(j: int, low: int, high: int, axes: tuple[Array, ...]) -> float:
-    """Measure how far apart the least and the greatest code of a class are."""
+    """Measure how far apart the smallest and the largest code of a class are."""
     if axes[0][j] == TREE:
         return float(axes[3][j] - shared_levels(j, low, high, axes))
     return float(axes[4][high] - axes[4][low])
@@ -143,7 +143,7 @@ def width_with(j: int, code: int, name: int, axes: tuple[Array, ...], classes: t
 
 @compiled
 def share_of_entropy(level: int, count: int, size: int, rule: tuple[Array, ...]) -> float:
-    """Compute what a level that has some of the records adds to the weighted entropy."""
+    """Compute the contribution of a level with some of the records to the weighted entropy."""
     _, level_weights, logarithms = rule
     if count == 0:
         return 0.0
@@ -205,7 +205,7 @@ def fill_losses(
 def safety(loss: float, entropy: float, rule: tuple[Array, ...]) -> tuple[int, float, float]:
     """Compute the privacy safety index of a class, to be compared part by part.
 
-    Without any loss it is beyond all finite ones (1) and entropy counts; among equals, less loss is better.
+    Without any loss it is larger than all finite ones (1) and entropy counts; among equals, less loss is better.
     """
     _, first, second = rule[0]
     if second == 0:
@@ -229,7 +229,7 @@ def numeric_spread(members: Array, counts: Array, size: int, axes: tuple[Array, 
 
 @compiled
 def floor_of(name: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...]) -> float:
-    """Compute a loss that a class cannot fall below, whoever joins.
+    """Compute a lower bound for the loss of a class, whoever joins.
 
     Sums of distances to means and medoids never shrink when records join; those to middle ranks, which are rounded,
     may, so they are left out, and so is what rounding to the grid may take away.
@@ -253,7 +253,7 @@ def look_ahead(
     name: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...],
     rule: tuple[Array, ...], outlook: tuple[Array, ...],
 ) -> None:  # fmt: skip
-    """Note what a class loses at least, and its entropy with every newcomer."""
+    """Note a lower bound for the loss of a class, and its entropy with every newcomer."""
     floors, entropies = outlook
     floors[name, 0] = floor_of(name, axes, classes, entries)
     before = entropy_before(name, classes, rule)

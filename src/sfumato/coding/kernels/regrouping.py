@@ -1,4 +1,4 @@
-"""Compiled local recoding: find near groups, and propose better places for rows.
+"""Compiled local recoding: find groups nearby, and propose better places for rows.
 
 Arguments travel in tuples. `trees` is (first, stop, parent, cost) over nodes; `groups` is (leaves, label, offsets,
 rows, box, sizes, prices) as in `sfumato.coding.regrouping.rows.Grouping`; `index` is (boxes, names, shared, jump,
@@ -15,7 +15,7 @@ NEAR, LARGEST, SEEDS, MOST_LENT = 4, 32, 8, 8  # as in sfumato.coding.regrouping
 STAY, MOVE, SWAP, DISSOLVE, REFORM, SPLIT = 0, 1, 2, 3, 4, 5
 FRESH = -2  # the target of rows that are split off
 NEVER = np.iinfo(np.int64).max // 4
-NOWHERE = NEVER // 4096  # the rise for a row that has no other place: more than any other
+NOWHERE = NEVER // 4096  # the rise for a row without another place: more than any other
 
 
 @compiled
@@ -41,7 +41,7 @@ def join_boxes(trees: tuple[Array, ...], box: Array, other: Array, result: Array
 
 @compiled
 def price_joined(trees: tuple[Array, ...], box: Array, other: Array) -> int:
-    """Price the lowest nodes above two boxes."""
+    """Compute the price of the lowest nodes above two boxes."""
     cost = trees[3]
     total = 0
     for j in range(len(box)):
@@ -79,7 +79,7 @@ def nearest(
     found: Array,
     rise: Array,
 ) -> int:
-    """Find what a box of some weight can join at the least rise of the loss, all below `bound`, itself left out.
+    """Find what a box of some weight can join at the smallest rise of the loss, all below `bound`, except itself.
 
     Boxes are visited in lexical order; a prefix that alone raises the loss too much, for any size of at least
     `least`, is skipped with all its boxes. Fills `found` and `rise`, best first, and returns how many there are.
@@ -128,7 +128,7 @@ def partners(
     found: Array,
     rise: Array,
 ) -> None:
-    """Find for some groups the other group whose union with it raises the loss least."""
+    """Find for some groups the other group whose merger raises the loss least."""
     _, _, _, _, box, sizes, _ = groups
     sums = np.zeros(box.shape[1] + 1, dtype=np.int64)
     for t in range(begin, end):
@@ -178,7 +178,7 @@ def best_swap(
 def rise_of_leaving(
     group: int, members: Array, targets: Array, trees: tuple[Array, ...], groups: tuple[Array, ...], result: Array
 ) -> int:
-    """Return by how much the loss rises when members join their targets, several perhaps the same."""
+    """Return how much the loss rises when members join their targets, several perhaps the same."""
     leaves, _, _, _, box, sizes, prices = groups
     total = 0
     for i in range(len(members)):
@@ -199,7 +199,7 @@ def rise_of_leaving(
 
 @compiled
 def may_lend(row: int, group: int, label: Array, sizes: Array, least: int, lent: Array, count: int) -> bool:
-    """Return whether another group can spare a row besides those that are lent already."""
+    """Return whether another group can spare a row besides those that are already lent."""
     source = label[row]
     spare = sizes[source] - least
     for i in range(count):
@@ -215,10 +215,10 @@ def form_around(
     group: int, seed: int, members: Array, leave: Array, least: int, trees: tuple[Array, ...],
     groups: tuple[Array, ...], lenders: tuple[Array, ...], scratch: tuple[Array, ...], keep: Array, lent: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """Build a group anew around one of its members, from members and from rows that other groups can spare.
+    """Rebuild a group around one of its members, from members and from rows that other groups can spare.
 
-    A member that is not taken leaves at the rise `leave`. Gives the loss that this makes at most, and how many rows
-    are lent.
+    A member that is not taken leaves at the rise `leave`. Returns an upper bound for the resulting loss, and how many
+    rows are borrowed.
     """
     leaves, label, _, _, _, sizes, prices = groups
     sums, found, rise, current, _, _ = scratch
@@ -256,7 +256,7 @@ def form_around(
 def split_off(
     seed: int, members: Array, least: int, trees: tuple[Array, ...], leaves: Array, current: Array, keep: Array
 ) -> int:
-    """Part from a group the members nearest to one of them, as many as a group needs; give the loss of both parts."""
+    """Split off the members nearest to one of them, as many as a group needs; return the loss of both parts."""
     keep[:] = False
     total = 0
     for inside in range(least):
@@ -312,7 +312,7 @@ def plan_group(
     t: int, group: int, least: int, trees: tuple[Array, ...], groups: tuple[Array, ...], lenders: tuple[Array, ...],
     scratch: tuple[Array, ...], aims: Array, leave: Array, plans: tuple[Array, ...], loans: Array,
 ) -> None:  # fmt: skip
-    """See whether it is better to dissolve a group, to split it, or to form it anew."""
+    """Find out whether it is better to dissolve a group, to split it, or to rebuild it."""
     leaves, _, offsets, rows, _, sizes, prices = groups
     kinds, gains, _, _, _ = plans
     members, size = rows[offsets[group] : offsets[group + 1]], sizes[group]

@@ -1,4 +1,4 @@
-"""Rows regrouped by compiled loops, groups shared among all processors."""
+"""Rows regrouped by compiled loops, with groups distributed among all processors."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class CompiledGathering:
         self._visit, self._visits = 0, len(visits.limit)
 
     def finish(self, groups: int) -> int:
-        """Unite whatever rows can be, at every visit that is left; return the next number of a group."""
+        """Merge all rows that can be merged, at every remaining visit; return the next number of a group."""
         return self._go(groups, accept=True)
 
     def step(self) -> tuple[Ints, Ints] | None:
-        """Go on to the next visit that can unite rows; give them and the number of each one's bucket."""
+        """Go on to the next visit that can merge rows; return them and the number of each one's bucket."""
         self._go(0, accept=False)
         if self._visit == self._visits:
             return None
@@ -66,7 +66,7 @@ class CompiledRegrouper:
         return CompiledGathering(leaves, visits, rows, label, least)
 
     def partners(self, grouping: Grouping, todo: Ints) -> tuple[Ints, Ints]:
-        """Find for some groups the other group whose union with it raises the loss least, and the rise."""
+        """Find for some groups the other group whose merger raises the loss least, and the rise."""
         found, rise = np.full(len(todo), -1, dtype=np.int64), np.zeros(len(todo), dtype=np.int64)
         index, groups = _of_groups(grouping), _arrays(grouping)
         least = int(grouping.sizes[grouping.sizes > 0].min())
@@ -77,7 +77,7 @@ class CompiledRegrouper:
         return found, rise
 
     def propose(self, grouping: Grouping, todo: Ints, least: int) -> Plans:
-        """Find for some groups the best way to move, swap, dissolve or form them anew, within blocks of neighbors."""
+        """Find for some groups the best way to move, swap, dissolve or rebuild them, within blocks of neighbors."""
         block, rows, groups = _blocks(grouping), lenders(grouping, least), _arrays(grouping)
         order = np.argsort(block[todo], kind="stable")
         named = todo[order]
@@ -109,7 +109,7 @@ def _of_groups(grouping: Grouping) -> Index:
 
 
 def _index(boxes: Nodes, names: Ints, sizes: Ints, prices: Ints) -> Index:
-    """Sort boxes, and tell where their prefixes end."""
+    """Sort boxes, and return where their prefixes end."""
     order = np.lexsort(boxes.T[::-1])
     boxes = np.ascontiguousarray(boxes[order])
     shared, jump = np.empty(len(boxes), dtype=np.int32), np.empty(boxes.shape, dtype=np.int32)
@@ -118,7 +118,7 @@ def _index(boxes: Nodes, names: Ints, sizes: Ints, prices: Ints) -> Index:
 
 
 def _blocks(grouping: Grouping) -> Ints:
-    """Part the groups that are not empty into blocks of neighbors in lexical order; empty ones are in the first."""
+    """Split the nonempty groups into blocks of neighbors in lexical order; empty ones are in the first."""
     filled = np.flatnonzero(grouping.sizes)
     block = np.zeros(len(grouping.sizes), dtype=np.int64)
     ranked = filled[np.lexsort(grouping.box[filled].T[::-1])]

@@ -33,7 +33,7 @@ from sfumato.coding.regrouping.rows import (
 MOST_NODES = 1024
 Flags = npt.NDArray[np.bool_]
 NEVER = np.iinfo(np.int64).max // 4
-NOWHERE = NEVER // 4096  # the rise for a row that has no other place: more than any other
+NOWHERE = NEVER // 4096  # the rise for a row without another place: more than any other
 
 
 class PlainGathering:
@@ -45,7 +45,7 @@ class PlainGathering:
         self._visit, self._dead = 0, len(leaves) + 1
 
     def finish(self, groups: int) -> int:
-        """Unite whatever rows can be, at every visit that is left; return the next number of a group."""
+        """Merge all rows that can be merged, at every remaining visit; return the next number of a group."""
         while (step := self.step()) is not None:
             rows, bucket = step
             self._label[rows] = groups + bucket
@@ -53,7 +53,7 @@ class PlainGathering:
         return groups
 
     def step(self) -> tuple[Ints, Ints] | None:
-        """Go on to the next visit that can unite rows; give them and the number of each one's bucket."""
+        """Go on to the next visit that can merge rows; return them and the number of each one's bucket."""
         combination, limit, shared = self._visits.route
         while self._visit < len(limit):
             visit = self._visit
@@ -95,7 +95,7 @@ class PlainGathering:
 
 
 class _Trees:
-    """Joins of nodes, looked up in a matrix where there are few nodes."""
+    """Joins of nodes, looked up in a matrix if there are few nodes."""
 
     def __init__(self, trees: Forest) -> None:
         self._trees, self._table = trees, None
@@ -111,7 +111,7 @@ class _Trees:
         return joined(self._trees, nodes, others) if self._table is None else np.asarray(self._table[nodes, others])
 
     def prices(self, boxes: Nodes) -> Ints:
-        """Add up what the nodes of every box cost."""
+        """Sum the costs of the nodes of every box."""
         return np.asarray(self._trees[3][boxes].sum(axis=-1))
 
 
@@ -131,7 +131,7 @@ class _Index:
         return cls(trees, boxes[order], names[order], sizes[order], trees.prices(boxes[order]))
 
     def nearest(self, box: Nodes, weight: int, own: int, bound: int, most: int = NEAR) -> tuple[list[int], list[int]]:
-        """Find what a box of some weight can join at the least rise of the loss, best first, and the rises."""
+        """Find what a box of some weight can join at the smallest rise of the loss, best first, and the rises."""
         together = self.trees.prices(self.trees.joined(self.boxes, box))
         rise = weight * (together - self.trees.prices(box)) + self.sizes * (together - self.prices)
         able = np.flatnonzero((rise < bound) & (self.names != own))
@@ -147,13 +147,13 @@ class PlainRegrouper:
         return PlainGathering(leaves, visits, rows, label, least)
 
     def partners(self, grouping: Grouping, todo: Ints) -> tuple[Ints, Ints]:
-        """Find for some groups the other group whose union with it raises the loss least, and the rise."""
+        """Find for some groups the other group whose merger raises the loss least, and the rise."""
         index = _of_groups(grouping, _Trees(grouping.trees))
         found = [index.nearest(grouping.box[g], int(grouping.sizes[g]), g, NEVER, 1) for g in todo.tolist()]
         return np.array([names[0] for names, _ in found]), np.array([rises[0] for _, rises in found])
 
     def propose(self, grouping: Grouping, todo: Ints, least: int) -> Plans:
-        """Find for some groups the best way to move, swap, dissolve or form them anew."""
+        """Find for some groups the best way to move, swap, dissolve or rebuild them."""
         rows, trees = lenders(grouping, least), _Trees(grouping.trees)
         spare = _Index.of(trees, grouping.leaves[rows], rows, np.ones_like(rows))
         index = _of_groups(grouping, trees)
@@ -230,7 +230,7 @@ class _Planner:
                 self._better(SWAP, int(gain[best]), row, other, int(theirs[best]))
 
     def _plan_anew(self, seed: int, chosen: Ints) -> Ints:
-        """Try to form the group anew around a member; give the targets of all, as before where that is no better."""
+        """Try to rebuild the group around a member; return the targets of all, unchanged if that is not better."""
         loss, keep, lent = self._form_around(seed)
         if self.have - loss <= self.best[1]:
             return chosen
@@ -242,7 +242,7 @@ class _Planner:
         return trial
 
     def _split_off(self, seed: int) -> tuple[int, Flags]:
-        """Part the members nearest to one of them, as many as a group needs; give the loss of both parts."""
+        """Split off the members nearest to one of them, as many as a group needs; return the loss of both parts."""
         leaves = self.grouping.leaves[self.members]
         keep, current = np.arange(self.size) == seed, leaves[seed]
         while keep.sum() < self.least:
@@ -285,7 +285,7 @@ class _Planner:
         return source != self.group and row not in lent and spare > 0
 
     def _rise_of_leaving(self, targets: Ints) -> int:
-        """Return by how much the loss rises when members join their targets, several perhaps the same."""
+        """Return how much the loss rises when members join their targets, several perhaps the same."""
         g, total = self.grouping, 0
         for target in set(targets.tolist()) - {self.group}:
             joining = np.concatenate([self._rows(target), self.members[targets == target]])

@@ -19,9 +19,9 @@ Nodes = npt.NDArray[np.int32]
 Forest = tuple[Nodes, Nodes, Nodes, Ints]
 COMPILED_ROWS = 500  # below this NumPy is fast enough, and nothing needs compiling
 NEAR = 4  # groups that a row is tried in
-LARGEST = 32  # rows of a group whose rows are swapped, or that is formed anew
-SEEDS = 8  # members that a group is formed anew around
-MOST_LENT = 8  # rows that a group is lent when it is formed anew
+LARGEST = 32  # rows of a group whose rows are swapped, or that is rebuilt
+SEEDS = 8  # members around which a group is rebuilt
+MOST_LENT = 8  # rows that a group borrows when it is rebuilt
 STAY, MOVE, SWAP, DISSOLVE, REFORM, SPLIT = 0, 1, 2, 3, 4, 5
 FRESH = -2  # the target of rows that are split off
 
@@ -31,8 +31,8 @@ class Visits:
     """Combinations of levels to look at in turn, each for nodes that cost at most `limit` together.
 
     The key of a row under combination c is the sum of `marks[slots[c, j] + leaf]` over its leaves, one per tree: a
-    mark is a random number that stands for a node, and rows whose keys differ are not under the same nodes. In
-    the same way `costs` tells what the node costs.
+    mark is a random number that represents a node, and rows whose keys differ are not under the same nodes. In
+    the same way `costs` is the cost of the node.
     """
 
     marks: npt.NDArray[np.uint64]
@@ -42,7 +42,7 @@ class Visits:
     limit: Ints
 
     def between(self, begin: int, end: int) -> Visits:
-        """Take a run of the visits."""
+        """Return a run of the visits."""
         return replace(self, combination=self.combination[begin:end], limit=self.limit[begin:end])
 
     @cached_property
@@ -79,7 +79,7 @@ class Grouping:
         return cls(leaves, trees, label, offsets, rows, box, sizes, trees[3][box].sum(axis=1))
 
     def with_label(self, label: Ints) -> Grouping:
-        """Put the same rows into the same groups otherwise, or into some more; some may become empty."""
+        """Put the same rows into the same groups in another way, or into more; some may become empty."""
         fresh, place = np.unique(label[label >= len(self.sizes)], return_inverse=True)
         if len(fresh):
             label = label.copy()
@@ -94,7 +94,7 @@ class Grouping:
 
 @dataclass(frozen=True, eq=False)
 class Plans:
-    """What to do with each of some groups: `kind`, by how much the loss falls, and the rows that change places.
+    """What to do with each of some groups: `kind`, how much the loss falls, and the rows that change places.
 
     Transfer i is part of plan `plan[i]`, and takes `row[i]` to group `target[i]`; plan p may found the group
     whose number is p above all that there are.
@@ -108,13 +108,13 @@ class Plans:
 
 
 class Gathering(Protocol):
-    """Rows without a label that wait to be united with at least `least` others under the nodes of a visit."""
+    """Rows without a label that wait to be merged with at least `least` others under the nodes of a visit."""
 
     def finish(self, groups: int) -> int:
-        """Unite whatever rows can be, at every visit that is left; return the next number of a group."""
+        """Merge all rows that can be merged, at every remaining visit; return the next number of a group."""
 
     def step(self) -> tuple[Ints, Ints] | None:
-        """Go on to the next visit that can unite rows; give them and the number of each one's bucket."""
+        """Go on to the next visit that can merge rows; return them and the number of each one's bucket."""
 
 
 class Regrouper(Protocol):
@@ -124,15 +124,14 @@ class Regrouper(Protocol):
         """Begin to gather rows that have no label; `leaves` are those of all rows, tree by tree."""
 
     def partners(self, grouping: Grouping, todo: Ints) -> tuple[Ints, Ints]:
-        """Find for some groups the other group whose union with it raises the loss least, and the rise."""
+        """Find for some groups the other group whose merger raises the loss least, and the rise."""
 
     def propose(self, grouping: Grouping, todo: Ints, least: int) -> Plans:
-        """Find for some groups the change of places by which the loss falls most.
+        """Find for some groups the change of places that lowers the loss most.
 
-        Either one row moves to another group; or two rows are swapped; or all rows move; or the group is formed anew
-        around one of its members, from members and rows that other groups can spare, and the rest moves; or it is
-        split. No group is left with fewer than `least` rows, except for none at all. The loss falls at least by the
-        gain.
+        Either one row moves to another group; or two rows are swapped; or all rows move; or the group is rebuilt around
+        one of its members, from members and rows that other groups can spare, and the rest moves; or it is split. No
+        group is left with fewer than `least` rows, except for none at all. The loss falls at least by the gain.
         """
 
 
@@ -148,11 +147,11 @@ def joined(trees: Forest, nodes: Nodes, others: Nodes) -> Nodes:
 
 
 def transfers(grouping: Grouping, todo: Ints, found: tuple[Ints, ...], targets: Ints, loans: Ints) -> Plans:
-    """List which rows every plan takes where.
+    """Return which rows every plan moves where.
 
     `found` has per group the kind of the plan, the gain, the row that moves, where it goes, and who comes back in
-    a swap; a group that is dissolved, split or formed anew has its rows' targets in `targets`, in the order of
-    `grouping.rows`, and in `loans` the rows that it is lent.
+    a swap; a group that is dissolved, split or rebuilt has its rows' targets in `targets`, in the order of
+    `grouping.rows`, and in `loans` the rows that it borrows.
     """
     kind, gain, mover, place, back = found
     single, swapped = np.flatnonzero((kind == MOVE) | (kind == SWAP)), np.flatnonzero(kind == SWAP)
@@ -181,7 +180,7 @@ def lenders(grouping: Grouping, least: int) -> Ints:
 
 
 def regrouper_for(rows: int) -> Regrouper:
-    """Choose compiled loops for many rows, and NumPy where compiling would cost more than it saves."""
+    """Choose compiled loops for many rows, and NumPy if compiling would cost more than it saves."""
     if rows >= COMPILED_ROWS:
         from sfumato.coding.regrouping.compiled import CompiledRegrouper
 

@@ -4,28 +4,33 @@ Two or more parties, semi-honest, each with a list of different ids. **Every par
 parties have, in an order common to all, and how long the others' lists are. Nobody learns an id that it does not have
 itself, nor which of its ids only some of the others have.
 
-Ids are hashed to points of a group and multiplied by a secret number of every party; the order of multiplications
-does not matter, so equal ids end as equal points, and only those can be compared. With two parties, each multiplies
-the other's list and returns it in the same order. With more, a list passes around the ring under a blinding factor
-that its owner removes at the end, so that only the owner sees it finished. Owners send their finished lists, sorted,
-to the first party, which finds the common points. Its own list was shuffled by the second party on the way, so that it
-cannot recognize its own ids among them; for the common points it asks the second party. With three or more parties the
-**first party** also learns how many points any of the lists have in common, as numbers.
+With two parties, ids are hashed to points of a group and multiplied by a secret number of both; each multiplies the
+other's list and hands it back in the order it came. Equal ids end as equal points, and only those can be compared.
 
-Assumptions: Diffie-Hellman values on Curve25519 cannot be distinguished from random points, SHA-256 behaves like a
-random function; with three or more parties, the first and the second do not collude. A party is free to put in ids it
-only guesses: no such protocol prevents that.
+With more, no list is ever finished at one place. Any two parties share a secret, and so every party has for any id a
+share that looks random; the shares of all parties add up to zero. Each party but the first puts its shares of its own
+ids into a store that does not tell what it holds (`hidden_store`), locked by its key. The first party has every other
+multiply its blinded ids, which opens the stores for them and for nothing else, and adds up what it finds: zero for the
+ids that all have, random words for all others. It names the common ids to the others, who have them, too (Kolesnikov,
+Matania, Pinkas, Rosulek and Trieu 2017, with zero shares from pairwise secrets).
 
-Cost per id, for each party: a hash to the group and a multiplication, about 0.06 ms, and 0.03 ms for every other
-party (0.03 ms more with three or more). Two lists of a million take each party about 90 seconds of computing and 64
-megabytes each way.
+What parties learn who **collude**: of the ids that they hold together, which ones all the others have, if the first
+party is among them; and nothing more, otherwise. So of three parties, the first and any other learn which of their ids
+the third has, as they would by pooling their lists. No coalition learns which of several others has an id.
+
+Assumptions: Diffie-Hellman values on Curve25519 cannot be told from random points, SHA-256 and SHA-512 behave like
+random functions. A party is free to put in ids it only guesses: no such protocol prevents that.
+
+Cost per id, of each party: a hash to the group and a multiplication, some 0.06 ms, and 0.03 ms for every other party's
+id (with three or more: for every id of the first). Two lists of a million take each party some 90 seconds of computing
+and 64 megabytes each way.
 """
 
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +38,14 @@ import numpy.typing as npt
 from sfumato.exceptions import ProtocolError
 from sfumato.fusing.secure.channel import PAIR, Parties, require_parties
 from sfumato.fusing.secure.curve import POINT, blinding, hashed, ladder, ladder_scalar, random_order
+from sfumato.fusing.secure.hidden_store import HASHES, VALUE, Words, looked_up, stored, third
 from sfumato.validation import require
 
 CHUNK = 1 << 13  # ids in one message
 MOST_IDS = 1 << 31
+SECRET = 32
+NAME = 16  # bytes that name a common id
+WORDS = 8  # of 64 bits in a SHA-512
 
 Progress = Callable[[int, int], None]
 Positions = npt.NDArray[np.int64]
@@ -83,26 +92,21 @@ class _Run:
         self._sizes = {name: size.integer("size", least=0, most=MOST_IDS) for name, size in sizes.items()}
         self._sizes[parties.me] = len(ids)
         self._done = 0
-        again = len(ids) if len(parties.names) > PAIR else 0
-        self._to_do = sum(self._sizes.values()) + again
+        first = len(parties.names) > PAIR and parties.index == 0
+        others = len(ids) * (len(parties.names) - 1) if first else self._sizes[self._partner]
+        self._to_do = len(ids) + others
+
+    @property
+    def _partner(self) -> str:
+        """Whose list I multiply."""
+        return self._parties.names[0] if self._parties.index else self._parties.names[1]
 
     def positions(self) -> Positions:
         """Run the protocol."""
         if len(self._parties.names) == PAIR:
             return self._between_two()
-        mine = self._round_the_ring()
-        if self._parties.index == 0:
-            return self._collected(mine)
-        self._parties.send(self._parties.names[0], "intersection-finished", points=np.sort(mine).tobytes())
-        common = _points(self._parties.receive(self._parties.names[0], "intersection-common").blob("points"))
-        found = _found(mine, common)
-        if self._parties.index == 1:
-            asked = self._parties.receive(self._parties.names[0], "intersection-ask")
-            at = asked.array("positions", dtype="<i8", shape=common.shape).astype(np.int64)
-            if len(at) and not 0 <= at.min() <= at.max() < len(self._shuffled):
-                raise _inconsistent()
-            self._parties.send(self._parties.names[0], "intersection-answer", positions=self._shuffled[at])
-        return self._order[found]
+        self._share_secrets()
+        return self._open_stores() if self._parties.index == 0 else self._fill_store()
 
     def _between_two(self) -> Positions:
         peer = self._parties.peer
@@ -116,39 +120,64 @@ class _Run:
         common = np.intersect1d(mine, _points(b"".join(theirs)))
         return self._order[_found(mine, common)]
 
-    def _round_the_ring(self) -> Points:
-        """Let all others multiply my list, and multiply theirs; only I see my list finished."""
+    def _share_secrets(self) -> None:
+        """Have one secret with every other party; of any two, the earlier one draws it."""
         parties = self._parties
-        following, previous = parties.neighbor(1), parties.neighbor(-1)
-        blind, unblind = blinding(self._key)
-        for chunk in self._hashed_chunks():
-            parties.send(following, "intersection-list", points=self._multiplied(blind, chunk))
-        for steps in range(1, len(parties.names)):
-            owner = parties.neighbor(-steps)
-            chunks = self._incoming(previous, self._sizes[owner])
-            if parties.index == 1 and steps == 1:
-                chunks = self._reordered(b"".join(chunks))
-            for chunk in chunks:
-                parties.send(following, "intersection-list", points=self._multiplied(self._key, chunk))
-        mine = [self._multiplied(unblind, chunk) for chunk in self._incoming(previous, len(self._ids))]
-        return _points(b"".join(mine))
+        self._secrets = {name: secrets.token_bytes(SECRET) for name in parties.names[parties.index + 1 :]}
+        for name, secret in self._secrets.items():
+            parties.send(name, "intersection-secret", secret=secret)
+        for name in parties.names[: parties.index]:
+            self._secrets[name] = parties.receive(name, "intersection-secret").blob("secret", length=SECRET)
 
-    def _collected(self, mine: Points) -> Positions:
-        """Find, as the first party, what all finished lists have in common."""
-        parties = self._parties
-        finished = [
-            _points(message.blob("points", length=POINT * self._sizes[name]))
-            for name, message in parties.gather("intersection-finished").items()
-        ]
-        common: Points = reduce(np.intersect1d, finished, np.unique(mine))
-        parties.broadcast("intersection-common", points=common.tobytes())
-        second = parties.names[1]
-        parties.send(second, "intersection-ask", positions=_found(mine, common))
-        answer = parties.receive(second, "intersection-answer")
-        at = answer.array("positions", dtype="<i8", shape=common.shape).astype(np.int64)
-        if len(at) and not 0 <= at.min() <= at.max() < len(self._ids):
+    def _shares(self) -> Words:
+        """Return my share of every id, in my random order; the shares of all parties add up to zero."""
+        total = np.zeros((len(self._ids), VALUE), np.uint64)
+        for secret in self._secrets.values():
+            drawn = b"".join(
+                hashlib.sha256(secret + self._ids[at]).digest()[: 8 * VALUE] for at in self._order.tolist()
+            )
+            total ^= np.frombuffer(drawn, np.uint64).reshape(-1, VALUE)
+        return total
+
+    def _fill_store(self) -> Positions:
+        """Lock my shares of my ids in a store, and open it for the ids of the first party, whatever they are."""
+        parties, first = self._parties, self._parties.names[0]
+        for chunk in self._incoming(first, self._sizes[first]):
+            parties.send(first, "intersection-list", points=self._multiplied(self._key, chunk))
+        mine = b"".join(self._multiplied(self._key, chunk) for chunk in self._hashed_chunks())
+        keys, masks = _opened(mine)
+        multipliers, cells = stored(keys, self._shares() ^ masks)
+        parties.send(first, "intersection-store", multipliers=multipliers.tobytes(), cells=cells.tobytes())
+        told = parties.receive(first, "intersection-common")
+        names, salt = told.blob("names"), told.blob("salt", length=SECRET)
+        places = {_name(salt, self._ids[at]): at for at in self._order.tolist()}
+        found = [places.get(names[at : at + NAME], -1) for at in range(0, len(names), NAME)]
+        if -1 in found or len(set(found)) < len(found):
             raise _inconsistent()
-        return self._order[at]
+        return np.array(found, np.int64)
+
+    def _open_stores(self) -> Positions:
+        """Add up, as the first party, what my ids open in the others' stores; zero is what all have."""
+        parties = self._parties
+        blind, unblind = blinding((1).to_bytes(POINT, "little"))
+        for chunk in self._hashed_chunks():
+            blinded = self._multiplied(blind, chunk)
+            for name in parties.others:
+                parties.send(name, "intersection-list", points=blinded)
+        total = self._shares()
+        for name in parties.others:
+            answered = (self._multiplied(unblind, chunk) for chunk in self._incoming(name, len(self._ids)))
+            keys, masks = _opened(b"".join(answered))
+            store = parties.receive(name, "intersection-store")
+            multipliers = np.frombuffer(store.blob("multipliers", length=8 * HASHES), np.uint64)
+            length = 8 * VALUE * HASHES * third(self._sizes[name])
+            cells = np.frombuffer(store.blob("cells", length=length), np.uint64).reshape(-1, VALUE)
+            total ^= masks ^ looked_up(keys, multipliers, cells)
+        common = self._order[~total.any(axis=1)]
+        salt = secrets.token_bytes(SECRET)
+        names = b"".join(_name(salt, self._ids[at]) for at in common.tolist())
+        parties.broadcast("intersection-common", salt=salt, names=names)
+        return common
 
     def _hashed_chunks(self) -> Iterator[bytes]:
         """Hash my ids to the group, in my random order."""
@@ -164,19 +193,23 @@ class _Run:
             length = POINT * min(CHUNK, size - start)
             yield self._parties.receive(peer, "intersection-list").blob("points", length=length)
 
-    def _reordered(self, joined: bytes) -> Iterator[bytes]:
-        """Shuffle the first party's list, and keep the order."""
-        self._shuffled = random_order(len(joined) // POINT)
-        reordered = _points(joined)[self._shuffled].tobytes()
-        for start in range(0, len(reordered), POINT * CHUNK):
-            yield reordered[start : start + POINT * CHUNK]
-
     def _multiplied(self, scalar: bytes, points: bytes) -> bytes:
         product = ladder(scalar, points)
         self._done += len(points) // POINT
         if self._progress is not None:
             self._progress(self._done, self._to_do)
         return product
+
+
+def _opened(points: bytes) -> tuple[Words, Words]:
+    """Make of every finished point the key of a store and the mask of its value."""
+    digests = b"".join(hashlib.sha512(points[at : at + POINT]).digest() for at in range(0, len(points), POINT))
+    words = np.frombuffer(digests, np.uint64).reshape(-1, WORDS)
+    return words[:, :HASHES].copy(), words[:, HASHES : HASHES + VALUE].copy()
+
+
+def _name(salt: bytes, one: bytes) -> bytes:
+    return hashlib.sha256(salt + one).digest()[:NAME]
 
 
 def _points(joined: bytes) -> Points:

@@ -18,6 +18,7 @@ from sfumato.queries.estimates.long_form import PROBABILITY, RECORD, bucketized,
 from sfumato.queries.estimates.pieces import AttributePieces, sum_by
 from sfumato.schema.schema import Schema
 from sfumato.table.extras import optional_library
+from sfumato.table.formats.duckdb import ALONE
 from sfumato.table.formats.identifiers import quoted
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import coded
@@ -88,7 +89,7 @@ def _connected(duckdb: Any, database: Any) -> Iterator[Any]:
     require(
         isinstance(database, str | PathLike), "long_form_views", "database", "a DuckDB connection or a path", database
     )
-    with closing(duckdb.connect(fspath(database))) as connection:
+    with closing(duckdb.connect(fspath(database), config=ALONE)) as connection:
         yield connection
 
 

@@ -11,7 +11,7 @@ from sfumato.validation import require
 if TYPE_CHECKING:
     from sfumato.table.frames import Frame
 
-READ_OPTIONS = ("table", "query", "sheet", "separator", "encoding", "missing", "as_text")
+READ_OPTIONS = ("table", "query", "sheet", "separator", "encoding", "missing", "skip_rows", "as_text")
 WRITE_OPTIONS = ("table_name", "if_exists", "excel_safe")
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from sfumato.table.limits import LONGEST_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 SEPARATORS = (",", ";", "\t", "|")
 BLOCK = 1 << 24
 SAMPLE = 1 << 16
+MOSTLY = 0.9
 QUOTE, SPACE, NEWLINE, RETURN = b'" \n\r'
 
 
@@ -24,11 +29,7 @@ def detect_separator(data: bytes) -> str:
     >>> detect_separator(b"name;height\nEve;1,70\nBob;1,80\n")
     ';'
     """
-    sample = data[:SAMPLE].decode(errors="replace")
-    if len(data) > SAMPLE:
-        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r"))]
-    bare = re.sub(r'(?:(?<=[,;\t|\r\n])|\A) *"(?:[^"]|"")*"', "", sample)
-    header, *rest = [line for line in bare.splitlines() if line.strip()] or [""]
+    header, *rest = _bare_lines(data) or [""]
     scores = {}
     for separator in SEPARATORS:
         columns = header.count(separator)
@@ -38,6 +39,53 @@ def detect_separator(data: bytes) -> str:
     if scores:
         return max(scores, key=lambda separator: scores[separator])
     return next((separator for separator in SEPARATORS if separator not in header), SEPARATORS[0])
+
+
+def _bare_lines(data: bytes) -> list[str]:
+    """Return the first lines that are not empty, without what stands in quotes."""
+    sample = data[:SAMPLE].decode(errors="replace")
+    if len(data) > SAMPLE:
+        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r"))]
+    bare = re.sub(r'(?:(?<=[,;\t|\r\n])|\A) *"(?:[^"]|"")*"', "", sample)
+    return [line for line in bare.splitlines() if line.strip()]
+
+
+def after_lines(data: bytes, count: int) -> bytes | None:
+    r"""Leave the first lines out, empty ones counted; None if there are not that many.
+
+    >>> after_lines(b"Patients\r\n\nname;age\n", 2)
+    b'name;age\n'
+    """
+    ends = (match.end() for match in re.finditer(rb"\r\n|\r|\n", data))
+    end = 0 if count == 0 else next(islice(ends, count - 1, None), None)
+    return None if end is None else data[end:]
+
+
+def long_line(data: bytes) -> bool:
+    """Return whether a line is longer than any record, as where line breaks are lost."""
+    start = 0
+    while len(data) - start > LONGEST_LINE:
+        end = max(data.rfind(mark, start, start + LONGEST_LINE + 1) for mark in (b"\n", b"\r"))
+        if end < 0:
+            return True
+        start = end + 1
+    return False
+
+
+def separator_below(data: bytes, width: int) -> str | None:
+    r"""Find a separator that parts nearly all lines but the first into one other number of cells.
+
+    Then the first line is a title rather than the header, or the separator of the file is another.
+
+    >>> separator_below(b"Patients 2024\nname;age\nEve;39\nBob;40\n", 1)
+    ';'
+    """
+    _, *rest = _bare_lines(data) or [""]
+    for separator in SEPARATORS:
+        (counts, often), *_ = Counter(line.count(separator) for line in rest).most_common(1) or [(0, 0)]
+        if counts and counts + 1 != width and often > 1 and often >= MOSTLY * len(rest):
+            return separator
+    return None
 
 
 def first_record(data: bytes, separator: str) -> tuple[bytes, int]:

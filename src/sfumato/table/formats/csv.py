@@ -17,8 +17,11 @@ from sfumato.exceptions import ReadError
 from sfumato.table.columns import refuse_duplicates
 from sfumato.table.formats.cells import (
     SEPARATORS,
+    after_lines,
     detect_separator,
     first_record,
+    long_line,
+    separator_below,
     stray_quote_line,
     trimmed,
     uneven_line,
@@ -26,6 +29,7 @@ from sfumato.table.formats.cells import (
 from sfumato.table.formats.encoding import utf8_bytes
 from sfumato.table.formats.inference import MISSING, typed
 from sfumato.table.frames import canonical
+from sfumato.table.limits import LONGEST_LINE, MOST_COLUMNS, too_many_columns
 from sfumato.table.values import coded, distinct_texts
 from sfumato.validation import require
 
@@ -46,13 +50,15 @@ def read_csv(
     separator: str | None = None,
     encoding: str | None = None,
     missing: tuple[str, ...] = MISSING,
+    skip_rows: int = 0,
     as_text: bool = False,
 ) -> pa.Table:
     """Read a CSV file with a header line as a canonical table.
 
     Spaces around unquoted cells are dropped and empty lines are skipped. A cell is missing if it is empty or,
     when not quoted, one of the spellings in `missing`; in columns of numbers, dates or booleans also when
-    quoted.
+    quoted. A single column whose cells hold a separator is refused, unless the separator is given: the file has more
+    columns, and its first line is a title.
 
     Parameters
     ----------
@@ -60,36 +66,58 @@ def read_csv(
     separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab and bar.
     encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
     missing : spellings of a missing value.
+    skip_rows : how many lines, such as titles, stand before the header.
     as_text : read line by line, every cell as its own text, so that no row changes how another is read.
     """
     known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
     require(known, "read", "separator", "one ASCII character other than a quote, space or line break", separator)
     if separator is None and _has_tabs(path):
         separator = "\t"
+    require(not (as_text and skip_rows), "read", "skip_rows", "0 if every cell is read as text", skip_rows)
     if as_text:
-        from sfumato.table.formats.lines import layout, read_lines
-
-        if separator is None or encoding is None:
-            separator, encoding = layout(path, separator=separator, encoding=encoding)
-        return read_lines(path, separator=separator, encoding=encoding, missing=missing)
-    data = utf8_bytes(path, encoding)
-    if not re.search(rb"\S", data):
-        raise ReadError(f"{path} is empty; it needs a header line.")
+        return _read_lines(path, separator, encoding, missing)
+    data = _from_header(path, encoding, skip_rows)
     given, separator = separator, separator or detect_separator(data)
     data, sound = trimmed(data, separator)
     stray = None if sound else stray_quote_line(data, separator)
     if stray is not None:
-        raise ReadError(f"Line {stray} of {path} has a quotation mark that is not closed at the end of its cell.")
+        line = stray + skip_rows
+        raise ReadError(f"Line {line} of {path} has a quotation mark that is not closed at the end of its cell.")
     header, start = first_record(data, separator)
     names = _names(header, separator)
+    if len(names) > MOST_COLUMNS:
+        raise ReadError(too_many_columns(str(path), len(names)))
     if given and len(names) == 1 and b'"' not in header:
         _refuse_other_separator(path, names[0], given)
-    columns = _parsed(path, data, start=start, separator=separator, width=len(names), missing=missing)
-    return canonical(_named(path, names, columns, missing))
+    if not given and len(names) == 1:
+        _refuse_title(path, data, skip_rows)
+    layout = {"start": start, "width": len(names), "skipped": skip_rows}
+    return canonical(_named(path, names, _parsed(path, data, separator=separator, missing=missing, **layout), missing))
+
+
+def _read_lines(path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...]) -> pa.Table:
+    from sfumato.table.formats.lines import layout, read_lines
+
+    if separator is None or encoding is None:
+        separator, encoding = layout(path, separator=separator, encoding=encoding)
+    return read_lines(path, separator=separator, encoding=encoding, missing=missing)
 
 
 def _has_tabs(path: Path) -> bool:
     return ".tsv" in path.name.lower()
+
+
+def _from_header(path: Path, encoding: str | None, skipped: int) -> bytes:
+    data = after_lines(utf8_bytes(path, encoding), skipped)
+    if data is None or not re.search(rb"\S", data):
+        after = f" after its first {skipped} lines" if skipped else ""
+        raise ReadError(f"{path} is empty{after}; it needs a header line.")
+    if long_line(data):
+        raise ReadError(
+            f"{path} has a line of more than {LONGEST_LINE:,} bytes; end every record with a line break, or write it"
+            " as Parquet."
+        )
+    return data
 
 
 def _names(header: bytes, separator: str) -> list[str]:
@@ -106,8 +134,17 @@ def _refuse_other_separator(path: Path, header: str, given: str) -> None:
         )
 
 
+def _refuse_title(path: Path, data: bytes, skipped: int) -> None:
+    hidden = separator_below(data, 1)
+    if hidden:
+        raise ReadError(
+            f"{path} would have one column, but its lines after the first are parted by {NAMES[hidden]}; pass"
+            f" skip_rows={skipped + 1} (--skip-rows) if the first line is a title, or a separator that no cell holds."
+        )
+
+
 def _parsed(
-    path: Path, data: bytes, *, start: int, separator: str, width: int, missing: tuple[str, ...]
+    path: Path, data: bytes, *, start: int, separator: str, width: int, missing: tuple[str, ...], skipped: int
 ) -> list[pa.ChunkedArray]:
     """Read the lines after the header as dictionary-coded text."""
     text = pa.dictionary(pa.int32(), pa.string())
@@ -130,9 +167,11 @@ def _parsed(
     except pa.ArrowException:
         uneven = uneven_line(data, separator, width)
         if uneven:
+            title = f", or pass skip_rows={skipped + 1} if the first line is a title"
+            hint = title if separator_below(data, width) else ""
             raise ReadError(
-                f"The header of {path} has {width} cells but line {uneven[0]} has {uneven[1]};"
-                f" check that line and the separator, {NAMES.get(separator, repr(separator))}."
+                f"The header of {path} has {width} cells but line {uneven[0] + skipped} has {uneven[1]};"
+                f" check that line and the separator, {NAMES.get(separator, repr(separator))}{hint}."
             ) from None
         raise ReadError(f"{path} cannot be read as a table; check its quotation marks.") from None
     return list(table.columns)
@@ -189,7 +228,8 @@ def without_apostrophes(table: pa.Table) -> pa.Table:
 def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[bytes | memoryview]:
     names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
-    parts = [_coded_cells(column, separator, excel_safe=excel_safe) for column in table.columns]
+    parting = separator if table.num_columns > 1 else "".join(SEPARATORS)  # so that nobody finds more columns
+    parts = [_coded_cells(column, parting, excel_safe=excel_safe) for column in table.columns]
     empty = '""' if len(parts) == 1 else ""  # an empty line would not count as a row
     between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
     for start in range(0, table.num_rows if parts else 0, ROWS_AT_ONCE):

@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-NO_PYTHON_NAMES = {"python_enable_replacements": False}  # a query sees the database, not our variables
+ALONE = {  # a query or view sees its database: no other file, no network, no variable of ours
+    "enable_external_access": False,
+    "lock_configuration": True,
+    "python_enable_replacements": False,
+}
 LIST_TABLES = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
 
 
 def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table:
-    """Read one table or query."""
+    """Read one table or query; views and queries cannot reach other files."""
     duckdb = optional_library("duckdb", extra="duckdb", error=ReadError)
     try:
-        with closing(duckdb.connect(str(path), read_only=True, config=NO_PYTHON_NAMES)) as connection:
+        with closing(duckdb.connect(str(path), read_only=True, config=ALONE)) as connection:
             if table is not None:
                 query = f"SELECT * FROM {_found(connection, path, table)}"  # noqa: S608 - the name is quoted
             try:
@@ -36,6 +40,10 @@ def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table
                 raise ReadError("The query returns no table; begin it with SELECT.")
             refuse_duplicates(relation.columns)
             return relation.to_arrow_table()
+    except duckdb.PermissionException:
+        raise ReadError(
+            f"The table or query would reach other files than {path}, which is not allowed; copy what you need into it."
+        ) from None
     except duckdb.Error:
         raise ReadError(
             f"{path} cannot be read as a DuckDB database, or the query fails on its data;"
@@ -64,7 +72,7 @@ def write_duckdb(table: pa.Table, path: Path, *, name: str, replace: bool) -> No
     """Write a table in one transaction."""
     duckdb = optional_library("duckdb", extra="duckdb", error=WriteError)
     try:
-        with closing(duckdb.connect(str(path))) as connection:
+        with closing(duckdb.connect(str(path), config=ALONE)) as connection:
             if name.casefold() in _tables(connection) and not replace:
                 raise WriteError(f"{path} already has a table {name!r}; choose another name or ask to replace it.")
             connection.register("sfumato_table", table)

@@ -9,6 +9,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import ReadError
+from sfumato.table.limits import most_unpacked, too_large
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -69,12 +70,18 @@ def _detected(path: Path, data: bytes) -> str:
 def unpacked(path: Path) -> bytes:
     """Read the bytes of a file, unpacked if its name ends in .gz."""
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
+        if path.suffix.lower() != ".gz":
+            return path.read_bytes()
+        most = most_unpacked(path.stat().st_size)
+        with gzip.open(path) as file:
+            data = file.read(most + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise ReadError(f"{path} is not a complete gzip file; create or download it again.") from None
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(data) > most:
+        raise ReadError(too_large(path))
+    return data
 
 
 def _decoded(path: Path, data: bytes, encoding: str) -> bytes:

@@ -7,7 +7,7 @@ import re
 import warnings
 import zipfile
 from datetime import date
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
@@ -19,6 +19,7 @@ from sfumato.table.columns import column_of, refuse_duplicates, texts_of
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.inference import MISSING
 from sfumato.table.frames import canonical
+from sfumato.table.limits import most_unpacked, too_large
 from sfumato.table.values import text, texts
 from sfumato.validation import did_you_mean
 
@@ -36,48 +37,64 @@ UNSURE = {*MISSING, NOT_AVAILABLE}
 
 
 def read_excel(
-    path: Path, *, sheet: str | None = None, missing: tuple[str, ...] = MISSING, as_text: bool = False
+    path: Path,
+    *,
+    sheet: str | None = None,
+    missing: tuple[str, ...] = MISSING,
+    skip_rows: int = 0,
+    as_text: bool = False,
 ) -> pa.Table:
     """Read one sheet, by default the first; its first row that is not empty is the header.
 
     Cells have the types of the sheet, or are all texts; text cells in `missing` and blank ones are missing values,
     unless they were entered with an apostrophe, which makes them text. Rows without any value are skipped. For
-    formulas, the last computed values are read.
+    formulas, the last computed values are read. `skip_rows` rows, such as titles, stand before the header.
     """
-    rows = _rows(path, sheet)
+    rows = _rows(path, sheet, skip_rows)
     if not rows:
         raise ReadError(f"The sheet of {path} is empty; it needs a header row.")
     header, *body = rows
     names = ["" if name is None else text(name).strip() for name in header]
     refuse_duplicates(name for name in names if name)
     absent = {*missing, NOT_AVAILABLE}
-    columns = list(zip_longest(*body)) or [()] * len(names)
+    columns = list(zip_longest(*body))
+    columns += [(None,) * len(body)] * (len(names) - len(columns))
     named: dict[str, pa.Array] = {}
     for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
         values = [None if type(cell) is str and cell.strip() in absent else cell for cell in cells]
         if name:
             named[name] = texts_of(values) if as_text else column_of(name, values)
         elif not as_text and any(value is not None for value in values):
-            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet.")
+            title = f", or pass skip_rows={skip_rows + 1} if the first row is a title" if not any(names[1:]) else ""
+            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet{title}.")
     return pa.table(named) if as_text else canonical(pa.table(named))
 
 
-def _rows(path: Path, sheet: str | None) -> list[tuple[Any, ...]]:
+def _rows(path: Path, sheet: str | None, skipped: int) -> list[tuple[Any, ...]]:
     openpyxl = optional_library("openpyxl", extra="excel", error=ReadError)
     broken = (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, ParseError)
     try:
         with path.open("rb") as file, warnings.catch_warnings():
+            _refuse_bomb(path)
             warnings.simplefilter("ignore")  # about formatting that openpyxl does not know
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             sheets = {each.title: each for each in book.worksheets}
             if sheet is not None and sheet not in sheets:
                 raise ReadError(f"{path} has no sheet {sheet!r}{did_you_mean(sheet, sheets) or '.'}")
             chosen = sheets[sheet] if sheet is not None else next(iter(sheets.values()))
-            return [row for row in _cells(book, chosen) if any(cell is not None for cell in row)]
+            chosen.reset_dimensions()  # what a file says of them may be wrong, and fill the memory
+            rows = islice(_cells(book, chosen), skipped, None)
+            return [row for row in rows if any(cell is not None for cell in row)]
     except broken:
         raise ReadError(f"{path} is not a complete Excel workbook; save it again as .xlsx.") from None
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _refuse_bomb(path: Path) -> None:
+    with zipfile.ZipFile(path) as packed:
+        if sum(part.file_size for part in packed.infolist()) > most_unpacked(path.stat().st_size):
+            raise ReadError(too_large(path))
 
 
 class Entered(str):

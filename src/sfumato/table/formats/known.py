@@ -46,7 +46,7 @@ _OUR_FORMATS = (
         suffixes=(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
         read=_later("csv", "read_csv"),
         write=_later("csv", "write_csv"),
-        read_options=("separator", "encoding", "missing", "as_text"),
+        read_options=("separator", "encoding", "missing", "skip_rows", "as_text"),
         write_options=("excel_safe",),
     ),
     Format(
@@ -63,7 +63,7 @@ _OUR_FORMATS = (
         suffixes=(".xlsx",),
         read=_later("excel", "read_excel"),
         write=_later("excel", "write_excel"),
-        read_options=("sheet", "missing", "as_text"),
+        read_options=("sheet", "missing", "skip_rows", "as_text"),
         write_options=("excel_safe",),
         extra="excel",
     ),

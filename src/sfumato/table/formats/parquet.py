@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
 from sfumato.table.frames import all_texts, canonical
+from sfumato.table.limits import MOST_COLUMNS, too_many_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,9 @@ def read_parquet(path: Path, *, as_text: bool = False) -> pa.Table:
     """Read a Parquet file as a canonical table, or as texts; an unnamed pandas index is dropped."""
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            width = len(file.schema_arrow.names)
+            if width > MOST_COLUMNS:
+                raise ReadError(too_many_columns(str(path), width))
             table = file.read()
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError):

@@ -1,0 +1,58 @@
+"""Sensitive columns that no promise names, and what their worst group gives away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+
+if TYPE_CHECKING:
+    from sfumato.judging.audit.audit import Audit
+
+CERTAIN = 1.0
+
+
+@dataclass(frozen=True)
+class Unpromised:
+    """A published sensitive attribute that no model names.
+
+    `exposure` is the largest share that one value has in a group, so the chance with which it is guessed of somebody
+    there; `records` counts the records of such groups. Both follow from the published table alone.
+    """
+
+    attribute: str
+    exposure: float
+    records: int
+
+    @property
+    def sentence(self) -> str:
+        """What is not promised, and what that costs, in words."""
+        learned = f"guesses its value with a chance of up to {self.exposure:.3g}, in groups of {self.records:,} records"
+        if self.exposure == CERTAIN:
+            learned = f"learns its value for certain in groups of {self.records:,} records"
+        return (
+            f"Nothing is promised about the sensitive column {self.attribute!r}: whoever knows all quasi-identifiers "
+            f"{learned}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain values."""
+        return {"attribute": self.attribute, "exposure": self.exposure, "records": self.records}
+
+
+def unpromised(audit: Audit) -> tuple[Unpromised, ...]:
+    """List the sensitive attributes of an audited table that none of its promises names."""
+    named = {name for verdict in audit.verdicts for name in verdict.model.attributes}
+    judged = {name for verdict in audit.levels for name in verdict.model.attributes}
+    return tuple(_worst(audit, name) for name in audit.counts.schema.sensitive if name in judged - named)
+
+
+def _worst(audit: Audit, name: str) -> Unpromised:
+    model = FrequencyLDiversity(l=1, sensitive=name)
+    seen, own = audit.counts.of(model)
+    level = np.asarray(model.level(seen), dtype=np.float64)
+    least = level.min(initial=np.inf)
+    return Unpromised(name, float(1 / least), int(own.sizes[level == least].sum()))

@@ -1,0 +1,84 @@
+"""Hidden folders in which something is made before it is moved into place, and what killed processes left of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+try:
+    import fcntl
+except ImportError:  # Windows: no process can tell whether another one is alive, so nothing is ever removed
+    fcntl = None  # type: ignore[assignment]  # there is no such module there
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX = ".sfumato-"
+OURS = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")
+REPLACED = "replaced"  # holds what stood at the target until the new is there
+
+
+@contextlib.contextmanager
+def workplace(parent: Path) -> Iterator[Path]:
+    """Return a new hidden folder for this process alone, which is gone at the end.
+
+    It is locked as long as the process lives, even if that is killed. So the next process that makes one beside it
+    knows which are left over, and removes them.
+    """
+    remove_left(parent)
+    place = parent / f"{PREFIX}{secrets.token_hex(8)}"
+    unlocked = place.with_name(f"{place.name}.new")  # nobody takes it for left over before it is locked
+    unlocked.mkdir(mode=0o700)
+    lock = None
+    try:
+        lock = _locked(unlocked)
+        os.rename(unlocked, place)  # noqa: PTH104 - never the rename that a test of moving folders makes fail
+        yield place
+    finally:
+        for each in (place, unlocked):
+            shutil.rmtree(each, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def remove_left(parent: Path) -> None:
+    """Remove the hidden folders of processes that were killed; bring back what they had not replaced yet."""
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if OURS.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                _remove_unused(Path(entry.path))
+
+
+def _remove_unused(place: Path) -> None:
+    lock = _locked(place) if _is_ours(place) else None
+    if lock is None:
+        return
+    try:
+        for old in (place / REPLACED).glob("*"):
+            if not (place.parent / old.name).exists():
+                old.rename(place.parent / old.name)
+        shutil.rmtree(place, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _is_ours(place: Path) -> bool:
+    return hasattr(os, "getuid") and place.stat().st_uid == os.getuid()
+
+
+def _locked(folder: Path) -> int | None:
+    """Lock a folder as long as the answer is open; None if another process has, or if the system cannot."""
+    if fcntl is None:
+        return None
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

@@ -1,0 +1,95 @@
+"""Files that are made to fill a memory are refused with what to do."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.table import limits
+from sfumato.table.formats import cells
+from sfumato.table.frames import canonical
+
+WIDE = limits.MOST_COLUMNS + 1
+
+
+def test_too_many_columns_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    names = [f"c{place}" for place in range(WIDE)]
+    (tmp_path / "x.csv").write_text(",".join(names) + "\n" + ",".join("1" * WIDE) + "\n")
+    wide = pa.table([pa.array([1])] * WIDE, names=names)
+    pq.write_table(wide, tmp_path / "x.parquet")
+    monkeypatch.setattr(pq.ParquetFile, "read", None)
+    monkeypatch.setattr("sfumato.table.formats.csv.arrow_csv.read_csv", None)
+    for name in ("x.csv", "x.parquet"):
+        with pytest.raises(sf.ReadError, match=rf"{name} has 16,385 columns and at most 16,384 can be read; choose"):
+            sf.read(tmp_path / name)
+    with pytest.raises(sf.SchemaError, match="The table has 16,385 columns and at most 16,384"):
+        canonical(wide)
+
+
+def test_a_packed_bomb_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "UNPACKED_FREELY", 2**20)
+    path = tmp_path / "x.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"a\n" + b"1\n" * 2**22)
+    with pytest.raises(
+        sf.ReadError, match=r"is more than 200 times larger when unpacked, .*; if you trust it, unpack it"
+    ):
+        sf.read(path)
+
+
+def test_a_bomb_is_not_unpacked_further_than_its_limit(tmp_path):
+    path = tmp_path / "x.csv.gz"
+    block = gzip.compress(b"0" * 2**24)
+    with path.open("wb") as file:
+        for _ in range(40):
+            file.write(block)
+    with pytest.raises(sf.ReadError, match="times larger when unpacked"):
+        sf.read(path)
+
+
+def test_a_workbook_bomb_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "UNPACKED_FREELY", 2**20)
+    sf.write(pa.table({"a": ["x"]}), tmp_path / "small.xlsx")
+    with zipfile.ZipFile(tmp_path / "small.xlsx") as source, zipfile.ZipFile(tmp_path / "x.xlsx", "w") as bomb:
+        for name in source.namelist():
+            more = b" " * 2**24 if name.startswith("xl/worksheets") else b""
+            bomb.writestr(name, source.read(name) + more, zipfile.ZIP_DEFLATED)
+    assert sf.read(tmp_path / "small.xlsx").to_pydict() == {"a": ["x"]}
+    with pytest.raises(sf.ReadError, match=r"x\.xlsx is more than 200 times larger when unpacked"):
+        sf.read(tmp_path / "x.xlsx")
+
+
+def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(("a", "b"))
+    book.active.append((1, None))
+    book.save(tmp_path / "small.xlsx")
+    with zipfile.ZipFile(tmp_path / "small.xlsx") as source, zipfile.ZipFile(tmp_path / "x.xlsx", "w") as lying:
+        for name in source.namelist():
+            lying.writestr(name, source.read(name).replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"'))
+    assert b"XFD" in zipfile.ZipFile(tmp_path / "x.xlsx").read("xl/worksheets/sheet1.xml")
+    assert sf.read(tmp_path / "x.xlsx").to_pydict() == {"a": [1], "b": [None]}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r"])
+def test_a_line_without_end_is_refused(tmp_path, monkeypatch, end):
+    path = tmp_path / "x.csv"
+    path.write_bytes(f"a,b{end}".encode() + b"1,2," * 2**22)
+    with pytest.raises(
+        sf.ReadError, match="has a line of more than 8,388,608 bytes; end every record with a line break"
+    ):
+        sf.read(path)
+    monkeypatch.setattr(cells, "LONGEST_LINE", 3)
+    for text, found in (
+        (f"abc{end}abc", False),
+        (f"abc{end}abcd", True),
+        (f"abcd{end}abc", True),
+        ("abc" + end, False),
+    ):
+        assert cells.long_line(text.encode()) == found
