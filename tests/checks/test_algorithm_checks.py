@@ -271,6 +271,16 @@ def test_check_fails_on_a_broken_guard(check, owner, name, wrong, monkeypatch):
         check(Trial(Mondrian()))
 
 
+def test_a_trial_asks_once_and_lets_no_check_change_the_answer():
+    trial = Trial(Mondrian())
+    first, again = list(trial.outcomes()), list(trial.outcomes())
+    assert list(map(id, first)) == list(map(id, again))
+    assert trial.release(trial.requests[0]) is trial.release(trial.requests[0])
+    assert trial.handovers(trial.requests[0]) is trial.handovers(trial.requests[0])
+    with pytest.raises(ValueError, match="read-only"):
+        first[0].publication.group[0] = 1
+
+
 def test_every_check_has_been_seen_to_fail():
     assert {check for check, *_ in (*BROKEN, *GUARDS)} == set(suite.ALGORITHM_CHECKS)
 
