@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,14 +50,15 @@ def test_a_failure_half_way_leaves_the_old_file(tmp_path, monkeypatch, name, fai
 def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypatch, name):
     target = tmp_path / name
     target.write_text("old")
-    beside = atomic._beside
+    workplace = atomic.workplace
 
-    def link_to_full(path: Path) -> Path:
-        link = beside(path)
-        link.symlink_to(FULL)
-        return link
+    @contextmanager
+    def full(parent: Path) -> Iterator[Path]:
+        with workplace(parent) as place:
+            (place / f"new{''.join(target.suffixes)}").symlink_to(FULL)
+            yield place
 
-    monkeypatch.setattr(atomic, "_beside", link_to_full)
+    monkeypatch.setattr(atomic, "workplace", full)
     with pytest.raises(WriteError, match=rf"{name} cannot be written: No space left on device\."):
         write(TABLE, target)
     assert target.read_text() == "old"
