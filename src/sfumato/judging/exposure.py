@@ -52,11 +52,11 @@ class Exposed:
 
     @property
     def mean(self) -> float:
-        """The mean exposure: the share of records that she gets right who guesses by these probabilities."""
+        """The mean exposure: the share of records that an adversary gets right who guesses by these probabilities."""
         return float(self._hidden.mean()) if len(self._hidden) else 0.0
 
     def quantile(self, share: float) -> float:
-        """Return the exposure that this share of the records does not pass."""
+        """Return the exposure that this share of the records does not exceed."""
         return float(np.quantile(self._hidden, share, method="inverted_cdf")) if len(self._hidden) else 0.0
 
     def histogram(self) -> dict[str, int]:
@@ -94,7 +94,7 @@ class Exposed:
 class Exposure:
     """The exposure of every record: of its identity, of each of its sensitive values, and of its flagged cells.
 
-    `adversary` is 1 for one who knows the target's quasi-identifiers, and 2 for one who knows everybody's.
+    `adversary` is 1 if she knows the target's quasi-identifiers, and 2 if she knows everybody's.
     """
 
     adversary: int
@@ -182,7 +182,7 @@ def _is_loose(table: PublishedTable, schema: Schema) -> bool:
 
 
 def _refuse_strange(table: PublishedTable) -> None:
-    """Refuse numbers that are nobody's, whose persons would seem to be hidden."""
+    """Refuse numbers that belong to nobody, which would make people seem hidden."""
     for column in table.columns:
         covered = column.coverage.leaf_counts()
         strange = sum(
@@ -190,8 +190,8 @@ def _refuse_strange(table: PublishedTable) -> None:
         )
         if strange:
             raise SchemaError(
-                f"Column {column.name!r} shows {strange:,} numbers that nobody has in the original, such as centers of "
-                "groups; leave the original out to measure the exposure to one who knows everybody."
+                f"Column {column.name!r} has {strange:,} numbers that nobody has in the original, such as centers of "
+                "groups; omit the original to measure the exposure to an adversary who knows everybody."
             )
 
 
@@ -216,7 +216,7 @@ def _bucket_counts(table: PublishedTable, cells: tuple[Ints, CodedColumn], domai
 
 
 def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Exposure:
-    """Expose every published record to one who knows its group."""
+    """Expose every published record to an adversary who knows its group."""
     groups = count_groups(table, shown, schema)
     if _is_loose(table, schema):
         groups = matching_groups(table, groups)
@@ -238,7 +238,7 @@ def _own_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Expos
 def _matching_groups(
     table: PublishedTable, groups: Groups, coded: CodedTable, hidden: Mapping[str, Hidden], *, loose: bool
 ) -> Exposure:
-    """Expose every original record to one who knows its quasi-identifiers, but for its flagged cells."""
+    """Expose every original record to an adversary who knows its quasi-identifiers, except its flagged cells."""
     if not (coded.quasi or coded.sensitive):
         return Exposure(1, Exposed("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
     known = [
