@@ -309,7 +309,7 @@ def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list
 
 
 def _frames(table: pa.Table) -> Iterator[object]:
-    """Return the table as every other kind of dataframe that is installed."""
+    """Yield the table as every other kind of dataframe that is installed."""
     if find_spec("pandas"):
         yield table.to_pandas(date_as_object=False)
     if find_spec("polars"):

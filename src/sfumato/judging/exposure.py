@@ -284,7 +284,7 @@ def _without(names: Collection[str], histograms: Mapping[str, Histogram]) -> dic
 
 
 def _starts(histograms: Mapping[str, Histogram]) -> dict[str, int]:
-    """Give every value of all attributes a number, and after each attribute's own one that stands for all its cells."""
+    """Return the first column number of every attribute, whose values are followed by one number for all its cells."""
     widths = [histogram.width + 1 for histogram in histograms.values()]
     return dict(zip(histograms, (np.cumsum(widths) - widths).tolist(), strict=True))
 
@@ -292,9 +292,9 @@ def _starts(histograms: Mapping[str, Histogram]) -> dict[str, int]:
 def _contents(
     sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[str, int], hidden: Mapping[str, Hidden]
 ) -> Contents:
-    """List how many records of each group have which value; what may be any value stands as missing.
+    """Return how many records of each group have which value; what may be any value counts as missing.
 
-    For attributes with flagged cells, the number of these cells is listed, too.
+    For attributes with flagged cells, the number of these cells is included.
     """
     nothing = np.zeros(0, dtype=np.int64)
     group: list[npt.NDArray[np.int64]] = [nothing]

@@ -130,7 +130,7 @@ def report(subject: Subject, measured: Mapping[Hashable, Points], grid: Grid) ->
 
 
 def percent(density: float) -> str:
-    """Name a line or figure by its density.
+    """Return the name of a line or figure by its density.
 
     >>> percent(0.1)
     '10% flagged'

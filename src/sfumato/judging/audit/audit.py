@@ -80,7 +80,7 @@ class Audit:
         return judge(model, *self.counts.of(model))
 
     def per_group(self, model: PrivacyModel) -> pa.Table:
-        """List size, level, margin and verdict of every group, worst first; no cell values."""
+        """Return size, level, margin and verdict of every group, worst first; no cell values."""
         check_models([model], self.counts.schema)
         seen, own = self.counts.of(model)
         level = model.level(seen)
@@ -271,7 +271,7 @@ def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:
     names = [name for name in model.attributes if name in schema.flags]
     if names and (len(model.attributes) > 1 or model.scope or not _asks_of_values_only(model)):
         raise SchemaError(
-            f"{type(model).__name__} judges {names[0]!r} together with other attributes, but its flagged cells are judged "
+            f"{type(model).__name__} judges {names[0]!r} with other attributes, but its flagged cells are judged "
             "alone; split the model, for example into KAnonymity and FrequencyLDiversity."
         )
 
