@@ -265,7 +265,7 @@ def test_a_population_may_stand_in_a_database(run, folder):
         (["--model", "k-map:k=2"], "KMap needs a population"),
         (["--population", "nobody.csv", "--model", "k-map:k=2"], "nobody.csv"),
         (["--population-table", "everybody"], "--population-table also needs --population."),
-        (["--population", "small.csv"], "The population has 1 rows and the published table 7"),
+        (["--population", "small.csv"], "The population has 1 rows but the published table 7"),
     ],
 )
 def test_a_wrong_population_is_refused_in_one_sentence(run, folder, given, sentence):

@@ -95,7 +95,7 @@ BAD = {
     "lacking parameter": (["t.csv", *GOOD, "--model", "t-closeness:t=0.1"], "needs sensitive"),
     "not sensitive": (
         ["t.csv", *GOOD, "--model", "distinct-l-diversity:l=2,sensitive=age"],
-        "whose role is not sensitive",
+        "but its role is not sensitive",
     ),
     "unknown algorithm": (["t.csv", *GOOD, "--algorithm", "mondrain"], "did you mean 'mondrian'?"),
     "share above 1": (["t.csv", *GOOD, "--max-suppressed", "1.5"], "Recipe.max_suppressed must be a share"),

@@ -91,15 +91,15 @@ def test_rows_whose_cells_all_stand_in_buckets_are_not_taken_for_suppressed():
 @pytest.mark.parametrize(
     "model",
     [sf.KLAnonymity(k=2, l=2, sensitive="age"), sf.XYAnonymity(k=2, y="age", x=["sex"])],
-    ids=["with group sizes", "with quasi-identifiers"],
+    ids=["with group sizes", "alone"],
 )
 def test_models_that_mix_cells_and_groups_are_refused(model):
-    with pytest.raises(sf.SchemaError, match="split it"):
+    with pytest.raises(sf.SchemaError, match="split the model"):
         sf.audit(PUBLISHED, SCHEMA, [model])
 
 
 def test_attributes_without_flags_still_need_the_role():
-    with pytest.raises(sf.SchemaError, match="names 'sex', whose role is not sensitive"):
+    with pytest.raises(sf.SchemaError, match="names 'sex', but its role is not sensitive"):
         sf.audit(PUBLISHED, SCHEMA, [sf.FrequencyLDiversity(l=2, sensitive="sex")])
 
 

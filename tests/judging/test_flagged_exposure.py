@@ -90,6 +90,6 @@ def test_centers_of_groups_are_refused_beside_an_original():
 
     schema = sf.Schema(quasi=["age"])
     original, published = pa.table({"age": [20, 30]}), pa.table({"age": [25, 25]})
-    with pytest.raises(sf.SchemaError, match="'age' shows 1 numbers that nobody has"):
+    with pytest.raises(sf.SchemaError, match="'age' has 1 numbers that nobody has"):
         sf.exposure(published, schema, original=original)
     assert sf.exposure(published, schema).identity.maximum == 0.5

@@ -55,7 +55,7 @@ def test_what_is_left_open_is_no_parameter():
 
 def test_a_y_that_is_not_sensitive_is_refused():
     table = sf.samples.generate(20, seed=1)
-    with pytest.raises(sf.SchemaError, match="XYAnonymity names 'sex', whose role is not sensitive"):
+    with pytest.raises(sf.SchemaError, match="XYAnonymity names 'sex', but its role is not sensitive"):
         sf.audit(table.select(["age", "sex"]), sf.Schema(quasi=["age", "sex"]), [model(y="sex", x=["age"])])
 
 

@@ -40,7 +40,7 @@ parties = ["{name}", "agency"]
 target = "class"                 # the column that all parties have
 scoring = "sensitive"            # or "plain"
 
-[[agreement.requirements]]       # every group on these attributes has at least k persons
+[[agreement.requirements]]       # every group on these attributes has at least k people
 quasi = ["age", "sex"]
 k = 20
 

@@ -66,7 +66,7 @@ def exposure_lines(exposure: Exposure) -> Iterator[str]:
 
 
 def measure_lines(measures: Mapping[str, float]) -> Iterator[str]:
-    """List measures."""
+    """Yield the lines of the measures."""
     yield "Measures"
     yield aligned([(name, f"{value:.6g}") for name, value in measures.items()], indent=2)
 
@@ -90,7 +90,7 @@ def report_in(folder: Path) -> str | None:
 
 
 def _judged(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:
-    """Return the row of a promise, followed by those of its parts."""
+    """Yield the row of a promise, followed by those of its parts."""
     yield (
         indent + repr(each.model),
         _level(each),

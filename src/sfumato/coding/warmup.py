@@ -180,7 +180,7 @@ def _one_axis() -> Axes:
 
 
 def _loops() -> Iterator[Any]:
-    """Return every compiled loop once, even if several modules name it."""
+    """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
         *(gathering, grouping, microaggregating, regrouping),

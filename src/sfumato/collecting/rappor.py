@@ -157,7 +157,7 @@ class Rappor(LocalMechanism):
         return int.from_bytes(digest, "big") % self.cohorts
 
     def report_key(self, encoded: npt.NDArray[Any], memory: ClientMemory) -> str:
-        """Name the filter of a value without revealing it: reports are counted by filter."""
+        """Return the name of the filter of a value without revealing it: reports are counted by filter."""
         return hmac.digest(memory.secret, b"key" + self._filter(encoded, memory).tobytes(), "sha256").hex()
 
     def report_once(self, encoded: npt.NDArray[Any], memory: ClientMemory, source: BitSource) -> Reports:

@@ -32,7 +32,7 @@ def condition(axes: Sequence[CellAxis]) -> float:
 def doubts(
     axes: Sequence[CellAxis], counts: Numbers, shares: Numbers, *, impossible: int, converged: bool
 ) -> Iterator[str]:
-    """Return the reasons not to trust an answer, in one sentence each."""
+    """Yield the reasons not to trust an answer, in one sentence each."""
     if impossible:
         yield (
             f"{impossible:,} observations cannot come from any value in the cells under this noise; "

@@ -163,7 +163,7 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _columns(table: pa.Table) -> Iterator[str | bytes]:
-    """Return a table as texts and numbers that are equal for equal tables."""
+    """Yield a table as texts and numbers that are equal for equal tables."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         encoded = column.combine_chunks().dictionary_encode()
         yield json.dumps([name, *encoded.dictionary.to_pylist()])

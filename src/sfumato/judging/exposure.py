@@ -52,11 +52,11 @@ class Exposed:
 
     @property
     def mean(self) -> float:
-        """The mean exposure: the share of records that she gets right who guesses by these probabilities."""
+        """The mean exposure: the share of records that an adversary gets right who guesses by these probabilities."""
         return float(self._hidden.mean()) if len(self._hidden) else 0.0
 
     def quantile(self, share: float) -> float:
-        """Return the exposure that this share of the records does not pass."""
+        """Return the exposure that this share of the records does not exceed."""
         return float(np.quantile(self._hidden, share, method="inverted_cdf")) if len(self._hidden) else 0.0
 
     def histogram(self) -> dict[str, int]:
@@ -94,7 +94,7 @@ class Exposed:
 class Exposure:
     """The exposure of every record: of its identity, of each of its sensitive values, and of its flagged cells.
 
-    `adversary` is 1 for one who knows the target's quasi-identifiers, and 2 for one who knows everybody's.
+    `adversary` is 1 if she knows the target's quasi-identifiers, and 2 if she knows everybody's.
     """
 
     adversary: int
@@ -178,14 +178,14 @@ class Hidden:
 
 
 def _refuse_strange(table: PublishedTable) -> None:
-    """Refuse numbers that are nobody's, whose persons would seem to be hidden."""
+    """Refuse numbers that belong to nobody, which would make people seem hidden."""
     for column in table.columns:
         covered = column.coverage.leaf_counts()
         strange = sum(isinstance(label, Center) and not covered[place] for place, label in column.others.items())
         if strange:
             raise SchemaError(
-                f"Column {column.name!r} shows {strange:,} numbers that nobody has in the original, such as centers of "
-                "groups; leave the original out to measure the exposure to one who knows everybody."
+                f"Column {column.name!r} has {strange:,} numbers that nobody has in the original, such as centers of "
+                "groups; omit the original to measure the exposure to an adversary who knows everybody."
             )
 
 
@@ -210,7 +210,7 @@ def _bucket_counts(table: PublishedTable, cells: tuple[Ints, CodedColumn], domai
 
 
 def own_groups(evidence: Evidence) -> Exposure:
-    """Expose every published record to one who knows its group: adversary 2."""
+    """Expose every published record to an adversary who knows its group: adversary 2."""
     table, shown, schema, groups = evidence.table, evidence.published, evidence.schema, evidence.groups
     if evidence.loose:
         groups = matching_groups(table, groups)
@@ -230,7 +230,7 @@ def own_groups(evidence: Evidence) -> Exposure:
 
 
 def _matching_groups(evidence: Evidence, coded: CodedTable, hidden: Mapping[str, Hidden]) -> Exposure:
-    """Expose every original record to one who knows its quasi-identifiers, but for its flagged cells."""
+    """Expose every original record to an adversary who knows its quasi-identifiers, except its flagged cells."""
     table, groups = evidence.table, evidence.groups
     if not (coded.quasi or coded.sensitive):
         return Exposure(1, Exposed("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
@@ -277,7 +277,7 @@ def _without(names: Collection[str], histograms: Mapping[str, Histogram]) -> dic
 
 
 def _starts(histograms: Mapping[str, Histogram]) -> dict[str, int]:
-    """Give every value of all attributes a number, and after each attribute's own one that stands for all its cells."""
+    """Return the first column number of every attribute, whose values are followed by one number for all its cells."""
     widths = [histogram.width + 1 for histogram in histograms.values()]
     return dict(zip(histograms, (np.cumsum(widths) - widths).tolist(), strict=True))
 
@@ -285,9 +285,9 @@ def _starts(histograms: Mapping[str, Histogram]) -> dict[str, int]:
 def _contents(
     sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[str, int], hidden: Mapping[str, Hidden]
 ) -> Contents:
-    """List how many records of each group have which value; what may be any value stands as missing.
+    """Return how many records of each group have which value; what may be any value counts as missing.
 
-    For attributes with flagged cells, the number of these cells is listed, too.
+    For attributes with flagged cells, the number of these cells is included.
     """
     nothing = np.zeros(0, dtype=np.int64)
     group: list[npt.NDArray[np.int64]] = [nothing]

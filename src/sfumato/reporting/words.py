@@ -15,7 +15,7 @@ COMPARED = {
 }
 
 ALWAYS_OPEN = (
-    "The promise is about attackers who know quasi-identifiers. Others may find records by other columns.",
+    "The promise is about attackers who know quasi-identifiers. Those who know other columns may find records by them.",
     "It is about this table alone. Another release about the same people can undo it.",
     "It does not hide who is in the table, and it does not mean that nobody can ever be recognized.",
 )

@@ -133,7 +133,7 @@ def report(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: Th
 
 
 def percent(density: float) -> str:
-    """Name a line or figure by its density.
+    """Return the name of a line or figure by its density.
 
     >>> percent(0.1)
     '10% flagged'

@@ -207,7 +207,7 @@ def _finer(name: str) -> SchemaError:
 
 
 def kinds_of(types: Iterable[type]) -> list[str]:
-    """Name the kinds of values that Python types represent, in a fixed order."""
+    """Return the kinds of values that Python types represent, in a fixed order."""
     found = {_kind_of(each) for each in types if each is not type(None)}
     order = [kind for kind, _ in KINDS]
     return [kind for kind in order if kind in found] + sorted(found.difference(order))

@@ -137,10 +137,10 @@ def test_unknown_sensitive_cells_are_one_value_in_the_worst_case():
 
 def test_a_promise_about_a_column_that_is_not_sensitive_is_refused():
     with pytest.raises(
-        SchemaError, match="DistinctLDiversity names 'disese', whose role is not sensitive; did you mean"
+        SchemaError, match="DistinctLDiversity names 'disese', but its role is not sensitive; did you mean"
     ):
         sf.audit(TABLE, SCHEMA, [DistinctLDiversity(l=2, sensitive="disese")])
-    with pytest.raises(SchemaError, match="names 'age', whose role is not sensitive; give it the role sensitive"):
+    with pytest.raises(SchemaError, match="names 'age', but its role is not sensitive; give it the role sensitive"):
         sf.audit(TABLE, SCHEMA).judge(DistinctLDiversity(l=2, sensitive="age"))
 
 
@@ -173,7 +173,7 @@ TWO = Schema(quasi=["age"], sensitive=["disease", "zip"])
 
 def test_the_level_of_one_of_several_attributes_must_be_named():
     audit = sf.audit(TABLE, TWO, [DistinctLDiversity(l=1, sensitive="zip")])
-    with pytest.raises(InvalidParameterError, match=r"Several attributes were judged by 'distinct-l-.*say which with"):
+    with pytest.raises(InvalidParameterError, match=r"Several attributes were judged by 'distinct-l-.*choose one with"):
         audit.level("distinct-l-diversity")
     assert audit.level("distinct-l-diversity", "zip") == 1
     assert audit.level("distinct-l-diversity", sensitive="disease") == 1

@@ -28,7 +28,7 @@ def test_each_set_of_quasi_identifiers_has_its_own_k():
 
 
 def test_a_set_that_is_not_quasi_identifying_is_refused():
-    with pytest.raises(sf.SchemaError, match="'agee', whose role is not quasi; did you mean 'age'"):
+    with pytest.raises(sf.SchemaError, match="'agee', but its role is not quasi; did you mean 'age'"):
         sf.audit(TABLE, SCHEMA, [sf.KAnonymity(k=2, quasi=["agee"])])
 
 
@@ -83,7 +83,7 @@ def test_certain_absence_breaks_a_positive_least_presence():
     [
         (sf.KMap(k=2), None, "KMap needs a population"),
         (sf.DeltaPresence(delta_min=0, delta_max=1), None, "DeltaPresence needs a population"),
-        (sf.KMap(k=2), POPULATION.slice(0, 3), "The population has 3 rows and the published table 5"),
+        (sf.KMap(k=2), POPULATION.slice(0, 3), "The population has 3 rows but the published table 5"),
         (
             sf.KMap(k=2),
             POPULATION.drop_columns(["age"]),

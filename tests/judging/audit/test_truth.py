@@ -167,7 +167,7 @@ def test_a_correspondence_may_be_any_kind_of_list(kind):
 
 
 def test_a_correspondence_without_an_original_is_refused():
-    with pytest.raises(InvalidParameterError, match="says nothing without the original; give original=, too"):
+    with pytest.raises(InvalidParameterError, match="needs the original; give original= as well"):
         sf.audit(SHOWN, schema_of(), correspondence=[0, 1, 2, 3])
 
 
@@ -188,7 +188,7 @@ def test_the_audit_says_how_it_compared():
     by_search = sf.audit(SHOWN.slice(1), schema_of(), original=ORIGINAL)
     true = "Every published cell covers its original"
     assert f"{true} (by row correspondence); 0 records suppressed" in repr(by_row)
-    assert f"{true} (some correspondence exists); 1 records suppressed" in repr(by_search)
+    assert f"{true} (a correspondence exists); 1 records suppressed" in repr(by_search)
 
 
 def test_an_invented_record_has_no_original():

@@ -98,7 +98,7 @@ def impossible(task: Task) -> bool:
 
 
 def refused_cells(algorithm: Algorithm, task: Task) -> str | None:
-    """Say in one sentence why sensitive cells cannot be put in buckets, or nothing."""
+    """Return in one sentence why sensitive cells cannot be put in buckets, or nothing."""
     name = type(algorithm).__name__
     for whole in task.models:
         for model in simple_models([whole]):

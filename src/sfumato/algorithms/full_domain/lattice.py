@@ -58,21 +58,21 @@ class Lattice:
         return tuple(ladder.height for ladder in self.ladders)
 
     def nodes(self) -> Iterator[Levels]:
-        """Return all nodes, with the level of the last attribute changing fastest."""
+        """Yield all nodes, with the level of the last attribute changing fastest."""
         return product(*(range(levels) for levels in self.shape))
 
     def at_height(self, height: int) -> Iterator[Levels]:
-        """Return the nodes whose levels sum to a height."""
+        """Yield the nodes whose levels sum to a height."""
         return _summing(self.top, height)
 
     def above(self, levels: Levels) -> Iterator[Levels]:
-        """Return the direct generalizations of a node."""
+        """Yield the direct generalizations of a node."""
         for j, (level, most) in enumerate(zip(levels, self.top, strict=True)):
             if level < most:
                 yield (*levels[:j], level + 1, *levels[j + 1 :])
 
     def below(self, levels: Levels) -> Iterator[Levels]:
-        """Return the direct specializations of a node."""
+        """Yield the direct specializations of a node."""
         for j, level in enumerate(levels):
             if level > 0:
                 yield (*levels[:j], level - 1, *levels[j + 1 :])

@@ -101,7 +101,7 @@ class Findings:
         )
 
     def tell(self, done: float) -> None:
-        """Return how much of the work is done, and the smallest loss so far."""
+        """Report how much of the work is done, and the smallest loss so far."""
         note = f"{self.loss.name} {self.least:.4g}" if self.least < np.inf else "nothing found yet"
         self.recodings.task.progress(done, note)
 

@@ -73,5 +73,5 @@ class Clustering(Algorithm):
 
 
 def tell_clustered(task: Task, done: float) -> None:
-    """Return the share of records that are in clusters."""
+    """Report the share of records that are in clusters."""
     task.progress(CLUSTERED * done)

@@ -237,7 +237,7 @@ def sides(
     last: int,
     left: Array,
 ) -> None:
-    """Return for every record of the pieces first..last whether it goes left."""
+    """Decide for every record of the pieces first..last whether it goes left."""
     for piece in range(first, last):
         column, cut, ties = codes[axis[piece]], code[piece], quota[piece]
         shift = targets[piece] - starts[piece]

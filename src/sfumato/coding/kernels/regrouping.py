@@ -51,7 +51,7 @@ def price_joined(trees: tuple[Array, ...], box: Array, other: Array) -> int:
 
 @compiled
 def index_boxes(boxes: Array, shared: Array, jump: Array) -> None:
-    """Return for sorted boxes how many leading nodes each shares with the one before, and where each prefix ends."""
+    """Find for sorted boxes how many leading nodes each shares with the one before, and where each prefix ends."""
     count, width = boxes.shape
     after = np.full(width, count, dtype=np.int32)
     for i in range(count - 1, -1, -1):

@@ -167,7 +167,7 @@ def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
 
 
 def name_buckets(names: Sequence[str]) -> str:
-    """Name the column that numbers the buckets of attributes that are permuted together.
+    """Return the name of the column that numbers the buckets of attributes that are permuted together.
 
     >>> name_buckets(["age", "sex"])
     '_bucket_age+sex'

@@ -56,7 +56,7 @@ class Audit:
         return all(verdict.holds for verdict in self.verdicts) and (self.truth is None or self.truth.holds)
 
     def level(self, model: str, sensitive: str | None = None) -> float | int:
-        """Return the level that the table reaches of a model, for one sensitive attribute if there are several."""
+        """Return the level that the table reaches for a model, for one sensitive attribute if there are several."""
         promised, found = (
             [v for v in verdicts if v.model.name == model and sensitive in {None, *v.model.attributes}]
             for verdicts in (self.verdicts, (*self.verdicts, *self.levels))
@@ -64,7 +64,7 @@ class Audit:
         if not found:
             raise InvalidParameterError(f"The audit did not judge {model!r}{self._hint(model, sensitive)}")
         if len({verdict.model.attributes for verdict in found}) > 1:
-            raise InvalidParameterError(f"Several attributes were judged by {model!r}; say which with sensitive=.")
+            raise InvalidParameterError(f"Several attributes were judged by {model!r}; choose one with sensitive=.")
         if len({verdict.level for verdict in promised}) > 1:
             raise InvalidParameterError(f"Several promises of {model!r} reach different levels; read Audit.verdicts.")
         number = plain(found[0].level)
@@ -81,7 +81,7 @@ class Audit:
         return judge(model, *self.counts.of(model))
 
     def per_group(self, model: PrivacyModel) -> pa.Table:
-        """List size, level, margin and verdict of every group, worst first; no cell values."""
+        """Return size, level, margin and verdict of every group, worst first; no cell values."""
         check_models([model], self.counts.schema)
         seen, own = self.counts.of(model)
         level = model.level(seen)
@@ -111,7 +111,7 @@ class Audit:
         return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain numbers and texts; `truth`, if there, tells more than the published table does."""
+        """Return the audit as plain numbers and strings; `truth`, if there, reveals more than the published table."""
         return {
             "holds": self.holds,
             "records": self.records,
@@ -157,19 +157,19 @@ def audit(
     ignore_suppressed: bool = False,
     centers: bool = False,
 ) -> Audit:
-    """Judge a published table, made by whatever tool.
+    """Audit a published table, whichever tool made it.
 
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow).
     schema : the roles; hierarchies are needed to read taxonomy labels when an original is given.
     models : the promises to judge.
-    original : the original table; then every published cell must cover the value it stands for.
+    original : the original table; if given, every published cell must cover the value it represents.
     correspondence : for every published row the number of its original row, counted from 0. Without it the
         audit checks that one exists; an original with flagged cells needs it.
-    population : the persons that the records are drawn from, with the same quasi-identifiers, for the models
+    population : the people that the records come from, with the same quasi-identifiers, for the models
         that compare with them.
-    ignore_suppressed : count rows whose quasi-identifiers are all `*` apart, as suppressed records. Otherwise
+    ignore_suppressed : treat rows whose quasi-identifiers are all `*` as suppressed records. Otherwise
         they are a group like any other.
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
@@ -218,7 +218,7 @@ def audit_evidence(
 
 
 def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
-    """Count the groups of a table, and the persons of a population that they cover."""
+    """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
         return Counts(evidence.table, shown, schema, whole=evidence.groups if evidence.is_raw else None)
@@ -226,8 +226,8 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     persons.check_columns(population.column_names)
     if population.num_rows < shown.num_rows:
         raise SchemaError(
-            f"The population has {population.num_rows:,} rows and the published table {shown.num_rows:,}; "
-            "give the population that its records are drawn from."
+            f"The population has {population.num_rows:,} rows but the published table {shown.num_rows:,}; "
+            "give the population that its records come from."
         )
     coded = code(population, persons)
     domains = {column.name: column.domain for column in coded.quasi}
@@ -235,7 +235,7 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
-    """Refuse what is no model or no schema, and models whose attributes the schema gives another role."""
+    """Refuse anything but models and a schema, and models whose attributes have another role in the schema."""
     require(isinstance(schema, Schema), "audit", "schema", "an sf.Schema", schema)
     require(_are_models(models), "audit", "models", "a list of models", models)
     for model in models:
@@ -261,16 +261,16 @@ def _refuse_other(model: PrivacyModel, names: Sequence[str], known: Collection[s
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known) or f"; give it the role {role}."
-            raise SchemaError(f"{type(model).__name__} names {name!r}, whose role is not {role}{hint}")
+            raise SchemaError(f"{type(model).__name__} names {name!r}, but its role is not {role}{hint}")
 
 
 def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:
-    """Refuse models of flagged cells that ask for more than good buckets."""
+    """Refuse models of flagged cells that require more than valid buckets."""
     names = [name for name in model.attributes if name in schema.flags]
     if names and (len(model.attributes) > 1 or model.scope or not _asks_of_values_only(model)):
         raise SchemaError(
-            f"{type(model).__name__} names {names[0]!r}, whose flagged cells are judged by themselves, with others or "
-            "with quasi-identifiers; split it, such as into KAnonymity and FrequencyLDiversity."
+            f"{type(model).__name__} judges {names[0]!r} with other attributes, but its flagged cells are judged "
+            "alone; split the model, for example into KAnonymity and FrequencyLDiversity."
         )
 
 
@@ -316,7 +316,7 @@ def _row(verdict: Verdict) -> tuple[str, str, str, str]:
 
 
 def _truth_line(truth: Truth) -> str:
-    how = "by row correspondence" if truth.with_correspondence else "some correspondence exists"
+    how = "by row correspondence" if truth.with_correspondence else "a correspondence exists"
     if truth.holds:
         return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed"
     return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original ({how})"

@@ -69,7 +69,7 @@ def numeric_matrices(
 
 
 def shared(original: pa.Table, published: pa.Table) -> list[str]:
-    """List the columns of the original that are published."""
+    """Return the columns of the original that are published."""
     return [name for name in original.column_names if name in published.column_names]
 
 

@@ -77,7 +77,7 @@ class History:
             yield store
 
     def answered_after(self, store: Connection, number: int) -> Iterator[Entry]:
-        """Return answered questions after an entry, except counts, which reveal nothing."""
+        """Yield answered questions after an entry, except counts, which reveal nothing."""
         found = store.execute(
             "SELECT entry, kind, rows FROM questions WHERE entry > ? AND rows IS NOT NULL ORDER BY entry", (number,)
         )
