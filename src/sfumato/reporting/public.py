@@ -17,7 +17,7 @@ from sfumato.judging.audit.unpromised import unpromised
 from sfumato.judging.audit.verdict import Verdict, plain
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
-from sfumato.reporting.words import BUCKET, FLAGGED_BUCKET, FORM_WORDS, GROUP, promise_sentence
+from sfumato.reporting.words import BUCKET, FLAGGED_BUCKET, FORM_WORDS, GROUP, MISSING_WORDS, promise_sentence
 from sfumato.schema.schema import Schema
 
 
@@ -39,6 +39,7 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
         },
         "unpromised": unpromised_facts(audit),
         "missing": str(audit.counts.schema.missing),
+        "counted": f"For the numbers above, {MISSING_WORDS[str(audit.counts.schema.missing)]}.",
     }
 
 

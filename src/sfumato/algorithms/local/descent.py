@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.ncp_penalties import Floats, penalty_of
+from sfumato.algorithms.local.riding import missing_rides
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
 from sfumato.coding.cutting.partition import Ints, Ranges, Records, Rule, cutter_for, widths
 from sfumato.coding.reduction import reduce_rows
 from sfumato.coding.threads import worker_count
 from sfumato.core.groups import Groups
-from sfumato.schema.missing import Missing
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -46,7 +46,7 @@ class Descent(ABC):
         watched = tuple(column for column in task.table.sensitive if column.name in names)
         domains = [column.domain for column in task.table.quasi]
         self.task = task
-        self.rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
+        self.rides = missing_rides(task)
         self.smallest = max((model.smallest_group for model in task.models), default=1)
         self.axes, self.penalties = axes_of(domains), [penalty_of(domain) for domain in domains]
         self.whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, watched, task.missing)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.local.riding import missing_rides, without_hollow
 from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
@@ -19,7 +20,6 @@ from sfumato.coding.reduction import reduce_rows
 from sfumato.coding.threads import worker_count
 from sfumato.core.groups import Groups
 from sfumato.core.publication import Publication, Recoded
-from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 from sfumato.validation import require
 
@@ -76,6 +76,9 @@ class Mondrian(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+        return without_hollow(task, self._search)
+
+    def _search(self, task: Task) -> Publication:
         quasi = task.table.quasi
         if not quasi:
             task.progress(1.0)
@@ -109,9 +112,9 @@ class Descent:
     def __init__(self, task: Task, *, strict: bool) -> None:
         names = {name for model in task.models for name in model.attributes}
         watched = tuple(column for column in task.table.sensitive if column.name in names)
-        rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
         self.task = task
-        self.rule = Rule(max((model.smallest_group for model in task.models), default=1), not strict, rides)
+        smallest = max((model.smallest_group for model in task.models), default=1)
+        self.rule = Rule(smallest, not strict, missing_rides(task))
         self.reduction = reduce_rows(task.table.quasi, watched, equal_together=strict)
         self.axes = axes_of([column.domain for column in task.table.quasi])
         self.records = self.reduction.records

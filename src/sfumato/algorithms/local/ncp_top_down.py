@@ -11,6 +11,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.local.descent import Descent, Proposal
 from sfumato.algorithms.local.ncp_cuts import Segments
+from sfumato.algorithms.local.riding import without_hollow
 from sfumato.coding.cutting.partition import Ints, Ranges
 from sfumato.core.publication import Publication
 
@@ -55,6 +56,9 @@ class NCPTopDown(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+        return without_hollow(task, self._search)
+
+    def _search(self, task: Task) -> Publication:
         if not task.table.quasi:
             task.progress(1.0)
             return publish_covers((), np.zeros(task.table.rows, dtype=np.int32), 1, missing_apart=False)

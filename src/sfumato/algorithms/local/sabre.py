@@ -11,6 +11,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.local.descent import Descent, Flags, Proposal
 from sfumato.algorithms.local.ncp_top_down import CertaintyDescent
+from sfumato.algorithms.local.riding import without_hollow
 from sfumato.algorithms.local.sabre_buckets import Floats, buckets_of
 from sfumato.coding.cutting.partition import Ints, Ranges, Rule, widths
 from sfumato.core.publication import Publication
@@ -60,6 +61,9 @@ class Sabre(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+        return without_hollow(task, self._search)
+
+    def _search(self, task: Task) -> Publication:
         if not task.table.quasi:
             task.progress(1.0)
             return publish_covers((), np.zeros(task.table.rows, dtype=np.int32), 1, missing_apart=False)
