@@ -57,6 +57,11 @@ class Algorithm(ABC):
         return False
 
     @property
+    def suppresses(self) -> bool:
+        """Whether the search may leave records out; if not, a group of all records must keep every monotone model."""
+        return True
+
+    @property
     def guides(self) -> tuple[str, ...]:
         """Columns besides quasi-identifiers that the search looks at, such as a class to be predicted."""
         return ()

@@ -98,6 +98,8 @@ def _united(task: Task, found: Sequence[tuple[Rows, Publication]]) -> Publicatio
             numbers = [labels[name].setdefault(label, len(labels[name])) for label in own.labels]
             by_group[name].append(np.array(numbers, dtype=np.int32)[own.by_group])
         groups += max((len(r.by_group) for r in publication.recoded.values()), default=1)
+    if (group == NOT_PUBLISHED).all():
+        return Publication(group, {})
     recoded = {name: Recoded(tuple(labels[name]), np.concatenate(parts)) for name, parts in by_group.items()}
     united = publish_groups(np.maximum(group, 0), recoded)
     return replace(united, group=np.where(group == NOT_PUBLISHED, NOT_PUBLISHED, united.group).astype(np.int32))

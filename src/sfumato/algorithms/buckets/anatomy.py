@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.exceptions import UnsupportedModelError
+from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 
 
@@ -50,10 +52,7 @@ class Anatomy(Algorithm):
             if not model.monotone or len(model.attributes) > 1:
                 return f"Anatomy cannot serve {model!r}, because mixtures of its good buckets may be bad; use another."
             if model.kept_by(whole)[0] and not model.kept_by(alone)[0]:
-                return (
-                    f"Anatomy cannot serve {model!r}, because it hides values, not identities: "
-                    "quasi-identifiers stay exact; use CrossBucket or Mondrian."
-                )
+                return _of_identities(model)
             if not (model.kept_by(whole)[0] or task.most_suppressed):
                 return None  # nothing can keep it, which is refused with the level that is possible
         return self._refused_column(task)
@@ -62,6 +61,7 @@ class Anatomy(Algorithm):
         """Find what to publish."""
         protected = protected_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
+        _refuse_identities(task, kept)
         task.progress(0.2)
         buckets = {each.name: each.buckets(kept, task.stream, halve=False) for each in protected}
         task.progress(0.8)
@@ -89,6 +89,23 @@ class Anatomy(Algorithm):
                     "ask for l of at least 2."
                 )
         return None
+
+
+def _of_identities(model: PrivacyModel) -> str:
+    return (
+        f"Anatomy cannot serve {model!r}, because it hides values, not identities: "
+        "quasi-identifiers stay exact; use CrossBucket or Mondrian."
+    )
+
+
+def _refuse_identities(task: Task, kept: Rows) -> None:
+    """Refuse models of identities that show as such only when too frequent values are suppressed."""
+    columns = [CodedColumn(column.domain, column.codes[kept]) for column in task.table.sensitive]
+    whole = Groups.from_rows(np.zeros(len(kept), dtype=np.int32), 1, columns, task.missing)
+    alone = replace(whole, sizes=np.ones(1, dtype=np.int64))
+    for model in task.models:
+        if not model.kept_by(alone)[0]:
+            raise UnsupportedModelError(_of_identities(model))
 
 
 def _exact(quasi: Sequence[CodedColumn], kept: Rows, rows: int, buckets: dict[str, Buckets]) -> Publication:

@@ -67,6 +67,9 @@ class CrossBucket(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse other models, more than one attribute in buckets, and flags of sensitive cells."""
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
         for model in task.models:
             if not isinstance(model, KAnonymity | Diversity):
                 return (
@@ -83,7 +86,7 @@ class CrossBucket(Algorithm):
                 f"CrossBucket cannot hide the {lost[names[0]]:,} missing cells of column {names[0]!r} "
                 "that may be any value; use the policy own-value, or fill them."
             )
-        return super().refusal(task)
+        return None
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

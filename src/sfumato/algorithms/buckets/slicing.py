@@ -53,8 +53,16 @@ class Slicing(Algorithm):
     def __post_init__(self) -> None:
         require(is_whole(self.slices) and self.slices > 1, self, "slices", "a whole number, at least 2", self.slices)
 
+    @property
+    def suppresses(self) -> bool:
+        """Whether the search may leave records out: it does not."""
+        return False
+
     def refusal(self, task: Task) -> str | None:
         """Refuse flags, models that unions may break, names that buckets cannot carry, and cells that match all."""
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
         for model in task.models:
             if not model.monotone:
                 return f"Slicing cannot serve {model!r}, because unions of its good groups may be bad; use another one."
@@ -77,7 +85,7 @@ class Slicing(Algorithm):
                 f"Slicing cannot serve {broken!r} with one quasi-identifier, which its slice shows as it is; "
                 "use Mondrian."
             )
-        return super().refusal(task)
+        return None
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

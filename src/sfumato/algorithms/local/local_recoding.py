@@ -42,6 +42,11 @@ class LocalRecoding(Algorithm):
     name = "local-recoding"
     reference = "Prasser, Eicher, Spengler, Bild, Kuhn 2020, https://doi.org/10.1002/spe.2812"
 
+    @property
+    def suppresses(self) -> bool:
+        """Whether the search may leave records out: it does not."""
+        return False
+
     def refusal(self, task: Task) -> str | None:
         """Refuse flags of sensitive cells, and models for which good parts do not make a good whole."""
         for model in task.models:

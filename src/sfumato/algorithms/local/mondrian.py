@@ -65,6 +65,11 @@ class Mondrian(Algorithm):
         """Whether rows in another order are published alike: relaxed cuts part equal values in row order."""
         return self.strict
 
+    @property
+    def suppresses(self) -> bool:
+        """Whether the search may leave records out: it does not."""
+        return False
+
     def refusal(self, task: Task) -> str | None:
         """Refuse flags of sensitive cells, and models for which good halves do not make a good whole."""
         for model in task.models:

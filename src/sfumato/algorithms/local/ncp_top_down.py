@@ -45,6 +45,11 @@ class NCPTopDown(Algorithm):
     name = "ncp-top-down"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, https://doi.org/10.1145/1150402.1150504"
 
+    @property
+    def suppresses(self) -> bool:
+        """Whether the search may leave records out: it does not."""
+        return False
+
     def refusal(self, task: Task) -> str | None:
         """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
         for model in task.models:

@@ -52,6 +52,11 @@ class Sabre(Algorithm):
     name = "sabre"
     reference = "Cao, Karras, Kalnis, Tan 2011, https://doi.org/10.1007/s00778-010-0191-9"
 
+    @property
+    def suppresses(self) -> bool:
+        """Whether the search may leave records out: it does not."""
+        return False
+
     def refusal(self, task: Task) -> str | None:
         """Refuse flags of sensitive cells, and models for which good sides do not make a good whole."""
         for model in task.models:
