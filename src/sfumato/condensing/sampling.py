@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sfumato.condensing.columns import Column, from_numbers, from_texts
 from sfumato.condensing.statistics import GroupStatistics, Whole
-from sfumato.randomness import draw_seed, generator
+from sfumato.randomness import draw_secret, generator
 from sfumato.table.numbers import Numbers
 
 BLOCK = 1 << 22  # numbers in the axes of as many records as are drawn at once
@@ -63,7 +63,7 @@ class Mixture:
 
 def source(seed: int | None, drawn: int) -> np.random.Generator:
     """Return the generator of one draw: fresh from the operating system, or that which a seed stands for."""
-    return generator(draw_seed() if seed is None else seed + (drawn << SEED_ROOM))
+    return generator(int(draw_secret(), 16) if seed is None else seed + (drawn << SEED_ROOM))
 
 
 def shared_out(sizes: Whole, rows: int, rng: np.random.Generator) -> Whole:
