@@ -72,7 +72,6 @@ def condense(
     rows: Annotated[
         int | None, typer.Option(metavar="N", help="How many records to draw; else as many as there are.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws; keep it secret.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -89,7 +88,7 @@ def condense(
 
     refuse_existing(out, force=force)
     schema, k = condensable.asked()
-    condensation = Condensation(k=k, by=by, seed=seed)
+    condensation = Condensation(k=k, by=by)
     data = reading.read(file)
     with progress("Condensing"):
         condensed = condensation.fit(data, schema)

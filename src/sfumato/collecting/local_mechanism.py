@@ -147,12 +147,12 @@ class FrequencyMechanism(LocalMechanism):
         )
 
 
-def simulate(mechanism: LocalMechanism, values: Column, *, seed: int | None = None) -> Reports:
+def simulate(mechanism: LocalMechanism, values: Column, *, secret: str | None = None) -> Reports:
     """Make the reports of many clients at once, one for each value: for tests, plans and benchmarks.
 
     Every row is distributed exactly as the first report of a `LocalClient`. Nobody's budget is kept.
     """
-    return mechanism.randomize(mechanism.encode(values), Source(seed))
+    return mechanism.randomize(mechanism.encode(values), Source(secret))
 
 
 def check_epsilon(owner: object, epsilon: object) -> None:

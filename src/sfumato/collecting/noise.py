@@ -58,9 +58,9 @@ class Noise(ABC):
     def interval_privacy(self, confidence: float = 0.95) -> float:
         """Return the length of the shortest interval that holds the true value with this confidence, given a report."""
 
-    def perturb(self, values: Column, *, seed: int | None = None) -> Numbers:
-        """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
-        return self.perturb_from(known_numbers(values), Source(seed))
+    def perturb(self, values: Column, *, secret: str | None = None) -> Numbers:
+        """Add noise to numbers; it comes from the operating system unless a test gives a secret."""
+        return self.perturb_from(known_numbers(values), Source(secret))
 
     def perturb_from(self, numbers: Numbers, source: Source) -> Numbers:
         """Add noise that is made of the bits of a source."""

@@ -89,9 +89,9 @@ class RandomizedResponse:
         """Return the places of values in the domain; one outside it is refused, and not repeated."""
         return places(values, self.values, what)
 
-    def perturb(self, values: Column, *, seed: int | None = None) -> npt.NDArray[Any]:
-        """Replace values; chance comes from the operating system unless a test gives a seed."""
-        drawn = self.perturb_codes(self.codes(values), Source(seed))
+    def perturb(self, values: Column, *, secret: str | None = None) -> npt.NDArray[Any]:
+        """Replace values; chance comes from the operating system unless a test gives a secret."""
+        drawn = self.perturb_codes(self.codes(values), Source(secret))
         return domain_array(self.values)[drawn]
 
     def perturb_codes(self, codes: Whole, source: Source) -> Whole:
