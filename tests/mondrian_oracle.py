@@ -91,14 +91,21 @@ class Search:
 
     def published(self, rows: Rows, *, sets: bool = False) -> list[tuple[str | None, ...]]:
         """Give the texts that are published about every row."""
-        texts: list[list[str | None]] = [[] for _ in rows]
-        for group in self.partition(rows):
+        known = self.searched(rows)
+        texts: list[list[str | None]] = [[] if row in known else [None] * len(self.columns) for row in rows]
+        for group in self.partition(known) if known else []:
             for column in self.columns:
                 shown = self.text(column, group, sets=sets)
                 for row in group:
                     lost = column.codes[row] == column.domain.missing
                     texts[row].append(None if lost and self.rides else shown)
         return [tuple(row) for row in texts]
+
+    def searched(self, rows: Rows) -> Rows:
+        """Leave out rows that ride along everywhere, because they are missing everywhere."""
+        if not self.rides or not self.columns:
+            return rows
+        return [row for row in rows if any(each.codes[row] != each.domain.missing for each in self.columns)]
 
     def text(self, column: CodedColumn, rows: Rows, *, sets: bool) -> str | None:
         """Write what a group is published as in one column."""

@@ -40,7 +40,7 @@ worst: float = max(result.rate for result in found)
 risk = sf.assess_risk(people, schema, population=10_000)
 proposed: sf.Schema = sf.inspect(people).schema()
 noise = sf.collecting.UniformNoise(low=-20, high=20)
-sent = noise.perturb(np.array([30.0, 40.0]), seed=1)
+sent = noise.perturb(np.array([30.0, 40.0]), secret="5f" * 32)
 noise.perturb(people["age"])
 shares = sf.collecting.reconstruct(sent, noise, edges=[0, 20, 40, 60], method="em").shares
 client = sf.collecting.LocalClient(sf.collecting.Rappor(values=["flu", "cold"]), budget=2)

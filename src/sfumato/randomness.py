@@ -87,6 +87,25 @@ class Stream:
 
         return np.frombuffer(self.draw(WORD_BYTES * count), dtype="<u8").astype(np.uint64, copy=False)
 
+    def uniform(self, count: int) -> npt.NDArray[np.float64]:
+        """Draw numbers strictly between 0 and 1, on the grid of 2**-52 moved by half a step."""
+        import numpy as np
+
+        return np.asarray(((self.words(count) >> np.uint64(12)) + 0.5) * 2.0**-52, dtype=np.float64)
+
+    def below(self, high: int | npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+        """Draw whole numbers from 0 to one less than `high`, a number or one for each, all exactly as likely."""
+        import numpy as np
+
+        most = np.uint64((1 << 8 * WORD_BYTES) - 1)
+        ends = np.broadcast_to(np.asarray(high, dtype=np.uint64), count)
+        drawn = self.words(count).copy()
+        last = most - (most % ends + np.uint64(1)) % ends  # the last number of the last whole round
+        rejected = np.flatnonzero(drawn > last)
+        if len(rejected):
+            drawn[rejected] = self.below(ends[rejected].astype(np.int64), len(rejected)).astype(np.uint64)
+        return (drawn % ends).astype(np.int64)
+
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
         """Draw an order of so many things, all orders being as likely but for one part in 2**64."""
         import numpy as np

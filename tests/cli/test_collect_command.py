@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import sfumato as sf
 from sfumato.cli import collect
 from sfumato.cli.refusals import RefusingGroup
+from sfumato.randomness import repeatable_secret as fixed
 
 NOISE = "uniform:-20,20"
 AGREEMENT = 'mechanism = "oue"\nepsilon = 1.0\nvalues = ["a", "b", "c"]\n'
@@ -40,7 +41,7 @@ def test_what_is_perturbed_is_reconstructed(ask, tmp_path):
     low, high = (float(end) for end in NOISE.removeprefix("uniform:").split(","))
     patients = sf.read(tmp_path / "patients.csv")
     sf.write(
-        sf.collecting.collect(patients, {"age": sf.collecting.UniformNoise(low=low, high=high)}, seed=1),
+        sf.collecting.collect(patients, {"age": sf.collecting.UniformNoise(low=low, high=high)}, secret=fixed(1)),
         tmp_path / "sent.csv",
     )
     options = ["--column", "age", "--noise", NOISE, "--edges", "-10:110:20"]

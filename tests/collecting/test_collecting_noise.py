@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.randomness import repeatable_secret as fixed
 
 CANARY = "canary-value"
 KINDS = [
@@ -22,7 +23,7 @@ KINDS = [
 @pytest.mark.parametrize(("noise", "known"), KINDS, ids=lambda each: getattr(each, "name", ""))
 def test_noise_has_the_distribution_it_names(noise, known):
     # Kolmogorov-Smirnov with a false alarm in a million, had the seed not been fixed.
-    added = noise.perturb(np.full(50_000, 100.0), seed=1) - 100
+    added = noise.perturb(np.full(50_000, 100.0), secret=fixed(1)) - 100
     assert stats.kstest(added, known.cdf).pvalue > 1e-6
     assert noise.variance == pytest.approx(known.var())
     assert noise.entropy == pytest.approx(known.entropy() / np.log(2))
@@ -85,7 +86,7 @@ def test_randomized_response_follows_its_matrix():
     matrix = [[0.7, 0.2, 0.1], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]]
     response = RandomizedResponse(values=["a", "b", "c"], matrix=matrix)
     for at, value in enumerate("abc"):
-        reports = response.perturb([value] * 40_000, seed=at)
+        reports = response.perturb([value] * 40_000, secret=fixed(at))
         seen = np.array([(reports == each).sum() for each in "abc"])
         possible = np.array(matrix[at]) > 0
         assert seen[~possible].sum() == 0

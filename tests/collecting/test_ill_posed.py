@@ -9,6 +9,7 @@ from sfumato.collecting.noise import GaussianNoise, UniformNoise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.exceptions import SchemaError
+from sfumato.randomness import repeatable_secret as fixed
 
 UNIT = UniformNoise(low=0, high=1)
 
@@ -48,7 +49,7 @@ def test_nothing_possible_is_an_error():
 
 def test_cells_much_finer_than_smooth_noise_are_reported():
     noise = GaussianNoise(scale=20)
-    observed = noise.perturb(np.random.default_rng(1).uniform(0, 100, 5_000), seed=1)
+    observed = noise.perturb(np.random.default_rng(1).uniform(0, 100, 5_000), secret=fixed(1))
     with pytest.warns(UserWarning, match="nearly indistinguishable"):
         found = reconstruct(observed, noise, edges=np.linspace(0, 100, 41), most_rounds=50)
     assert found.condition > 1e6
@@ -72,7 +73,7 @@ def test_noise_narrower_than_a_cell_is_exact_and_noted():
     rng = np.random.default_rng(2)
     shares = np.array([0.1, 0.6, 0.3])
     truth = np.array([0.0, 10, 20])[rng.choice(3, 50_000, p=shares)] + rng.uniform(0, 10, 50_000)
-    found = reconstruct(noise.perturb(truth, seed=1), noise, edges=[0.0, 10, 20, 30])
+    found = reconstruct(noise.perturb(truth, secret=fixed(1)), noise, edges=[0.0, 10, 20, 30])
     assert found.ill_posed == ()
     assert "narrower than a cell" in found.notes[0]
     assert found.shares == pytest.approx(shares, abs=0.01)

@@ -21,6 +21,7 @@ from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.piecewise_mean import PiecewiseMean
 from sfumato.collecting.rappor import Rappor
 from sfumato.collecting.succinct_histogram import SuccinctHistogram
+from sfumato.randomness import repeatable_secret as fixed
 
 EPSILONS = [0.05, 0.5, 1.0, 3.0, 8.0]
 FALSE_ALARM = 1e-6
@@ -187,7 +188,7 @@ def test_reports_are_drawn_from_the_enumerated_channel(kind):
     mechanism = kind(epsilon=1.0, values=list(range(4)))
     channel = grr_channel(mechanism) if kind is GeneralizedRandomizedResponse else oue_channel(mechanism)
     for value in range(4):
-        reports = simulate(mechanism, np.full(50_000, value), seed=value)[:, 0]
+        reports = simulate(mechanism, np.full(50_000, value), secret=fixed(value))[:, 0]
         places = reports if kind is GeneralizedRandomizedResponse else reports >> 4
         seen = np.bincount(places, minlength=len(channel[value]))
         expected = np.array(channel[value], dtype=float) * 50_000
@@ -196,14 +197,14 @@ def test_reports_are_drawn_from_the_enumerated_channel(kind):
 
 def test_reports_of_local_hashing_and_succinct_histograms_are_drawn_from_their_channels():
     olh = OptimizedLocalHashing(epsilon=1.0, values=list(range(4)))
-    reports = simulate(olh, np.full(50_000, 2), seed=1)
+    reports = simulate(olh, np.full(50_000, 2), secret=fixed(1))
     own = hashed(reports[:, 0].astype(np.uint64), np.full(50_000, olh.prints[2]), olh.buckets)
     kept = int((own == reports[:, 1]).sum())
     assert (
         chisquare([kept, 50_000 - kept], np.array([olh.kept, 1 - olh.kept], dtype=float) * 50_000).pvalue > FALSE_ALARM
     )
     succinct = SuccinctHistogram(epsilon=1.0, values=list(range(4)), rows=16)
-    reports = simulate(succinct, np.full(50_000, 3), seed=1)
+    reports = simulate(succinct, np.full(50_000, 3), secret=fixed(1))
     seen = np.bincount(reports[:, 0] * 2 + reports[:, 1], minlength=32)
     expected = np.array(succinct_channel(succinct)[3], dtype=float) * 50_000
     assert chisquare(seen, expected).pvalue > FALSE_ALARM
@@ -211,12 +212,12 @@ def test_reports_of_local_hashing_and_succinct_histograms_are_drawn_from_their_c
 
 def test_reports_of_means_are_drawn_from_their_channels(monkeypatch):
     duchi = DuchiMean(epsilon=1.0, low=-1, high=1)
-    ones = int(simulate(duchi, np.full(50_000, 0.3), seed=2).sum())
+    ones = int(simulate(duchi, np.full(50_000, 0.3), secret=fixed(2)).sum())
     chance = int(duchi.chances(np.array([0.3]))[0]) / 2**64
     assert chisquare([ones, 50_000 - ones], [chance * 50_000, (1 - chance) * 50_000]).pvalue > FALSE_ALARM
     monkeypatch.setattr(PiecewiseMean, "cells", 40)
     piecewise = PiecewiseMean(epsilon=1.0, low=-1, high=1)
-    seen = np.bincount(simulate(piecewise, np.full(50_000, 0.3), seed=3)[:, 0], minlength=40)
+    seen = np.bincount(simulate(piecewise, np.full(50_000, 0.3), secret=fixed(3))[:, 0], minlength=40)
     expected = np.array(piecewise_channel(piecewise, [0.3])[0], dtype=float) * 50_000
     assert chisquare(seen, expected).pvalue > FALSE_ALARM
 
@@ -228,5 +229,5 @@ def test_reports_of_rappor_are_drawn_from_their_channel():
         high * (1 - half) + low * half if bit else low * (1 - half) + high * half for bit in rappor.filters[0, 1]
     ]
     expected = np.array(bit_vectors(reversed(chances)), dtype=float) * 50_000  # the first bit is the lowest
-    seen = np.bincount(simulate(rappor, ["b"] * 50_000, seed=4)[:, 1], minlength=16)
+    seen = np.bincount(simulate(rappor, ["b"] * 50_000, secret=fixed(4))[:, 1], minlength=16)
     assert chisquare(seen, expected).pvalue > FALSE_ALARM

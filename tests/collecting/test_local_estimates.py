@@ -22,6 +22,7 @@ from sfumato.collecting.rappor import Rappor
 from sfumato.collecting.server import LocalServer
 from sfumato.collecting.succinct_histogram import SuccinctHistogram
 from sfumato.exceptions import SchemaError
+from sfumato.randomness import repeatable_secret as fixed
 
 SIZE, CLIENTS, RUNS, ERRORS = 12, 2000, 60, 5.0
 COUNTS = np.array([700, 500, 300, 200, 100, 80, 60, 40, 20, 0, 0, 0])
@@ -38,7 +39,7 @@ def estimates(mechanism, values, *, confidence=0.95, runs=RUNS):
     found = []
     for seed in range(runs):
         server = LocalServer(mechanism)
-        server.add(simulate(mechanism, values, seed=seed))
+        server.add(simulate(mechanism, values, secret=fixed(seed)))
         found.append(server.estimate(confidence=confidence))
     return found
 
@@ -81,7 +82,7 @@ def test_succinct_histograms_are_unbiased_over_random_matrices():
     for seed in range(RUNS):
         mechanism = SuccinctHistogram(epsilon=1.5, values=DOMAIN, rows=4096, public_seed=seed)
         server = LocalServer(mechanism)
-        server.add(simulate(mechanism, VALUES, seed=seed))
+        server.add(simulate(mechanism, VALUES, secret=fixed(seed)))
         counts.append(server.estimate())
     found = np.array([each.counts for each in counts])
     stated = np.array([each.variances for each in counts]).mean(axis=0)
@@ -141,7 +142,7 @@ def test_projection_finds_the_nearest_point(counts, total, chance):
     ids=lambda mechanism: mechanism.name,
 )
 def test_batches_and_merged_servers_count_like_one(mechanism):
-    reports = simulate(mechanism, VALUES, seed=3)
+    reports = simulate(mechanism, VALUES, secret=fixed(3))
     whole, parts, other = LocalServer(mechanism), LocalServer(mechanism), LocalServer(mechanism)
     whole.add(reports)
     parts.add(reports[:700])

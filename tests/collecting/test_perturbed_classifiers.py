@@ -11,6 +11,7 @@ from sfumato.collecting.decision_tree import PerturbedTree
 from sfumato.collecting.naive_bayes import PerturbedNaiveBayes
 from sfumato.collecting.noise import UniformNoise
 from sfumato.exceptions import InvalidParameterError
+from sfumato.randomness import repeatable_secret as fixed
 
 NOISES = [UniformNoise(low=-30, high=30), UniformNoise(low=-65, high=65)]
 BOUNDS = [(20, 80), (20, 150)]
@@ -32,7 +33,10 @@ def people(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(scope="module")
 def trained() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     records, classes = people(6000, 1)
-    sent = [noise.perturb(column, seed=at) for at, (noise, column) in enumerate(zip(NOISES, records.T, strict=True))]
+    sent = [
+        noise.perturb(column, secret=fixed(at))
+        for at, (noise, column) in enumerate(zip(NOISES, records.T, strict=True))
+    ]
     return records, np.stack(sent, axis=1), classes
 
 

@@ -14,6 +14,7 @@ from sfumato.collecting.perturbing import collect
 from sfumato.collecting.plans import parse_plan, read_plan, short_noise, short_response
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, RecipeError, SchemaError
+from sfumato.randomness import repeatable_secret as fixed
 
 CANARY = "canary-value"
 PLAN = {
@@ -28,14 +29,14 @@ def patients() -> pa.Table:
 
 
 def test_only_planned_and_kept_columns_leave(patients):
-    sent = collect(patients, PLAN, keep=["zip"], seed=1)
+    sent = collect(patients, PLAN, keep=["zip"], secret=fixed(1))
     assert set(sent.column_names) == {"age", "sex", "zip"}
     assert sent.num_rows == 2000
     assert sent.column("zip").equals(patients.column("zip"))
 
 
 def test_every_value_is_perturbed_within_its_noise(patients):
-    sent = collect(patients, PLAN, seed=1)
+    sent = collect(patients, PLAN, secret=fixed(1))
     added = np.asarray(sent.column("age")) - np.asarray(patients.column("age"))
     assert (np.abs(added) <= 20).all()
     assert added.std() == pytest.approx(40 / np.sqrt(12), rel=0.05)
@@ -46,18 +47,18 @@ def test_every_value_is_perturbed_within_its_noise(patients):
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.Table])
 def test_the_result_is_a_frame_of_the_callers_kind(patients, kind):
     data = {pd.DataFrame: patients.to_pandas(), pl.DataFrame: pl.from_arrow(patients), pa.Table: patients}[kind]
-    sent = collect(data, PLAN, seed=1)
+    sent = collect(data, PLAN, secret=fixed(1))
     assert isinstance(sent, kind)
-    assert np.allclose(np.asarray(sent["age"]), np.asarray(collect(patients, PLAN, seed=1)["age"]))
+    assert np.allclose(np.asarray(sent["age"]), np.asarray(collect(patients, PLAN, secret=fixed(1))["age"]))
 
 
 def test_columns_have_noise_of_their_own_and_runs_differ():
     table = pa.table({"a": [0.0] * 50, "b": [0.0] * 50})
     plan = dict.fromkeys("ab", GaussianNoise(scale=1))
-    sent = collect(table, plan, seed=1)
+    sent = collect(table, plan, secret=fixed(1))
     assert not sent.column("a").equals(sent.column("b"))
     assert not collect(table, plan).equals(collect(table, plan))
-    assert collect(table, plan, seed=4).equals(collect(table, plan, seed=4))
+    assert collect(table, plan, secret=fixed(4)).equals(collect(table, plan, secret=fixed(4)))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from sfumato.collecting.rappor import Rappor
 from sfumato.collecting.rappor_decoding import detected
 from sfumato.collecting.server import LocalServer
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.randomness import repeatable_secret as fixed
 
 WORDS = [f"word {number}" for number in range(30)]
 
@@ -96,7 +97,7 @@ def test_decoding_finds_frequent_words_with_intervals_and_no_rare_ones():
     held, sure, runs = 0, [], 8
     for seed in range(runs):
         server = LocalServer(rappor)
-        server.add(simulate(rappor, np.repeat(WORDS, counts), seed=seed))
+        server.add(simulate(rappor, np.repeat(WORDS, counts), secret=fixed(seed)))
         estimate = server.estimate()
         held += int(((estimate.low <= counts) & (estimate.high >= counts)).sum())
         sure += detected(estimate)
@@ -108,7 +109,7 @@ def test_decoding_finds_frequent_words_with_intervals_and_no_rare_ones():
 def test_cohorts_that_sent_nothing_are_left_out():
     rappor = Rappor(values=["a", "b"], cohorts=1000)
     server = LocalServer(rappor)
-    server.add(simulate(rappor, ["a"] * 50, seed=1))
+    server.add(simulate(rappor, ["a"] * 50, secret=fixed(1)))
     assert np.isfinite(server.estimate().counts).all()
 
 

@@ -19,6 +19,7 @@ from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.randomness import repeatable_secret as fixed
 
 EDGES = np.linspace(0, 100, 11)
 SHARES = np.array([0.02, 0.08, 0.25, 0.15, 0.05, 0.05, 0.1, 0.2, 0.08, 0.02])
@@ -58,7 +59,7 @@ def test_channels_are_integrals_over_cell_and_bin(noise):
 @pytest.mark.parametrize("method", ["bayes", "em"])
 def test_shares_come_back_from_noise(noise, method):
     # The observed shares are off by more than 0.2 in all; a reconstruction of 200,000 by less than 0.1.
-    observed = noise.perturb(people(200_000, 1), seed=2)
+    observed = noise.perturb(people(200_000, 1), secret=fixed(2))
     found = reconstruct(observed, noise, edges=EDGES, method=method)
     assert found.ill_posed == ()
     assert found.converged
@@ -78,7 +79,7 @@ def test_uniform_values_with_uniform_noise_are_observed_as_a_triangle():
     assert axis.reach == (0, 2)
     assert axis.channel[:, 0] == pytest.approx(np.diff(below))
     rng = np.random.default_rng(1)
-    observed = UniformNoise(low=0, high=1).perturb(rng.random(100_000), seed=1)
+    observed = UniformNoise(low=0, high=1).perturb(rng.random(100_000), secret=fixed(1))
     assert np.histogram(observed, 8)[0] / 100_000 == pytest.approx(np.array([1, 3, 5, 7, 7, 5, 3, 1]) / 32, abs=0.01)
     found = reconstruct(observed, UniformNoise(low=0, high=1), edges=np.linspace(0, 1, 6))
     assert found.ill_posed == ()
@@ -86,7 +87,7 @@ def test_uniform_values_with_uniform_noise_are_observed_as_a_triangle():
 
 
 def test_em_certifies_its_maximum():
-    observed = NOISES[1].perturb(people(5_000, 3), seed=4)
+    observed = NOISES[1].perturb(people(5_000, 3), secret=fixed(4))
     rough = reconstruct(observed, NOISES[1], edges=EDGES, tolerance=1e-2)
     fine = reconstruct(observed, NOISES[1], edges=EDGES, tolerance=1e-6, most_rounds=100_000)
     assert fine.converged
@@ -96,7 +97,7 @@ def test_em_certifies_its_maximum():
 
 
 def test_every_round_of_em_raises_the_likelihood():
-    observed = NOISES[0].perturb(people(2_000, 5), seed=6)
+    observed = NOISES[0].perturb(people(2_000, 5), secret=fixed(6))
     likelihoods = [
         reconstruct(observed, NOISES[0], edges=EDGES, tolerance=1e-12, most_rounds=rounds).log_likelihood
         for rounds in (1, 2, 5, 20, 100)
@@ -106,7 +107,7 @@ def test_every_round_of_em_raises_the_likelihood():
 
 
 def test_what_did_not_converge_says_so():
-    found = reconstruct(NOISES[0].perturb(people(2_000, 5), seed=6), NOISES[0], edges=EDGES, most_rounds=2)
+    found = reconstruct(NOISES[0].perturb(people(2_000, 5), secret=fixed(6)), NOISES[0], edges=EDGES, most_rounds=2)
     assert not found.converged
     assert "not converged" in repr(found)
     assert found.rounds == 2
@@ -122,7 +123,7 @@ def test_cost_after_binning_does_not_depend_on_observations(monkeypatch):
 
     monkeypatch.setattr("sfumato.collecting.reconstruction.fit", watched)
     for count in (1_000, 100_000):
-        reconstruct(NOISES[0].perturb(people(count, 1), seed=1), NOISES[0], edges=EDGES)
+        reconstruct(NOISES[0].perturb(people(count, 1), secret=fixed(1)), NOISES[0], edges=EDGES)
     assert sizes[0] == sizes[1]
 
 
@@ -131,7 +132,7 @@ def test_bands_hold_the_truth_about_as_often_as_they_say():
     # and a true 90 % would fail in about 2 of 1,000 runs, had the seeds not been fixed.
     held = 0
     for seed in range(20):
-        found = reconstruct(NOISES[2].perturb(people(4_000, seed), seed=seed), NOISES[2], edges=EDGES)
+        found = reconstruct(NOISES[2].perturb(people(4_000, seed), secret=fixed(seed)), NOISES[2], edges=EDGES)
         low, high = found.bands(seed=seed, replicates=100)
         assert (low <= high).all()
         held += int(((low <= SHARES) & (high >= SHARES)).sum())
@@ -141,7 +142,7 @@ def test_bands_hold_the_truth_about_as_often_as_they_say():
 def test_inversion_and_em_agree_inside_the_simplex():
     response = RandomizedResponse(values=["a", "b", "c"], matrix=[[0.6, 0.3, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
     truth = np.array([0.5, 0.3, 0.2])
-    reports = response.perturb(np.random.default_rng(1).choice(["a", "b", "c"], 100_000, p=truth), seed=1)
+    reports = response.perturb(np.random.default_rng(1).choice(["a", "b", "c"], 100_000, p=truth), secret=fixed(1))
     inverted = reconstruct(reports, response, method="inversion")
     iterated = reconstruct(reports, response, method="em", tolerance=1e-9)
     assert inverted.shares == pytest.approx(truth, abs=0.02)
@@ -176,7 +177,12 @@ def test_two_attributes_are_reconstructed_together(make):
     age = np.where(sick, rng.uniform(50, 100, 60_000), rng.uniform(0, 50, 60_000))
     noise = UniformNoise(low=-30, high=30)
     response = RandomizedResponse(values=["no", "yes"], truth=0.8)
-    table = make({"age": noise.perturb(age, seed=1), "sick": response.perturb(np.where(sick, "yes", "no"), seed=2)})
+    table = make(
+        {
+            "age": noise.perturb(age, secret=fixed(1)),
+            "sick": response.perturb(np.where(sick, "yes", "no"), secret=fixed(2)),
+        }
+    )
     found = reconstruct(table, {"age": noise, "sick": response}, edges={"age": np.array([0.0, 25, 50, 75, 100])})
     assert found.shares.shape == (4, 2)
     truth = np.array([[0.35, 0], [0.35, 0], [0, 0.15], [0, 0.15]])
@@ -191,7 +197,7 @@ def test_three_attributes_multiply_where_they_are_independent():
     rng = np.random.default_rng(3)
     response = RandomizedResponse(values=[0, 1], truth=0.9)
     columns = {
-        name: response.perturb((rng.random(50_000) < 0.4).astype(int), seed=at).astype(int)
+        name: response.perturb((rng.random(50_000) < 0.4).astype(int), secret=fixed(at)).astype(int)
         for at, name in enumerate("abc")
     }
     found = reconstruct(pl.DataFrame(columns), dict.fromkeys("abc", response))
@@ -202,7 +208,7 @@ def test_three_attributes_multiply_where_they_are_independent():
 def test_entropy_privacy_of_the_triangle_is_known():
     rng = np.random.default_rng(1)
     noise = UniformNoise(low=0, high=1)
-    found = reconstruct(noise.perturb(rng.random(10_000), seed=1), noise, edges=[0.0, 1.0])
+    found = reconstruct(noise.perturb(rng.random(10_000), secret=fixed(1)), noise, edges=[0.0, 1.0])
     measured = entropy_privacy(found)
     assert measured.before == pytest.approx(1)
     assert measured.after == pytest.approx(np.exp(-0.5), rel=1e-4)
@@ -212,7 +218,9 @@ def test_entropy_privacy_of_the_triangle_is_known():
 def test_entropy_privacy_of_gaussians_and_answers():
     rng = np.random.default_rng(1)
     noise = GaussianNoise(scale=4)
-    found = reconstruct(noise.perturb(rng.normal(50, 3, 200_000), seed=1), noise, edges=np.linspace(35, 65, 11))
+    found = reconstruct(
+        noise.perturb(rng.normal(50, 3, 200_000), secret=fixed(1)), noise, edges=np.linspace(35, 65, 11)
+    )
     measured = entropy_privacy(found)
     scale = 3 * 4 / np.hypot(3, 4)  # of x given z
     assert measured.after == pytest.approx(scale * np.sqrt(2 * np.pi * np.e), rel=0.05)

@@ -12,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.condensing.condensation import Condensation
+from sfumato.randomness import repeatable_secret as fixed
 
 NAMES = ["a", "b", "c"]
 NUMBERS = sf.Schema(quasi=NAMES)
@@ -52,7 +53,7 @@ MIXED = sf.Schema(
 
 def test_means_and_covariances_survive_within_sampling_error():
     data = correlated()
-    condensed = Condensation(k=15, seed=1).fit(data, NUMBERS)
+    condensed = Condensation(k=15, secret=fixed(1)).fit(data, NUMBERS)
     drawn = condensed.sample().to_numpy()
     before = data.to_numpy()
     center = before.mean(axis=0)
@@ -67,7 +68,7 @@ def test_means_and_covariances_survive_within_sampling_error():
 
 def test_twice_as_many_records_have_the_same_moments():
     data = correlated(600)
-    drawn = Condensation(k=10, seed=2).fit(data, NUMBERS).sample(1200)
+    drawn = Condensation(k=10, secret=fixed(2)).fit(data, NUMBERS).sample(1200)
     assert len(drawn) == 1200
     deviation = data.std().to_numpy()
     assert (np.abs(drawn.mean() - data.mean()).to_numpy() < FALSE_ALARM * deviation / np.sqrt(1200)).all()
@@ -83,7 +84,7 @@ def test_every_group_has_at_least_k_records():
 
 def test_no_original_record_appears_where_groups_have_a_spread():
     data = correlated(500)
-    condensed = Condensation(k=8, seed=3).fit(data, NUMBERS)
+    condensed = Condensation(k=8, secret=fixed(3)).fit(data, NUMBERS)
     variances, _ = condensed.mixture.statistics.axes(condensed.mixture.scales)
     assert variances.min() > 0
     originals = set(map(tuple, data.to_numpy()))
@@ -91,7 +92,7 @@ def test_no_original_record_appears_where_groups_have_a_spread():
 
 
 def test_mixed_tables_keep_their_columns_types_and_values():
-    drawn = Condensation(k=10, seed=4).fit(mixed(), MIXED).sample()
+    drawn = Condensation(k=10, secret=fixed(4)).fit(mixed(), MIXED).sample()
     assert list(drawn.columns) == ["age", "born", "sex", "smokes", "zip", "illness"]
     original = mixed().drop(columns="name")
     assert drawn.dtypes.to_dict() == original.dtypes.to_dict()
@@ -112,14 +113,14 @@ def test_numbers_and_moments_without_distances_are_drawn_as_they_are():
         }
     )
     nominal = dict.fromkeys(["share", "when", "day"], "nominal")
-    drawn = Condensation(k=5, seed=1).fit(data, sf.Schema(quasi=list(data.columns), scales=nominal)).sample()
+    drawn = Condensation(k=5, secret=fixed(1)).fit(data, sf.Schema(quasi=list(data.columns), scales=nominal)).sample()
     for name in nominal:
         assert set(drawn[name]) == set(data[name])
         assert drawn[name].dtype == data[name].dtype
 
 
 def test_groups_keep_numbers_and_values_together():
-    drawn = Condensation(k=10, seed=5).fit(mixed(), MIXED).sample(2000)
+    drawn = Condensation(k=10, secret=fixed(5)).fit(mixed(), MIXED).sample(2000)
     agrees = (drawn["illness"] == "gout") == (drawn["age"] > 50)
     assert agrees.mean() > 0.9
 
@@ -127,7 +128,7 @@ def test_groups_keep_numbers_and_values_together():
 def test_classes_are_never_mixed():
     data = mixed().assign(age=40, born=pd.Timestamp("1980-01-01"))
     data["age"] += np.where(data["illness"] == "gout", 1, -1)
-    condensed = Condensation(k=10, by="illness", seed=6).fit(data, MIXED)
+    condensed = Condensation(k=10, by="illness", secret=fixed(6)).fit(data, MIXED)
     drawn = condensed.sample(3000)
     assert drawn.loc[drawn["illness"] == "gout", "age"].eq(41).all()
     assert drawn.loc[drawn["illness"] == "flu", "age"].eq(39).all()
@@ -154,14 +155,14 @@ def test_equal_records_are_drawn_as_they_are():
 
 def test_the_order_of_the_records_tells_nothing_of_their_groups():
     data = pd.DataFrame({"a": np.repeat([0.0, 1000.0], 200) + np.arange(400) % 7})
-    drawn = Condensation(k=200, seed=7).fit(data, sf.Schema(quasi=["a"])).sample()["a"] > 500
+    drawn = Condensation(k=200, secret=fixed(7)).fit(data, sf.Schema(quasi=["a"])).sample()["a"] > 500
     assert 60 < drawn[:200].sum() < 140  # a fair shuffle: 100, eight standard deviations of 5 each way
 
 
 def test_all_kinds_of_tables_give_the_same_and_their_own_kind():
     data = mixed()
     draws = {
-        kind: Condensation(k=10, seed=8).fit(table, MIXED).sample(50)
+        kind: Condensation(k=10, secret=fixed(8)).fit(table, MIXED).sample(50)
         for kind, table in {"pandas": data, "polars": pl.from_pandas(data), "arrow": pa.table(data)}.items()
     }
     assert isinstance(draws["pandas"], pd.DataFrame)
@@ -171,8 +172,8 @@ def test_all_kinds_of_tables_give_the_same_and_their_own_kind():
     assert ages == draws["polars"]["age"].to_list() == draws["arrow"]["age"].to_pylist()
 
 
-def test_a_seed_repeats_draws_and_every_draw_is_another():
-    first, second = (Condensation(k=10, seed=9).fit(correlated(100), NUMBERS) for _ in range(2))
+def test_a_secret_repeats_draws_and_every_draw_is_another():
+    first, second = (Condensation(k=10, secret=fixed(9)).fit(correlated(100), NUMBERS) for _ in range(2))
     one, other = first.sample(), second.sample()
     pd.testing.assert_frame_equal(one, other)
     assert not one.equals(first.sample())
@@ -227,7 +228,7 @@ def test_a_table_without_numbers_is_refused():
         Condensation(k=2).fit(mixed(), sf.Schema(quasi=["sex"]))
 
 
-@pytest.mark.parametrize("settings", [{"k": 1}, {"k": 2.5}, {"seed": -1}, {"seed": 1.5}, {"by": 3}])
+@pytest.mark.parametrize("settings", [{"k": 1}, {"k": 2.5}, {"secret": "5f"}, {"secret": 1}, {"by": 3}])
 def test_bad_settings_are_refused(settings):
     with pytest.raises(sf.InvalidParameterError, match="Condensation"):
         Condensation(**{"k": 2, **settings})

@@ -19,6 +19,7 @@ from sfumato.condensing import stream as stream_module
 from sfumato.condensing.statistics import GroupStatistics
 from sfumato.condensing.stream import CondensationStream
 from sfumato.condensing.stream_state import shared
+from sfumato.randomness import repeatable_secret as fixed
 
 NAMES = ["a", "b", "c"]
 
@@ -36,7 +37,7 @@ def mixed(rows: int, seed: int = 1) -> pd.DataFrame:
 
 
 def condensed(data: pd.DataFrame, cuts: list[int] | None = None, **settings) -> CondensationStream:
-    settings = {"k": 5, "columns": list(data.columns), "seed": 1, **settings}
+    settings = {"k": 5, "columns": list(data.columns), "secret": fixed(1), **settings}
     stream = CondensationStream(**settings)
     for begin, end in zip([0, *(cuts or [])], [*(cuts or []), len(data)], strict=True):
         stream.update(data.iloc[begin:end])
@@ -122,7 +123,7 @@ def test_splits_keep_the_mean_and_covariance_of_all_records():
 
 def test_drawn_records_have_the_mean_and_covariance_of_the_stream():
     data = numbers(2000)
-    drawn = condensed(data, k=10, seed=4).sample(4000).to_numpy()
+    drawn = condensed(data, k=10, secret=fixed(4)).sample(4000).to_numpy()
     shifted = drawn - data.to_numpy().mean(axis=0)
     # six and a half standard deviations for each of twelve figures: false alarm below 1e-9
     assert (np.abs(shifted.mean(axis=0)) < 6.5 * shifted.std(axis=0) / np.sqrt(4000)).all()
@@ -164,7 +165,7 @@ def test_halved_counts_lose_nobody():
 
 def test_it_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path):
     file = tmp_path / "stream.state"
-    stream = condensed(mixed(400), categorical=["zip"], seed=11)
+    stream = condensed(mixed(400), categorical=["zip"], secret=fixed(11))
     stream.sample(10)
     stream.save(file)
     loaded = CondensationStream.load(file)
@@ -177,13 +178,16 @@ def test_it_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path):
     assert set(loaded.sample(2000)["sex"]) == {"f", "m", "x"}
 
 
-def test_every_draw_of_a_stream_is_another_and_a_seed_repeats_them():
-    one, other = condensed(numbers(50), seed=3), condensed(numbers(50), seed=3)
+def test_every_draw_of_a_stream_is_another_and_a_secret_repeats_them():
+    one, other = (
+        condensed(numbers(50), secret=fixed(3)),
+        condensed(numbers(50), secret=fixed(3)),
+    )
     first = one.sample(20)
     assert first.equals(other.sample(20))
     assert not first.equals(one.sample(20))
-    unseeded = condensed(numbers(50), seed=None)
-    assert not unseeded.sample(20).equals(condensed(numbers(50), seed=None).sample(20))
+    unseeded = condensed(numbers(50), secret=None)
+    assert not unseeded.sample(20).equals(condensed(numbers(50), secret=None).sample(20))
 
 
 def test_a_stream_without_records_survives_a_restart(tmp_path):
@@ -338,7 +342,7 @@ def test_other_columns_and_empty_batches_leave_no_trace():
 
 
 def test_whole_numbers_become_fractions_when_one_arrives():
-    stream = CondensationStream(k=2, columns=["a", "day"], seed=1)
+    stream = CondensationStream(k=2, columns=["a", "day"], secret=fixed(1))
     days = pd.date_range("2020-01-01", periods=20)
     stream.update(pd.DataFrame({"a": range(20), "day": days}))
     drawn = stream.sample(10)
@@ -353,7 +357,7 @@ def test_whole_numbers_become_fractions_when_one_arrives():
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_draws_are_of_the_kind_of_the_first_batch(kind):
-    stream = CondensationStream(k=5, columns=["a", "sex", "zip"], categorical=["zip"], seed=1)
+    stream = CondensationStream(k=5, columns=["a", "sex", "zip"], categorical=["zip"], secret=fixed(1))
     data = mixed(60)[["a", "sex", "zip"]]
     stream.update(kind({name: data[name].to_list() for name in data.columns}))
     drawn = stream.sample(20)
@@ -378,7 +382,7 @@ BAD = [
     ({"columns": ["a", "a"]}, "different column names"),
     ({"categorical": ["b"]}, "categorical must be a subset of columns"),
     ({"most_groups": 0}, "most_groups must be"),
-    ({"seed": -1}, "seed must be"),
+    ({"secret": "5f"}, "secret must be"),
 ]
 
 

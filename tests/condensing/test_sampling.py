@@ -8,28 +8,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.condensing.columns import ColumnKind, CondensedColumn, from_numbers, from_texts
-from sfumato.condensing.sampling import Tally, draw_codes, draw_numbers, shared_out, source
+from sfumato.condensing.sampling import Mixture, Tally, draw_codes, draw_numbers, shared_out, source
 from sfumato.condensing.statistics import GroupStatistics
-from sfumato.randomness import generator
+from sfumato.randomness import Stream
+from sfumato.randomness import repeatable_secret as fixed
 from sfumato.table.numbers import to_numbers
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 200), st.integers(0, 99))
 def test_every_group_yields_its_share_rounded_up_or_down(sizes, rows, seed):
-    found = np.bincount(shared_out(np.array(sizes), rows, generator(seed)), minlength=len(sizes))
+    found = np.bincount(shared_out(np.array(sizes), rows, Stream(fixed(seed))), minlength=len(sizes))
     assert found.sum() == rows
     assert (np.abs(found - rows * np.array(sizes) / sum(sizes)) < 1).all()
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 3), st.integers(0, 99))
 def test_alpha_times_as_many_records_are_alpha_times_every_group(sizes, alpha, seed):
-    found = np.bincount(shared_out(np.array(sizes), alpha * sum(sizes), generator(seed)))
+    found = np.bincount(shared_out(np.array(sizes), alpha * sum(sizes), Stream(fixed(seed))))
     assert found.tolist() == [alpha * size for size in sizes]
 
 
 def test_shares_are_rounded_without_favor():
-    rng = generator(5)
-    found = sum(np.bincount(shared_out(np.array([1, 2]), 1, rng), minlength=2) for _ in range(3000))
+    stream = Stream(fixed(5))
+    found = sum(np.bincount(shared_out(np.array([1, 2]), 1, stream), minlength=2) for _ in range(3000))
     # binomial with p = 2/3; six and a half standard deviations, false alarm below 1e-9
     assert abs(found[1] - 2000) < 6.5 * np.sqrt(3000 * 2 / 9)
 
@@ -38,7 +39,7 @@ def test_records_are_uniform_along_the_axes():
     axes = np.array([[0.6, -0.8], [0.8, 0.6]])
     covariance = axes @ np.diag([4.0, 0.25]) @ axes.T
     held = GroupStatistics(np.array([9]), np.array([[50.0, 1e6]]), 9 * covariance[None])
-    drawn = draw_numbers(held, np.array([1.0, 1.0]), np.zeros(40_000, dtype=np.int64), generator(2))
+    drawn = draw_numbers(held, np.array([1.0, 1.0]), np.zeros(40_000, dtype=np.int64), Stream(fixed(2)))
     along = (drawn - held.means[0]) @ axes
     for place, variance in enumerate((4.0, 0.25)):
         reach = np.sqrt(3 * variance)
@@ -52,7 +53,7 @@ def test_records_are_uniform_along_the_axes():
 def test_values_come_from_their_group_by_their_share():
     tally = Tally.from_rows(["a", "b", "c"], np.array([0, 0, 0, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
     groups = np.repeat([0, 1], 4000)
-    codes = draw_codes(tally, np.array([4, 2]), groups, generator(3))
+    codes = draw_codes(tally, np.array([4, 2]), groups, Stream(fixed(3)))
     assert set(codes[groups == 1]) == {2}
     assert set(codes[groups == 0]) == {0, 1}
     assert abs((codes[groups == 0] == 0).sum() - 3000) < 6.5 * np.sqrt(4000 * 3 / 16)
@@ -66,10 +67,16 @@ def test_a_table_of_counts_is_the_same_tally():
     assert (one.codes.tolist(), one.counts.tolist()) == (other.codes.tolist(), other.counts.tolist())
 
 
-def test_a_seed_repeats_a_draw_and_none_does_not():
-    assert source(4, 1).integers(1 << 60) == source(4, 1).integers(1 << 60)
-    assert source(4, 1).integers(1 << 60) != source(4, 2).integers(1 << 60)
-    assert source(None, 0).integers(1 << 60) != source(None, 0).integers(1 << 60)
+def test_a_secret_repeats_a_draw_of_the_same_groups_and_none_does_not():
+    def words(secret, drawn, mean=0.0):
+        statistics = GroupStatistics.from_rows(np.array([[mean], [1.0]]), np.zeros(2, dtype=np.int64), 1)
+        return source(secret, drawn, Mixture((), statistics, np.ones(1), ())).words(3).tolist()
+
+    secret = fixed(4)
+    assert words(secret, 1) == words(secret, 1)
+    assert words(secret, 1) != words(secret, 2)
+    assert words(secret, 1) != words(secret, 1, mean=0.5)
+    assert words(None, 0) != words(None, 0)
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_the_same_release_is_written_with_the_same_bytes(release, schema, tmp_pa
 def test_the_promise_is_what_the_audit_finds(release, tmp_path):
     release.write(tmp_path / "out")
     promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text("utf-8"))
-    assert list(promise) == ["sfumato", "promise", "audit", "unpromised", "words", "missing"]
+    assert list(promise) == ["sfumato", "promise", "audit", "unpromised", "words", "missing", "counted"]
     assert [entry["model"] for entry in promise["promise"]] == ["k-anonymity", "distinct-l-diversity"]
     assert promise["promise"][0]["parameters"] == {"k": 5}
     assert promise["audit"]["holds"] is True
@@ -132,6 +132,7 @@ def test_the_promise_is_what_the_audit_finds(release, tmp_path):
     assert promise["audit"]["models"][0]["level"] == release.audit.level("k-anonymity")
     assert promise["unpromised"] == []
     assert promise["missing"] == "own-value"
+    assert "a missing cell counts as a value of its own" in promise["counted"]
 
 
 def test_the_promise_tells_parts_and_of_named_values_only_those_that_are_shown(suppressing, tmp_path):

@@ -75,6 +75,8 @@ class Algorithm(ABC):
     - `serves_attributes`: which sensitive attributes models may be about: `"together"`, several in one model;
       `"apart"`, one in each; `"one"`, the same in all;
     - `hides_identities`: whether records are hidden in groups, and not only their sensitive values;
+    - `suppresses`: whether the search may leave records out; if not, a group of all records must keep every monotone
+      model;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
       order first;
     - `guides`: columns besides quasi-identifiers that the search looks at, such as a class to be predicted;
@@ -88,6 +90,7 @@ class Algorithm(ABC):
     serves_flags: ClassVar[bool] = False
     serves_attributes: ClassVar[Literal["together", "apart", "one"]] = "together"
     hides_identities: ClassVar[bool] = True
+    suppresses: ClassVar[bool] = True
 
     @abstractmethod
     def search(self, task: Task) -> Publication:
@@ -185,11 +188,16 @@ def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
         whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, seen, task.missing)
         alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
         if model.kept_by(whole)[0] and not model.kept_by(alone)[0]:
-            instead = "LocalAnatomyGeneralization" if task.table.flags else "CrossBucket or Mondrian"
-            yield (
-                f"{_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
-                f"other cells stay exact; use {instead}."
-            )
+            yield no_hidden_identities(algorithm, model, task)
+
+
+def no_hidden_identities(algorithm: Algorithm, model: PrivacyModel, task: Task) -> str:
+    """Return the refusal of a model about identities by an algorithm that hides only values."""
+    instead = "LocalAnatomyGeneralization" if task.table.flags else "CrossBucket or Mondrian"
+    return (
+        f"{_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
+        f"other cells stay exact; use {instead}."
+    )
 
 
 def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:
@@ -222,5 +230,6 @@ FACTS = (
     "serves_flags",
     "serves_attributes",
     "hides_identities",
+    "suppresses",
     "ignores_row_order",
 )  # that are told of every algorithm; other facts are about its parameters

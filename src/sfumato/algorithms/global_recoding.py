@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.publishing import publish_groups
-from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
 from sfumato.core.progress import silent
 from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded
@@ -62,7 +61,7 @@ def refined(task: Task, recode: Callable[[Task], Publication]) -> Publication:
     rows: Rows = np.arange(task.table.rows)
     found: list[tuple[Rows, Publication]] = []
     while len(rows):
-        part = replace(task, table=_taken(task.table, rows), most_suppressed=len(rows), progress=silent)
+        part = replace(task, table=task.table.take(rows), most_suppressed=len(rows), progress=silent)
         publication = recode(part)
         left = rows[publication.group == NOT_PUBLISHED]
         last = len(left) <= task.most_suppressed
@@ -77,17 +76,9 @@ def refined(task: Task, recode: Callable[[Task], Publication]) -> Publication:
 
 
 def _is_good(task: Task, rows: Rows) -> bool:
-    table = _taken(task.table, rows)
+    table = task.table.take(rows)
     whole = Groups.from_rows(np.zeros(len(rows), dtype=np.int32), 1, table.sensitive, task.missing)
     return all(bool(model.kept_by(whole)[0]) for model in task.models)
-
-
-def _taken(table: CodedTable, rows: Rows) -> CodedTable:
-    def taken(columns: Sequence[CodedColumn]) -> tuple[CodedColumn, ...]:
-        return tuple(CodedColumn(column.domain, column.codes[rows]) for column in columns)
-
-    guides = dict(zip(table.guides, taken(tuple(table.guides.values())), strict=True))
-    return CodedTable(len(rows), taken(table.quasi), taken(table.sensitive), guides)
 
 
 def _united(task: Task, found: Sequence[tuple[Rows, Publication]]) -> Publication:
@@ -103,6 +94,8 @@ def _united(task: Task, found: Sequence[tuple[Rows, Publication]]) -> Publicatio
             numbers = [labels[name].setdefault(label, len(labels[name])) for label in own.labels]
             by_group[name].append(np.array(numbers, dtype=np.int32)[own.by_group])
         groups += max((len(r.by_group) for r in publication.recoded.values()), default=1)
+    if (group == NOT_PUBLISHED).all():
+        return Publication(group, {})
     recoded = {name: Recoded(tuple(labels[name]), np.concatenate(parts)) for name, parts in by_group.items()}
     united = publish_groups(np.maximum(group, 0), recoded)
     return replace(united, group=np.where(group == NOT_PUBLISHED, NOT_PUBLISHED, united.group).astype(np.int32))

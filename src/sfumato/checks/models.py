@@ -53,7 +53,7 @@ class GroupedSample:
 
     def counted(self, rows: Labels | slice = slice(None), *, labels: Labels | None = None) -> Groups:
         """Count some of the records, in their groups or in merged groups."""
-        columns = [CodedColumn(column.domain, column.codes[rows]) for column in self.columns]
+        columns = [column.take(rows) for column in self.columns]
         group = self.group if labels is None else labels[self.group]
         groups = GROUPS if labels is None else int(labels.max()) + 1
         counted = Groups.from_rows(group[rows], groups, columns, self.missing)

@@ -76,7 +76,6 @@ def condense(
     rows: Annotated[
         int | None, typer.Option(metavar="N", help="How many records to draw; by default as many as the table has.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the draws; keep it secret.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -93,7 +92,7 @@ def condense(
 
     refuse_existing(out, force=force)
     schema, k = condensable.asked()
-    condensation = Condensation(k=k, by=by, seed=seed)
+    condensation = Condensation(k=k, by=by)
     data = reading.read(file)
     with progress("Condensing"):
         condensed = condensation.fit(data, schema)

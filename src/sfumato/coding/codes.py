@@ -37,6 +37,10 @@ class CodedColumn:
         """The name of the attribute."""
         return self.domain.name
 
+    def take(self, rows: npt.NDArray[np.intp] | slice) -> CodedColumn:
+        """Return the same attribute of some records."""
+        return CodedColumn(self.domain, self.codes[rows])
+
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
@@ -50,6 +54,16 @@ class CodedTable:
     sensitive: tuple[CodedColumn, ...]
     guides: Mapping[str, CodedColumn] = field(default_factory=dict)
     flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> CodedTable:
+        """Return the same columns of some records."""
+        return CodedTable(
+            rows=len(rows),
+            quasi=tuple(column.take(rows) for column in self.quasi),
+            sensitive=tuple(column.take(rows) for column in self.sensitive),
+            guides={name: column.take(rows) for name, column in self.guides.items()},
+            flags={name: flags[rows] for name, flags in self.flags.items()},
+        )
 
 
 def code(table: pa.Table, schema: Schema, guides: Sequence[str] = ()) -> CodedTable:

@@ -148,7 +148,7 @@ class Combinations:
             rows[labels] = np.arange(len(labels))
             weights = counted.sizes.astype(np.float64)
         packs = tuple(_pack(pack.columns, pack.widths, pack.codes[rows]) for pack in self.packs)
-        along = tuple(CodedColumn(column.domain, column.codes[rows]) for column in self.along)
+        along = tuple(column.take(rows) for column in self.along)
         return Combinations(self.ladders, packs, weights, along)
 
     def _counted(self, keys: Ints, cells: int = 0) -> CountedGroups:
@@ -184,7 +184,7 @@ def combine(
         grouped = group_columns([column.codes for column in everything], widths)
         of_row, weights, chosen = grouped.labels, grouped.counts.astype(np.float64), first_rows(grouped)
     packs = tuple(_packed(columns, widths, numbers, chosen) for numbers in _bins(widths[: len(columns)]))
-    riders = tuple(CodedColumn(column.domain, column.codes[chosen]) for column in along)
+    riders = tuple(column.take(chosen) for column in along)
     return Combinations(tuple(tuple(ladder) for ladder in ladders), packs, weights, riders), of_row
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, floor, prod
@@ -12,8 +9,7 @@ from math import ceil, floor, prod
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.randomness import generator
-from sfumato.validation import is_whole, require
+from sfumato.randomness import Stream
 
 Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -21,7 +17,6 @@ Numbers = npt.NDArray[np.float64]
 
 WORD_BITS = 64
 TOP_SHIFT = 56  # a coin looks at one byte first, and at 56 more bits if that byte does not decide
-SEEDED_BITS = 64
 DIGITS = 60
 
 
@@ -48,41 +43,15 @@ def rounded_chance(chance: Fraction, *, up: bool) -> Fraction:
     return Fraction(ceil(steps) if up else floor(steps), 1 << WORD_BITS)
 
 
-def _own_stream(seed: int) -> int:
-    """Make noise independent of data that a test drew with the same seed."""
-    return int.from_bytes(hashlib.sha256(f"sfumato collecting {seed}".encode()).digest()[:16], "big")
+class BitSource(Stream):
+    """A source of bits: the operating system, or a secret that makes a test repeatable.
 
-
-class BitSource:
-    """A source of bits: the operating system, or a generator that makes a test repeatable.
-
-    >>> BitSource(7).below(6, 3).tolist() == BitSource(7).below(6, 3).tolist()
+    >>> BitSource("5f" * 32).below(6, 3).tolist() == BitSource("5f" * 32).below(6, 3).tolist()
     True
     """
 
-    def __init__(self, seed: int | None = None) -> None:
-        good = seed is None or (is_whole(seed) and 0 <= seed < 1 << SEEDED_BITS)
-        require(good, "collect", "seed", "a nonnegative whole number of at most 64 bits", seed)
-        self._bytes: Callable[[int], bytes] = os.urandom if seed is None else generator(_own_stream(seed)).bytes
-
-    def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """Draw 64-bit numbers."""
-        return np.frombuffer(self._bytes(8 * count), dtype=np.uint64)
-
-    def uniform(self, count: int) -> Numbers:
-        """Draw numbers strictly between 0 and 1, on the grid of 2**-52 shifted by half a step."""
-        return np.asarray(((self.words(count) >> np.uint64(12)) + 0.5) * 2.0**-52, dtype=np.float64)
-
-    def below(self, high: int, count: int) -> Whole:
-        """Draw whole numbers from 0 to `high - 1`, all exactly equally likely."""
-        drawn = self.words(count)
-        limit = (1 << WORD_BITS) - (1 << WORD_BITS) % high
-        if limit < 1 << WORD_BITS:
-            rejected = np.flatnonzero(drawn >= np.uint64(limit))
-            if len(rejected):
-                drawn = drawn.copy()
-                drawn[rejected] = self.below(high, len(rejected)).astype(np.uint64)
-        return (drawn % np.uint64(high)).astype(np.int64)
+    def __init__(self, secret: str | None = None) -> None:
+        super().__init__(secret, "collecting")
 
     def coins(self, chance: Fraction, shape: tuple[int, ...]) -> Flags:
         """Flip coins whose probability is on the grid of 2**-64, exactly."""
@@ -90,7 +59,7 @@ class BitSource:
         if not 0 < steps < 1 << WORD_BITS:
             return np.full(shape, steps > 0)
         count = prod(shape)
-        first = np.frombuffer(self._bytes(count), dtype=np.uint8)
+        first = np.frombuffer(self.draw(count), dtype=np.uint8)
         top = np.uint8(steps >> TOP_SHIFT)
         heads = first < top
         doubtful = np.flatnonzero(first == top)

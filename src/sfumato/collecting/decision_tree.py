@@ -44,7 +44,7 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
     >>> truth = rng.uniform(0, 100, (2000, 2))
     >>> classes = (truth[:, 0] > 50).astype(int)
     >>> noise = GaussianNoise(scale=20)
-    >>> sent = np.stack([noise.perturb(column, seed=1) for column in truth.T], axis=1)
+    >>> sent = np.stack([noise.perturb(column, secret="5f" * 32) for column in truth.T], axis=1)
     >>> bool(PerturbedTree(noise=noise, random_state=1).fit(sent, classes).score(truth, classes) > 0.85)
     True
     """

@@ -28,7 +28,7 @@ class GeneralizedRandomizedResponse(FrequencyMechanism):
     --------
     >>> from sfumato.collecting.local_mechanism import simulate
     >>> grr = GeneralizedRandomizedResponse(epsilon=1, values=["yes", "no"])
-    >>> simulate(grr, ["yes", "no", "no"], seed=1).shape
+    >>> simulate(grr, ["yes", "no", "no"], secret="5f" * 32).shape
     (3, 1)
     """
 

@@ -147,12 +147,12 @@ class FrequencyMechanism(LocalMechanism):
         )
 
 
-def simulate(mechanism: LocalMechanism, values: Column, *, seed: int | None = None) -> Reports:
+def simulate(mechanism: LocalMechanism, values: Column, *, secret: str | None = None) -> Reports:
     """Make the reports of many clients at once, one per value: for tests, plans and benchmarks.
 
     Every row is distributed exactly like the first report of a `LocalClient`. No budget is kept.
     """
-    return mechanism.randomize(mechanism.encode(values), BitSource(seed))
+    return mechanism.randomize(mechanism.encode(values), BitSource(secret))
 
 
 def check_epsilon(owner: object, epsilon: object) -> None:

@@ -34,7 +34,7 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
     >>> truth = np.concatenate([rng.normal(20, 3, 500), rng.normal(40, 3, 500)])[:, None]
     >>> classes = np.repeat(["young", "old"], 500)
     >>> noise = UniformNoise(low=-20, high=20)
-    >>> sent = noise.perturb(truth[:, 0], seed=1)[:, None]
+    >>> sent = noise.perturb(truth[:, 0], secret="5f" * 32)[:, None]
     >>> bool(PerturbedNaiveBayes(noise=noise).fit(sent, classes).score(truth, classes) > 0.95)
     True
     """

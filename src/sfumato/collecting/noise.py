@@ -53,9 +53,9 @@ class Noise(ABC):
     def interval_privacy(self, confidence: float = 0.95) -> float:
         """Return the length of the shortest interval that contains the true value with this confidence."""
 
-    def perturb(self, values: Column, *, seed: int | None = None) -> Numbers:
-        """Add noise to numbers; it comes from the operating system unless a test gives a seed."""
-        return self.perturb_from(known_numbers(values), BitSource(seed))
+    def perturb(self, values: Column, *, secret: str | None = None) -> Numbers:
+        """Add noise to numbers; it comes from the operating system unless a test gives a secret."""
+        return self.perturb_from(known_numbers(values), BitSource(secret))
 
     def perturb_from(self, numbers: Numbers, source: BitSource) -> Numbers:
         """Add noise drawn from a source of bits."""

@@ -31,7 +31,7 @@ class OptimizedUnaryEncoding(FrequencyMechanism):
     --------
     >>> from sfumato.collecting.local_mechanism import simulate
     >>> oue = OptimizedUnaryEncoding(epsilon=1, values=list(range(20)))
-    >>> simulate(oue, [3, 4], seed=1).shape
+    >>> simulate(oue, [3, 4], secret="5f" * 32).shape
     (2, 3)
     """
 

@@ -17,7 +17,7 @@ from sfumato.validation import did_you_mean, require
 Plan = Mapping[str, Noise | RandomizedResponse]
 
 
-def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), seed: int | None = None) -> SameKind:
+def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), secret: str | None = None) -> SameKind:
     """Perturb columns with public noise or randomized response, and drop all others.
 
     Run this where the data is, and send the result. This blurs values: it promises no epsilon, and a column that
@@ -28,7 +28,8 @@ def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), seed: int | No
     data : a pandas, Polars or Arrow table.
     plan : for every column, `UniformNoise`, `GaussianNoise`, `LaplaceNoise` or `RandomizedResponse`.
     keep : columns that are sent unchanged.
-    seed : makes the draws repeatable in tests; by default they come from the operating system.
+    secret : 64 hexadecimal digits that make the draws repeatable in tests; by default they come from the operating
+        system.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), seed: int | No
     """
     table, kind = to_arrow(data)
     _check(plan, keep, table.column_names)
-    source = BitSource(seed)
+    source = BitSource(secret)
     columns = {}
     for name in table.column_names:
         if name in plan:

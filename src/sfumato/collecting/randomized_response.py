@@ -91,9 +91,9 @@ class RandomizedResponse:
         """Return the indices of values in the domain; a value outside it is refused, and not repeated."""
         return places(values, self.values, what)
 
-    def perturb(self, values: Column, *, seed: int | None = None) -> npt.NDArray[Any]:
-        """Replace values; randomness comes from the operating system unless a test gives a seed."""
-        drawn = self.perturb_codes(self.codes(values), BitSource(seed))
+    def perturb(self, values: Column, *, secret: str | None = None) -> npt.NDArray[Any]:
+        """Replace values; randomness comes from the operating system unless a test gives a secret."""
+        drawn = self.perturb_codes(self.codes(values), BitSource(secret))
         return domain_array(self.values)[drawn]
 
     def perturb_codes(self, codes: Whole, source: BitSource) -> Whole:

@@ -25,7 +25,7 @@ class LocalServer:
     >>> from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
     >>> oue = OptimizedUnaryEncoding(epsilon=2, values=["flu", "cold", "gastritis"])
     >>> server = LocalServer(oue)
-    >>> server.add(simulate(oue, ["flu"] * 8000 + ["cold"] * 2000, seed=1))
+    >>> server.add(simulate(oue, ["flu"] * 8000 + ["cold"] * 2000, secret="5f" * 32))
     >>> server.reports
     10000
     >>> abs(server.estimate().counts[0] - 8000) < 500

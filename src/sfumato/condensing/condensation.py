@@ -15,6 +15,7 @@ from sfumato.condensing.grouping import grouped
 from sfumato.condensing.sampling import Mixture, Tally, source
 from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
 from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.randomness import check_secret
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
@@ -41,7 +42,7 @@ class Condensation:
     ----------
     k : the smallest number of records in a group, a whole number of at least 2.
     by : a column of classes; every group is of one class, so that classifiers can be trained.
-    seed : makes the draws repeatable; by default they come from the operating system.
+    secret : 64 hexadecimal digits that make the draws repeatable; by default they come from the operating system.
 
     References
     ----------
@@ -52,18 +53,18 @@ class Condensation:
     --------
     >>> import sfumato as sf
     >>> schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
-    >>> Condensation(k=20, seed=1).fit(sf.samples.generate(500, seed=1), schema)
+    >>> Condensation(k=20, secret="5f" * 32).fit(sf.samples.generate(500, seed=1), schema)
     Condensed(500 records in 25 groups of 20 to 20, 1 numeric and 2 other columns)
     """
 
     k: int
     by: str | None = None
-    seed: int | None = None
+    secret: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         require(is_whole(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - one record has no spread
         require(self.by is None or isinstance(self.by, str), self, "by", "the name of a column", self.by)
-        check_seed(self, self.seed)
+        check_secret(self, self.secret)
 
     def fit(self, data: Frame, schema: Schema) -> Condensed:
         """Group the records and keep the statistics of their groups.
@@ -160,15 +161,9 @@ class Condensed:
         """
         rows = int(self.sizes.sum()) if n is None else n
         check_rows(rows)
-        table = self.mixture.draw(rows, source(self.condensation.seed, self.drawn))
+        table = self.mixture.draw(rows, source(self.condensation.secret, self.drawn, self.mixture))
         self.drawn += 1
         return self.kind.restore(table)
-
-
-def check_seed(owner: object, seed: object) -> None:
-    """Refuse a seed that is not a whole number of at most 64 bits."""
-    good = seed is None or (isinstance(seed, int) and is_whole(seed) and 0 <= seed < 1 << 64)
-    require(good, owner, "seed", "a nonnegative whole number of at most 64 bits", seed)
 
 
 def check_rows(rows: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,11 +11,10 @@ import pyarrow as pa
 
 from sfumato.condensing.columns import CondensedColumn, from_numbers, from_texts
 from sfumato.condensing.statistics import GroupStatistics, Whole
-from sfumato.randomness import draw_seed, generator
+from sfumato.randomness import Stream
 from sfumato.table.numbers import Numbers
 
 BLOCK = 1 << 22  # numbers in the axes of all records drawn at once
-SEED_ROOM = 64  # bits of a seed; the bits above count the draws of one seed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,41 +47,49 @@ class Mixture:
     scales: Numbers
     tallies: tuple[Tally, ...]
 
-    def draw(self, rows: int, rng: np.random.Generator) -> pa.Table:
+    def fingerprint(self) -> str:
+        """Hash what is drawn from."""
+        digest = hashlib.sha256()
+        counts = [array for tally in self.tallies for array in (tally.codes, tally.counts)]
+        for array in (self.statistics.sizes, self.statistics.means, self.scales, *counts):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def draw(self, rows: int, stream: Stream) -> pa.Table:
         """Draw records, from every group in proportion to its size, in an order without meaning."""
-        groups = rng.permutation(shared_out(self.statistics.sizes, rows, rng))
-        numbers = iter(draw_numbers(self.statistics, self.scales, groups, rng).T)
+        groups = shared_out(self.statistics.sizes, rows, stream)[stream.permutation(rows)]
+        numbers = iter(draw_numbers(self.statistics, self.scales, groups, stream).T)
         tallies = iter(self.tallies)
         drawn = [
             from_numbers(next(numbers), column.kind)
             if column.numeric
-            else _draw_values(next(tallies), self.statistics.sizes, groups, column, rng)
+            else _draw_values(next(tallies), self.statistics.sizes, groups, column, stream)
             for column in self.columns
         ]
         return pa.table(drawn, names=[column.name for column in self.columns])
 
 
-def source(seed: int | None, drawn: int) -> np.random.Generator:
-    """Return the generator of one draw: from the operating system, or from a seed."""
-    return generator(draw_seed() if seed is None else seed + (drawn << SEED_ROOM))
+def source(secret: str | None, drawn: int, mixture: Mixture) -> Stream:
+    """Return where the bits of one draw come from: the operating system, or a secret, anew for other groups."""
+    return Stream(secret, f"condensing {drawn}", about=mixture.fingerprint)
 
 
-def shared_out(sizes: Whole, rows: int, rng: np.random.Generator) -> Whole:
+def shared_out(sizes: Whole, rows: int, stream: Stream) -> Whole:
     """Return the groups of this many records: for each group its share, rounded up or down at random.
 
     As many records as there are give every group its own size, and twice as many give it twice that.
 
-    >>> shared_out(np.array([2, 3]), 10, generator(1)).tolist()
+    >>> shared_out(np.array([2, 3]), 10, Stream()).tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
     """
     total = int(sizes.sum())
     ends = np.cumsum(sizes)
     whole, part = divmod(rows, total)
-    bounds = whole * ends + (part * ends + rng.integers(total)) // total
+    bounds = whole * ends + (part * ends + int(stream.below(total, 1)[0])) // total
     return np.repeat(np.arange(len(sizes)), np.diff(bounds, prepend=0))
 
 
-def draw_numbers(statistics: GroupStatistics, scales: Numbers, groups: Whole, rng: np.random.Generator) -> Numbers:
+def draw_numbers(statistics: GroupStatistics, scales: Numbers, groups: Whole, stream: Stream) -> Numbers:
     """Draw a record of each of these groups: uniform along every axis, with the variance of the group there."""
     variances, directions = statistics.axes(scales)
     reach = directions * (np.sqrt(3 * variances)[:, None, :] * scales[None, :, None])
@@ -90,19 +98,17 @@ def draw_numbers(statistics: GroupStatistics, scales: Numbers, groups: Whole, rn
     step = max(1, BLOCK // width**2)
     for start in range(0, len(groups), step):
         rows = groups[start : start + step]
-        along = rng.uniform(-1.0, 1.0, (len(rows), width, 1))
+        along = 2 * stream.uniform(len(rows) * width).reshape(len(rows), width, 1) - 1
         drawn[start : start + step] = statistics.means[rows] + (reach[rows] @ along)[:, :, 0]
     return drawn
 
 
-def draw_codes(tally: Tally, sizes: Whole, groups: Whole, rng: np.random.Generator) -> Whole:
+def draw_codes(tally: Tally, sizes: Whole, groups: Whole, stream: Stream) -> Whole:
     """Draw a value of each of these groups, by its share in the group."""
     ends = np.cumsum(sizes)
-    places = ends[groups] - 1 - rng.integers(sizes[groups])
+    places = ends[groups] - 1 - stream.below(sizes[groups], len(groups))
     return tally.codes[np.searchsorted(np.cumsum(tally.counts), places, side="right")]
 
 
-def _draw_values(
-    tally: Tally, sizes: Whole, groups: Whole, column: CondensedColumn, rng: np.random.Generator
-) -> pa.Array:
-    return from_texts(tally.values, column.kind).take(pa.array(draw_codes(tally, sizes, groups, rng)))
+def _draw_values(tally: Tally, sizes: Whole, groups: Whole, column: CondensedColumn, stream: Stream) -> pa.Array:
+    return from_texts(tally.values, column.kind).take(pa.array(draw_codes(tally, sizes, groups, stream)))

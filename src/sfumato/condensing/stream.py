@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.condensing.columns import CondensedColumn, kind_of, matrix_of, refuse_missing
-from sfumato.condensing.condensation import check_rows, check_seed
+from sfumato.condensing.condensation import check_rows
 from sfumato.condensing.sampling import source
 from sfumato.condensing.statistics import Whole
 from sfumato.condensing.stream_files import read_state, write_state
 from sfumato.condensing.stream_state import StreamState
 from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.randomness import check_secret
 from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
 from sfumato.table.numbers import has_distances
 from sfumato.table.values import coded, distinct_texts
@@ -41,7 +42,7 @@ class CondensationStream:
     columns : the columns to condense; all others in a batch are ignored.
     categorical : those of them whose numbers are only labels, such as a ZIP code.
     most_groups : the largest number of groups.
-    seed : makes the draws repeatable; by default they come from the operating system.
+    secret : 64 hexadecimal digits that make the draws repeatable; by default they come from the operating system.
 
     References
     ----------
@@ -51,7 +52,7 @@ class CondensationStream:
     Examples
     --------
     >>> import sfumato as sf
-    >>> stream = CondensationStream(k=20, columns=["age", "sex"], seed=1)
+    >>> stream = CondensationStream(k=20, columns=["age", "sex"], secret="5f" * 32)
     >>> for month in range(3):
     ...     stream.update(sf.samples.generate(500, seed=month))
     >>> stream.records, stream.sample(100).num_rows
@@ -62,7 +63,7 @@ class CondensationStream:
     columns: Sequence[str]
     categorical: Sequence[str] = ()
     most_groups: int = 1000
-    seed: int | None = None
+    secret: str | None = field(default=None, repr=False)
     _state: StreamState | None = field(default=None, init=False)
     _kind: str = field(default="pyarrow", init=False)
     _drawn: int = field(default=0, init=False)
@@ -76,7 +77,7 @@ class CondensationStream:
             require(name in self.columns, self, "categorical", "a subset of columns", list(self.categorical))
         good = is_whole(self.most_groups) and self.most_groups >= 1
         require(good, self, "most_groups", "a whole number of at least 1", self.most_groups)
-        check_seed(self, self.seed)
+        check_secret(self, self.secret)
 
     def __repr__(self) -> str:
         return f"CondensationStream(k={self.k}, {self.records:,} records in {self.groups:,} groups)"
@@ -128,7 +129,8 @@ class CondensationStream:
             raise InfeasibleError(
                 f"Only {self.records:,} records have arrived, but a group needs {self.k}; nothing can be drawn yet."
             )
-        table = self._state.mixture().draw(n, source(self.seed, self._drawn))
+        mixture = self._state.mixture()
+        table = mixture.draw(n, source(self.secret, self._drawn, mixture))
         self._drawn += 1
         return FrameKind(name=self._kind).restore(table)
 
@@ -139,7 +141,7 @@ class CondensationStream:
             "columns": list(self.columns),
             "categorical": list(self.categorical),
             "most_groups": self.most_groups,
-            "seed": self.seed,
+            "secret": self.secret,
         }
         write_state(Path(path), {"settings": settings, "kind": self._kind, "drawn": self._drawn}, self._state)
 

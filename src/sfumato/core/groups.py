@@ -244,7 +244,7 @@ class Groups:
         if len(group) and group.min() < 0:
             published = np.flatnonzero(group >= 0)
             group = group[published]
-            columns = [CodedColumn(column.domain, column.codes[published]) for column in columns]
+            columns = [column.take(published) for column in columns]
             weights = None if weights is None else weights[published]
         sizes = np.bincount(group, weights, minlength=groups).astype(np.int64)
         histograms = {}

@@ -83,10 +83,12 @@ class FlaggedCells:
     def _is_text(self, name: str, schema: Schema) -> bool:
         if name in self.written:
             return self.written[name]
+        hierarchy = schema.hierarchies.get(name)
+        if hierarchy is not None and Scale(hierarchy.scale) is Scale.NUMERIC:
+            return False  # intervals are built of numbers and dates alone, on whatever scale
         if name in schema.scales:
             return Scale(schema.scales[name]) in {Scale.NOMINAL, Scale.CATEGORICAL}
-        hierarchy = schema.hierarchies.get(name)
-        return name in schema.orders or (hierarchy is not None and hierarchy.scale is not Scale.NUMERIC)
+        return name in schema.orders or hierarchy is not None
 
 
 def refuse_open_cells(shown: pa.Table, buckets: Ints, name: str, flagged: Mask) -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
 from sfumato.coding.codes import CodedColumn, code
 from sfumato.core.groups import Groups
@@ -48,7 +48,7 @@ def task_of(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream 
         raise UnsupportedModelError(refusal)
     _refuse_nearly_unique(task)
     _refuse_unknown_values(task)
-    _refuse_impossible(task)
+    _refuse_impossible(task, recipe.algorithm)
     return task
 
 
@@ -93,8 +93,8 @@ def _refuse_unknown_values(task: Task) -> None:
             )
 
 
-def _refuse_impossible(task: Task) -> None:
-    """Refuse models that no group can keep, or not even all records together if nothing may be suppressed."""
+def _refuse_impossible(task: Task, algorithm: Algorithm) -> None:
+    """Refuse models that no group can keep, or not even all records together if nothing is suppressed."""
     rows = task.table.rows
     everybody = _whole(rows, task.table.sensitive, task.missing)
     for model in task.models:
@@ -105,12 +105,17 @@ def _refuse_impossible(task: Task) -> None:
         if flagged:
             what = f"{len(flagged[0].codes):,} flagged cells of {flagged[0].name!r}"
             together = "a single bucket of all these cells"
-        lasting = model.extendable or (model.monotone and not task.most_suppressed)
-        if lasting and not model.kept_by(whole)[0]:
+        complete = model.extendable or not task.most_suppressed
+        lasting = complete or not algorithm.suppresses
+        if model.monotone and lasting and not model.kept_by(whole)[0]:
             level = model.worst(model.level(whole))
             needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
+            reached = f"{together} reaches {level:g}, {needed}"
+            if complete:
+                raise InfeasibleError(f"No release of these {what} can keep {model!r}: {reached}.")
             raise InfeasibleError(
-                f"No release of these {what} can keep {model!r}: {together} reaches {level:g}, {needed}."
+                f"{type(algorithm).__name__} suppresses nothing, and all these {what} together cannot keep {model!r}: "
+                f"{reached}; use an algorithm that suppresses, such as Optimal, or ask for less."
             )
 
 

@@ -18,7 +18,7 @@ from sfumato.judging.audit.verdict import Verdict, plain
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
 from sfumato.models.words import FLAGGED_BUCKET, GROUP
-from sfumato.reporting.words import BUCKET, FORM_WORDS, compared, words_of
+from sfumato.reporting.words import BUCKET, FORM_WORDS, MISSING_WORDS, compared, words_of
 from sfumato.schema.schema import Schema
 
 
@@ -41,6 +41,7 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
         "unpromised": unpromised_facts(audit),
         "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
+        "counted": f"For the numbers above, {MISSING_WORDS[str(audit.counts.schema.missing)]}.",
     }
 
 

@@ -73,7 +73,7 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
 MISSING_WORDS = {
     "own-value": "a missing cell counts as a value of its own, which equals only itself",
     "matches-all": "a missing cell may be anything: it matches every value of a quasi-identifier and never "
-    "makes a group more diverse",
+    "makes a group more diverse; records that are missing in all quasi-identifiers are counted for nobody else",
 }
 
 ROLE_WORDS = {

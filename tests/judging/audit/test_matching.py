@@ -21,6 +21,11 @@ QUASI = ("sex", "job", "age")
 SCHEMA = Schema(quasi=QUASI, sensitive=["disease"], missing="matches-all")
 
 
+def is_hollow(row: tuple[object, ...]) -> bool:
+    """Return whether a record is missing in all quasi-identifiers."""
+    return all(cell is None for cell in row)
+
+
 def matching(table: pa.Table) -> list[list[object]]:
     """Give for every record the sensitive values of all records that it cannot be told from."""
     rows = list(zip(*(table[name].to_pylist() for name in QUASI), strict=True))
@@ -30,6 +35,7 @@ def matching(table: pa.Table) -> list[list[object]]:
             value
             for theirs, value in zip(rows, values, strict=True)
             if all(a == b or a is None or b is None for a, b in zip(mine, theirs, strict=True))
+            and (not is_hollow(theirs) or is_hollow(mine))
         ]
         for mine in rows
     ]
@@ -83,6 +89,45 @@ def test_without_missing_cells_both_policies_agree(table):
     assert sf.audit(table, SCHEMA).to_dict() == sf.audit(table, own).to_dict()
 
 
+def test_records_that_are_missing_everywhere_hide_nobody():
+    cells = [*range(100), *[None] * 4]
+    schema = Schema(quasi=["age", "zip"], missing="matches-all")
+    audit = sf.audit(pa.table({"age": cells, "zip": cells}), schema, [KAnonymity(k=5)])
+    assert not audit.holds
+    assert audit.level("k-anonymity") == 1
+    assert audit.verdicts[0].records == 100
+
+
+@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.Mondrian(strict=False), sf.NCPTopDown(), sf.Sabre()], ids=repr)
+def test_searches_do_not_hide_anybody_behind_them_either(algorithm):
+    cells = [*range(100), *[None] * 4]
+    table = pa.table({"age": cells, "zip": cells, "disease": ["flu", "cold"] * 52})
+    schema = Schema(quasi=["age", "zip"], sensitive=["disease"], missing="matches-all")
+    release = sf.anonymize(table, schema, [KAnonymity(k=5)], algorithm, seed=1)
+    assert min(release.audit.groups.sizes[release.audit.sizes != 4]) >= 5
+    assert release.published["age"].null_count == 4
+    with pytest.raises(sf.InfeasibleError, match="100 records have a quasi-identifier"):
+        sf.anonymize(table, schema, [KAnonymity(k=101)], algorithm, seed=1)
+
+
+@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.NCPTopDown(), sf.Sabre()], ids=repr)
+def test_a_table_of_nothing_but_missing_cells_is_published(algorithm):
+    table = pa.table({"age": pa.nulls(6, pa.int64()), "disease": ["flu", "cold"] * 3})
+    schema = Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
+    assert sf.anonymize(table, schema, [KAnonymity(k=5)], algorithm, seed=1).audit.level("k-anonymity") == 6
+
+
+def test_a_set_of_quasi_identifiers_that_is_missing_hides_nobody_in_a_search():
+    rng = np.random.default_rng(4)
+    zips = [
+        None if lost else int(code) for lost, code in zip(rng.random(80) < 0.4, rng.integers(0, 9, 80), strict=True)
+    ]
+    table = pa.table({"age": rng.integers(20, 60, 80), "zip": zips})
+    schema = Schema(quasi=["age", "zip"], missing="matches-all")
+    models = [KAnonymity(k=3), KAnonymity(k=6, quasi=["zip"])]
+    assert sf.anonymize(table, schema, models, seed=1).audit.holds
+
+
 def test_matching_is_not_transitive():
     table = pa.table(
         {"sex": ["F", None, "M"], "job": ["clerk"] * 3, "age": [20] * 3, "disease": ["flu", "cold", "ulcer"]}
@@ -109,5 +154,5 @@ def test_a_column_of_any_type_may_miss_cells(data):
     name = data.draw(st.sampled_from([name for name in CELLS if name != "disease"]))
     table = data.draw(tables([name], missing=True, most_rows=12))
     cells = table[name].to_pylist()
-    matches = [sum(a == b or a is None or b is None for b in cells) for a in cells]
+    matches = [len(cells) if a is None else cells.count(a) for a in cells]
     assert sf.audit(table, Schema(quasi=[name], missing="matches-all")).level("k-anonymity") == min(matches)

@@ -12,6 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.condensing.condensation import Condensation
 from sfumato.judging.comparing.classification import compare_classifiers, hold_out
+from sfumato.randomness import repeatable_secret
 
 
 def easy(rows: int = 1500) -> pd.DataFrame:
@@ -32,7 +33,7 @@ SCHEMA = sf.Schema(quasi=["height", "weight", "color"], sensitive=["kind"])
 
 
 def test_a_condensed_table_trains_nearly_as_well():
-    synthetic = Condensation(k=15, by="kind", seed=1).fit(KEPT, SCHEMA).sample()
+    synthetic = Condensation(k=15, by="kind", secret=repeatable_secret(1)).fit(KEPT, SCHEMA).sample()
     found = compare_classifiers(KEPT, synthetic, HELD, target="kind")
     assert found.original > 0.85
     assert found.published > 0.85

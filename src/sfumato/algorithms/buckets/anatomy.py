@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Shows, Task
+from sfumato.algorithms.base import Algorithm, Shows, Task, no_hidden_identities
 from sfumato.algorithms.buckets.bucketing import Buckets, Rows, eligible_rows, protected_cells
 from sfumato.algorithms.publishing import recode_ranges
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.exceptions import UnsupportedModelError
 from sfumato.schema.missing import Missing
 
 
@@ -61,6 +62,7 @@ class Anatomy(Algorithm):
         """Find what to publish."""
         protected = protected_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
+        _refuse_identities(self, task, kept)
         task.progress(0.2)
         buckets = {each.name: each.buckets(kept, task.stream, halve=False) for each in protected}
         task.progress(0.8)
@@ -88,6 +90,16 @@ class Anatomy(Algorithm):
                     "choose l > 1."
                 )
         return None
+
+
+def _refuse_identities(algorithm: Anatomy, task: Task, kept: Rows) -> None:
+    """Refuse models of identities that show as such only when too frequent values are suppressed."""
+    columns = [column.take(kept) for column in task.table.sensitive]
+    whole = Groups.from_rows(np.zeros(len(kept), dtype=np.int32), 1, columns, task.missing)
+    alone = replace(whole, sizes=np.ones(1, dtype=np.int64))
+    for model in task.models:
+        if not model.kept_by(alone)[0]:
+            raise UnsupportedModelError(no_hidden_identities(algorithm, model, task))
 
 
 def _exact(quasi: Sequence[CodedColumn], kept: Rows, rows: int, buckets: dict[str, Buckets]) -> Publication:

@@ -77,6 +77,9 @@ class CrossBucket(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse other models, and cells in buckets that match all."""
+        refusal = super().refusal(task)
+        if refusal is not None:
+            return refusal
         for model in task.models:
             if not isinstance(model, KAnonymity | Diversity):
                 return (
@@ -105,8 +108,8 @@ class CrossBucket(Algorithm):
         rows = np.arange(task.table.rows) if column is None else _eligible_rows(column, l, task)
         if len(rows) < k:
             raise InfeasibleError(f"CrossBucket has {len(rows):,} records left for groups of {k:,}; choose a lower k.")
-        quasi = [CodedColumn(each.domain, each.codes[rows]) for each in task.table.quasi]
-        values = None if column is None else CodedColumn(column.domain, column.codes[rows])
+        quasi = [each.take(rows) for each in task.table.quasi]
+        values = None if column is None else column.take(rows)
         group, recoded, bucket = _crossed(quasi, values, k, l, task)
         published = publish_groups(group, recoded)
         buckets = {} if column is None else {column.name: _spread(bucket, rows, task.table.rows)}

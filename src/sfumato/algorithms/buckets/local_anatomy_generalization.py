@@ -100,7 +100,7 @@ class LocalAnatomyGeneralization(Algorithm):
         columns = [column for column, chosen in zip(task.table.quasi, unflagged, strict=True) if chosen]
         if not columns:
             return np.zeros(len(rows), dtype=np.int32)
-        quasi = tuple(CodedColumn(column.domain, column.codes[rows]) for column in columns)
+        quasi = tuple(column.take(rows) for column in columns)
         part = replace(
             task,
             table=CodedTable(len(rows), quasi, ()),
@@ -142,7 +142,7 @@ def _covered(table: CodedTable, kept: Rows, group: Labels) -> dict[str, Recoded]
     recoded = {}
     for column, mask in zip(table.quasi, flags_of(table), strict=True):
         starred = np.bincount(group, mask[kept], minlength=groups) > 0
-        mine = CodedColumn(column.domain, column.codes[kept])
+        mine = column.take(kept)
         cover = _sets if column.domain.scale is Scale.NOMINAL else _ranges
         recoded[column.name] = cover(mine, group, starred)
     return recoded

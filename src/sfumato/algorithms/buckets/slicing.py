@@ -50,6 +50,7 @@ class Slicing(Algorithm):
     name = "slicing"
     reference = "Li, Li, Zhang, Molloy 2012, https://doi.org/10.1109/TKDE.2010.236"
     needs_monotone = "always"
+    suppresses = False
 
     slices: int = 2
 

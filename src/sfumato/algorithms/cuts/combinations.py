@@ -90,7 +90,7 @@ class TableCombinations:
         return Groups.from_rows(
             labels,
             count,
-            [CodedColumn(column.domain, column.codes[chosen]) for column in self.watched],
+            [column.take(chosen) for column in self.watched],
             self.task.missing,
             weights=self.weights[chosen],  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
             totals=None if totals is None else totals.totals,

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.good_groups import kept_by_all
-from sfumato.coding.codes import CodedColumn
 from sfumato.coding.regrouping.rows import Ints
 from sfumato.core.groups import Groups
 
@@ -35,7 +34,7 @@ class Judge:
         """Return for groups of some rows whether they keep all models."""
         if not self._watched:
             return self._judged(Groups(np.bincount(group, minlength=groups)))
-        watched = [CodedColumn(column.domain, column.codes[rows]) for column in self._watched]
+        watched = [column.take(rows) for column in self._watched]
         return self._judged(Groups.from_rows(group, groups, watched, self._missing, totals=self._totals))
 
     def kept_at_last(self, rows: Ints, group: Ints, groups: int) -> Flags:

@@ -42,6 +42,7 @@ class LocalRecoding(Algorithm):
     name = "local-recoding"
     reference = "Prasser, Eicher, Spengler, Bild, Kuhn 2020, https://doi.org/10.1002/spe.2812"
     needs_monotone = "always"
+    suppresses = False
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.median_cutting import MedianCutting
+from sfumato.algorithms.local.riding import without_hollow
 from sfumato.algorithms.publishing import keep_missing, publish_groups, publish_one_group, recode_ranges, recode_sets
 from sfumato.coding.domain import Domain
 from sfumato.coding.threads import worker_count
@@ -43,6 +44,7 @@ class Mondrian(Algorithm):
     name = "mondrian"
     reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
     needs_monotone = "always"
+    suppresses = False
 
     strict: bool = True
     publish: Literal["nodes", "sets"] = "nodes"
@@ -60,6 +62,9 @@ class Mondrian(Algorithm):
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+        return without_hollow(task, self._search)
+
+    def _search(self, task: Task) -> Publication:
         quasi = task.table.quasi
         if not quasi:
             return publish_one_group(task)

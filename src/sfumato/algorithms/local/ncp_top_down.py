@@ -11,6 +11,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.local.ncp_cuts import Segments
+from sfumato.algorithms.local.riding import without_hollow
 from sfumato.algorithms.publishing import publish_one_group
 from sfumato.coding.cutting.partition import Ints, Ranges
 from sfumato.core.publication import Publication
@@ -45,9 +46,13 @@ class NCPTopDown(Algorithm):
     name = "ncp-top-down"
     reference = "Xu, Wang, Pei, Wang, Shi, Fu 2006, https://doi.org/10.1145/1150402.1150504"
     needs_monotone = "always"
+    suppresses = False
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+        return without_hollow(task, self._search)
+
+    def _search(self, task: Task) -> Publication:
         if not task.table.quasi:
             return publish_one_group(task)
         cutting = CertaintyCutting(task)

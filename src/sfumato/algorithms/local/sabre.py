@@ -11,6 +11,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
 from sfumato.algorithms.local.covers import publish_covers
 from sfumato.algorithms.local.ncp_top_down import CertaintyCutting
+from sfumato.algorithms.local.riding import without_hollow
 from sfumato.algorithms.local.sabre_buckets import Floats, buckets_of
 from sfumato.algorithms.local.segment_cutting import Flags
 from sfumato.algorithms.publishing import publish_one_group
@@ -53,9 +54,13 @@ class Sabre(Algorithm):
     name = "sabre"
     reference = "Cao, Karras, Kalnis, Tan 2011, https://doi.org/10.1007/s00778-010-0191-9"
     needs_monotone = "always"
+    suppresses = False
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
+        return without_hollow(task, self._search)
+
+    def _search(self, task: Task) -> Publication:
         if not task.table.quasi:
             return publish_one_group(task)
         neighborhoods = CertaintyCutting(

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.local.riding import missing_rides
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
 from sfumato.coding.cutting.partition import Ints, cutter_for
 from sfumato.coding.reduction import reduce_rows
 from sfumato.core.groups import Groups
-from sfumato.schema.missing import Missing
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -31,7 +31,7 @@ class SegmentCutting:
 
     def __init__(self, task: Task, *, equal_together: bool) -> None:
         self.task = task
-        self.rides = task.missing is Missing.MATCHES_ALL and all(model.extendable for model in task.models)
+        self.rides = missing_rides(task)
         self.smallest = task.smallest_group
         self.axes = axes_of([column.domain for column in task.table.quasi])
         self.whole = task.whole()

@@ -137,16 +137,12 @@ def _cut(rows: Ints, columns: Sequence[CodedColumn], task: Task, least: int) -> 
     """Cut a block along some attributes, as long as both sides are large enough."""
     if not columns or len(rows) < 2 * least:
         return [rows]
-    quasi, sensitive = ([_part(column, rows) for column in each] for each in (columns, task.table.sensitive))
+    quasi, sensitive = ([column.take(rows) for column in each] for each in (columns, task.table.sensitive))
     table = CodedTable(len(rows), tuple(quasi), tuple(sensitive))
     models = [*task.models, KAnonymity(k=least)]
     block = Mondrian().search(replace(task, table=table, models=models, progress=silent)).group
     order = np.argsort(block, kind="stable")
     return np.split(rows[order], np.flatnonzero(np.diff(block[order])) + 1)
-
-
-def _part(column: CodedColumn, rows: Ints) -> CodedColumn:
-    return CodedColumn(column.domain, column.codes[rows])
 
 
 def _form_in_blocks(space: Space, blocks: list[Ints], demand: Demand, rule: AdmissionRule, task: Task) -> Labels:

@@ -15,7 +15,9 @@ Ints = npt.NDArray[np.int64]
 def matching_groups(table: PublishedTable, groups: Groups) -> Groups:
     """Add to every group all records that an adversary cannot distinguish from it, including those of other groups.
 
-    Two groups match if on every attribute their cells are equal or one is missing. Groups are processed by their
+    Two groups match if on every attribute their cells are equal or one is missing. Records that are missing everywhere
+    would match everybody, and a few of them would make anything look safe: all others count for them, and they count
+    for nobody but themselves. Groups are processed by their
     pattern of missing cells: for each pattern, all groups that share the same known attributes with it are first
     summed by their cells there, and each sum is added where these cells are equal. The work grows with groups
     times patterns, never with pairs of groups.
@@ -26,13 +28,16 @@ def matching_groups(table: PublishedTable, groups: Groups) -> Groups:
         return groups
     widths = np.array([len(column.texts) for column in table.columns])
     patterns, pattern_of = np.unique(lost, axis=0, return_inverse=True)
+    hollow = lost.all(axis=1)
     sources, sums, givers, targets = [], [], [], []
     used = 0
     for pattern in range(len(patterns)):
-        mine = np.flatnonzero(pattern_of.ravel() == pattern)
+        mine, seen = np.flatnonzero(pattern_of.ravel() == pattern), bool(patterns[pattern].all())
         known, known_of = np.unique(~patterns[pattern] & ~patterns, axis=0, return_inverse=True)
         for number, shared in enumerate(known):
-            others = np.flatnonzero((known_of.ravel() == number)[pattern_of.ravel()])
+            others = np.flatnonzero((known_of.ravel() == number)[pattern_of.ravel()] & (seen | ~hollow))
+            if not len(others):
+                continue
             here, there = _keys(cells[mine][:, shared], cells[others][:, shared], widths[shared].tolist())
             met = np.isin(here, there)
             sources.append(others)
