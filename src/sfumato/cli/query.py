@@ -187,13 +187,19 @@ def exact(
     ],
     tolerance: Annotated[float | None, typer.Option(metavar="WIDTH", help="Deny narrower intervals, too.")] = None,
     bounds: Annotated[str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds, with --tolerance.")] = None,
+    skew: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="How near averages may lie to a bound, with --tolerance; 0.5: evenly spread."
+        ),
+    ] = 0.1,
     user: Annotated[str, typer.Option(metavar="NAME", help="Who asks, for the history.")] = "",
     json: Json = False,
     reading: Reading,
 ) -> None:
     """Ask one question exactly, unless the answer with earlier ones would tell somebody's value.
 
-    Give the same --tolerance and --bounds every time. Exit codes: 0 answered, 1 denied, 2 a bad request.
+    Give the same --tolerance, --bounds and --skew every time. Exit codes: 0 answered, 1 denied, 2 a bad request.
     """
     from sfumato.cli.asking import listed
     from sfumato.queries.audited.auditor import Denied, QueryAuditor
@@ -210,6 +216,7 @@ def exact(
         public=[name for names in public for name in listed(names)],
         tolerance=tolerance,
         bounds=None if limits is None else (limits[0], limits[1]),
+        skew=skew,
     )
     answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
     if json:

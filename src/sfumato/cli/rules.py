@@ -137,8 +137,8 @@ def hide(
     """Change transactions so that sensitive rules or item sets are not found, and say what that costs.
 
     The table is written in the form that it came in: transaction and item, or a boolean column per item; after
-    blocking always the latter, with empty cells where it is unknown. Exit codes: 0 all are hidden, 1 some are not, 2 a
-    bad request.
+    blocking always the latter, with empty cells where it is unknown. Exit codes: 0 all are hidden, 1 some are not, or
+    are found by a reader who takes unknown cells for absent or for present items, 2 a bad request.
     """
     from sfumato.cli.refusals import DOES_NOT_HOLD
     from sfumato.mining.hiding import hide_patterns
@@ -161,5 +161,5 @@ def hide(
         print_json({**hidden.to_dict(), "out": str(out)})
     else:
         typer.echo("\n".join(map(printable, [*repr(hidden).splitlines(), f"The changed table is in {out}"])))
-    if hidden.failed:
+    if not hidden.hidden:
         raise typer.Exit(DOES_NOT_HOLD)
