@@ -73,7 +73,7 @@ def from_numbers(numbers: Numbers, kind: Kind) -> pa.Array:
     return whole.cast(ARROW[kind])
 
 
-def from_texts(values: Sequence[str], kind: Kind) -> pa.Array:
+def from_texts(values: Sequence[str | None], kind: Kind) -> pa.Array:
     """Return canonical texts as values of a kind."""
     return pa.array(values, pa.string()).cast(ARROW[kind])
 

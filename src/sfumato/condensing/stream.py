@@ -33,7 +33,8 @@ class CondensationStream:
     A record joins the group with the nearest mean, where columns are measured in standard deviations of all records up
     to it; how the stream is cut into batches does not matter. A group of $2k$ splits along its longest axis as if it
     were spread evenly, until there are `most_groups`; from then on groups only grow. No record is kept: of each group
-    there are the size, the mean and covariance of columns with numbers or dates, and the counts of values of others.
+    there are the size, the mean and covariance of columns with numbers or dates, and the counts of values of others. A
+    value that fewer than $k$ records had so far is drawn as a missing one.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ class CondensationStream:
             raise InfeasibleError(
                 f"{self.records:,} records have arrived and {self.k} make a group; nothing is drawn before."
             )
-        table = self._state.mixture().draw(n, source(self.seed, self._drawn))
+        table = self._state.mixture(self.k).draw(n, source(self.seed, self._drawn))
         self._drawn += 1
         return FrameKind(name=self._kind).restore(table)
 
