@@ -11,6 +11,7 @@ import sfumato as sf
 
 ROLES = ["--quasi", "age,zip,sex", "--sensitive", "disease"]
 SCHEMA = sf.Schema(quasi=["age", "zip", "sex"], sensitive=["disease"], identifier=["name"])
+ROWS = ["--correspondence", "release/internal/correspondence.parquet"]
 WITH = ["--with", "patients.csv", "--seed", 1]
 
 
@@ -34,21 +35,27 @@ def test_it_prints_rates_guessing_controls_and_the_three_questions(run):
     for text in ("linkage", "homogeneity of 'disease'", "guessing", "control", "membership skipped: it needs people"):
         assert text in result.stdout
     assert "three questions of WP216" in result.stdout
-    assert "not given" not in result.stdout
 
 
 def test_json_has_the_figures_of_python(run):
-    result = run("attack", "release/public/table.csv", *ROLES, *WITH, "--attack", "linkage", "--json")
+    result = run("attack", "release/public/table.csv", *ROLES, *WITH, *ROWS, "--attack", "linkage", "--json")
     assert result.exit_code == 0, result.stderr
     expected = sf.attack(
-        sf.read("release/public/table.csv"), SCHEMA, ["linkage"], known=sf.read("patients.csv"), seed=1
+        sf.read("release/public/table.csv"),
+        SCHEMA,
+        ["linkage"],
+        known=sf.read("patients.csv"),
+        correspondence=sf.read("release/internal/correspondence.parquet")["original_row"].to_numpy(),
+        seed=1,
     ).to_dict()
     assert json.loads(result.stdout) == {"holds": True, **json.loads(json.dumps(expected))}
 
 
 def test_raw_data_fail_a_threshold_that_a_release_keeps(run):
     limits = [*ROLES, *WITH, "--attack", "singling-out", "--threshold", 0.2]
-    kept, broken = run("attack", "release/public/table.csv", *limits), run("attack", "raw.csv", *limits)
+    sf.write(pa.table({"original_row": range(400)}), "same.parquet")
+    kept = run("attack", "release/public/table.csv", *limits, *ROWS)
+    broken = run("attack", "raw.csv", *limits, "--correspondence", "same.parquet")
     assert (kept.exit_code, broken.exit_code) == (0, 1)
     assert "Threshold 0.2: holds" in kept.stdout
     assert "Threshold 0.2: DOES NOT HOLD" in broken.stdout
@@ -56,18 +63,37 @@ def test_raw_data_fail_a_threshold_that_a_release_keeps(run):
 
 def test_a_voter_list_with_a_key_gives_truth_and_outsiders(run):
     given = ["--with", "voters.csv", "--original", "patients.csv", "--key", "person", "--seed", 1, "--json"]
-    result = run("attack", "release/public/table.csv", *ROLES, *given)
+    result = run("attack", "release/public/table.csv", *ROLES, *given, *ROWS)
     assert result.exit_code == 0, result.stderr
     found = {each["attack"]: each for each in json.loads(result.stdout)["attacks"]}
     assert found["linkage"]["targets"] == 400
     assert found["membership"]["targets"] == 400
-    assert not found["linkage"]["assumed"]
+    assert 0 < found["linkage"]["rate"] < 1 / 4
 
 
-def test_a_voter_list_alone_is_said_to_tell_no_truth(run):
+def test_nothing_is_claimed_by_a_voter_list_alone(run):
     result = run("attack", "release/public/table.csv", *ROLES, "--with", "voters.csv", "--seed", 1)
     assert result.exit_code == 0, result.stderr
-    assert "The truth is not known" in result.stdout
+    assert "linkage skipped: nothing tells whose record is whose; give a correspondence." in result.stdout
+    assert "homogeneity skipped: there is no sensitive attribute that it works on and whose truth" in result.stdout
+    assert "Nothing could be attacked." in result.stdout
+
+
+def test_records_are_attacked_beside_a_control(run):
+    people = sf.samples.generate(400, seed=3, missing=0)
+    sf.write(people.slice(0, 200), "used.csv")
+    sf.write(people.slice(200, 200), "others.csv")
+    given = ["--with", "used.csv", "--control", "others.csv", "--seed", 1, "--attack", "nearest-inference"]
+    result = run("attack", "used.csv", *ROLES, *given, "--attack", "membership-distance", "--threshold", 0.5)
+    assert result.exit_code == 1, result.stderr
+    assert "above control" in result.stdout
+    assert "Threshold 0.5: DOES NOT HOLD" in result.stdout
+    facts = json.loads(run("attack", "used.csv", *ROLES, *given, "--json").stdout)
+    assert facts["holds"]
+    assert facts["attacks"][0]["above"]
+    refused = run("attack", "used.csv", *ROLES, *given, "--key", "person")
+    assert refused.exit_code == 2
+    assert "--key is not used with --control" in refused.stderr
 
 
 def test_outsiders_a_second_release_and_a_correspondence_are_read(run):

@@ -21,6 +21,7 @@ from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.piecewise_mean import PiecewiseMean
 from sfumato.collecting.rappor import Rappor
 from sfumato.collecting.succinct_histogram import SuccinctHistogram
+from sfumato.exceptions import InvalidParameterError
 from sfumato.randomness import repeatable_secret as fixed
 
 EPSILONS = [0.05, 0.5, 1.0, 3.0, 8.0]
@@ -231,3 +232,26 @@ def test_reports_of_rappor_are_drawn_from_their_channel():
     expected = np.array(bit_vectors(reversed(chances)), dtype=float) * 50_000  # the first bit is the lowest
     seen = np.bincount(simulate(rappor, ["b"] * 50_000, secret=fixed(4))[:, 1], minlength=16)
     assert chisquare(seen, expected).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 20, 36, 40])
+def test_duchi_reports_the_bound_that_a_value_lies_at_at_every_epsilon(epsilon):
+    mechanism = DuchiMean(epsilon=epsilon, low=-1, high=1)
+    chances = mechanism.chances(np.array([-1.0, 0.0, 1.0]))
+    least = int(mechanism.least * 2**64)
+    assert least <= int(chances[0]) <= least + 2**12
+    assert int(chances[2]) <= 2**64 - least
+    assert int(chances[2]) >= 2**64 - least - 2**12  # a float64 has 53 bits
+    assert chances.tolist() == sorted(chances.tolist())
+
+
+@pytest.mark.parametrize("mechanism", [DuchiMean, PiecewiseMean])
+@pytest.mark.parametrize("bounds", [(0, 5e-324), (0, 1e-200), (-1e308, 1e308)])
+def test_bounds_whose_distance_is_no_number_are_refused(mechanism, bounds):
+    with pytest.raises(InvalidParameterError, match="above low, and no infinite distance"):
+        mechanism(epsilon=1, low=bounds[0], high=bounds[1])
+
+
+def test_bounds_may_be_as_large_as_their_distance_is_a_number():
+    mechanism = DuchiMean(epsilon=1, low=-8e307, high=8e307)
+    assert mechanism.encode([-8e307, 0.0, 8e307]).tolist() == [-1, 0, 1]

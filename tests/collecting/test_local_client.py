@@ -128,7 +128,16 @@ def test_the_state_tells_no_value_and_is_for_its_owner_only(tmp_path):
         assert stat.S_IMODE(os.stat(state).st_mode) == 0o600  # noqa: PTH116 - the mode alone
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}', '{"format": 1, "secret": "00", "counts": {}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"format": 2}',
+        '{"format": 2, "budget": "1", "mechanisms": {"x": {"secret": "00", "counts": {}}}}',
+    ],
+)
 def test_a_damaged_state_is_refused_and_not_started_anew(grr, tmp_path, content):
     state = tmp_path / "client.json"
     state.write_text(content)
@@ -140,16 +149,39 @@ def test_a_state_with_impossible_counts_is_refused(grr, tmp_path):
     state = tmp_path / "client.json"
     LocalClient(grr, budget=1, state=state).report("a")
     content = json.loads(state.read_text())
-    state.write_text(json.dumps({**content, "counts": {"": -5}}))
-    with pytest.raises(ReadError, match="not a valid client state"):
-        LocalClient(grr, budget=1, state=state)
+    for wrong in ({"counts": {"": -5}}, {"loss": "-1"}, {"loss": "1/0"}):
+        mechanisms = {name: {**each, **wrong} for name, each in content["mechanisms"].items()}
+        state.write_text(json.dumps({**content, "mechanisms": mechanisms}))
+        with pytest.raises(ReadError, match="not a valid client state"):
+            LocalClient(grr, budget=1, state=state)
 
 
-def test_the_state_of_another_mechanism_is_refused(grr, tmp_path):
+def test_reports_by_several_mechanisms_share_one_budget(grr, tmp_path):
     state = tmp_path / "client.json"
-    LocalClient(grr, budget=1, state=state).report("a")
-    with pytest.raises(ReadError, match="another mechanism"):
-        LocalClient(OptimizedUnaryEncoding(epsilon=0.1, values=["a", "b"]), budget=1, state=state)
+    LocalClient(grr, budget=0.25, state=state).report("a")
+    other = LocalClient(OptimizedUnaryEncoding(epsilon=0.1, values=["a", "b"]), budget=0.25, state=state)
+    other.report("b")
+    assert other.spent == LocalClient(grr, budget=0.25, state=state).spent == 0.2
+    for client in (other, LocalClient(grr, budget=0.25, state=state)):
+        with pytest.raises(InfeasibleError, match=r"to 0\.3, above its budget of 0\.25"):
+            client.report("a")
+
+
+def test_nobody_raises_the_budget_of_a_state(grr, tmp_path):
+    state = tmp_path / "client.json"
+    client = LocalClient(grr, budget=0.1, state=state)
+    client.report("a")
+    with pytest.raises(InvalidParameterError, match=r"begun with a budget of 0\.1; give the same"):
+        LocalClient(grr, budget=100, state=state)
+    assert client.left == 0
+
+
+def test_the_memories_of_two_mechanisms_are_not_linked(tmp_path):
+    state = tmp_path / "client.json"
+    for values in (["a", "b"], ["a", "b", "c"]):
+        LocalClient(Rappor(values=values), budget=99, state=state).report("a")
+    memories = json.loads(state.read_text())["mechanisms"].values()
+    assert len({each["secret"] for each in memories}) == 2
 
 
 @pytest.mark.parametrize("value", [CANARY, None, 7, float("nan")])

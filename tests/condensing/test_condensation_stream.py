@@ -395,3 +395,11 @@ def test_bad_settings_of_a_stream_are_refused(settings, sentence):
 def test_a_stream_without_numbers_is_refused():
     with pytest.raises(sf.SchemaError, match="needs a column of numbers"):
         condensed(mixed(30)[["sex"]])
+
+
+def test_a_stream_draws_no_value_that_few_had_so_far():
+    stream = CondensationStream(k=3, columns=["n", "value"], seed=1)
+    stream.update(pa.table({"n": range(10), "value": ["a"] * 8 + ["b"] * 2}))
+    assert set(stream.sample(200)["value"].to_pylist()) == {"a", None}
+    stream.update(pa.table({"n": [10], "value": ["b"]}))
+    assert set(stream.sample(200)["value"].to_pylist()) == {"a", "b"}

@@ -22,7 +22,7 @@ databases = st.lists(st.sets(st.sampled_from("abcd"), min_size=1), min_size=3, m
 
 
 def texts(transactions):
-    return ["".join(each) for each in transactions.to_lists()]
+    return ["".join(each) for each in transactions.to_lists(unknown="absent")]
 
 
 @pytest.mark.parametrize("method", ["border", "exact"])
@@ -256,3 +256,49 @@ def test_a_program_without_a_solution_says_so():
     made.at_most(made.support(frozenset("ab")), 1)
     made.at_least(made.support(frozenset("ab")), 2)
     assert made.solve(program.total(made.cells.values(), -1)) is None
+
+
+@examples(60)
+@given(databases, st.integers(1, 3), st.sampled_from([0.4, 0.5, 0.8]), st.sampled_from(RULE_METHODS))
+def test_success_is_counted_for_every_reading_of_unknown_cells(lists, support, confidence, method):
+    rules = sorted(mine_rules(lists, support=support, confidence=confidence), key=str)[:3]
+    assume(rules)
+    hidden = hide_patterns(lists, rules, support=support, confidence=confidence, method=method)
+
+    def found(unknown):
+        cells = hidden.transactions.read_as(unknown)
+        full = hidden.transactions.with_cells(cells)
+        return sum(rule in mine_rules(full, support=support, confidence=confidence) for rule in rules)
+
+    assert (hidden.failed_if_absent, hidden.failed_if_present) == (found("absent"), found("present"))
+    assert hidden.hidden == (max(hidden.failed, found("absent"), found("present")) == 0)
+    if not hidden.blocked:
+        assert hidden.failed == hidden.failed_if_absent == hidden.failed_if_present
+
+
+def test_blocking_says_that_rules_are_unsure_and_not_hidden():
+    rule = Rule("a", "b")
+    hidden = hide_patterns(WORKED, [rule], support=3, confidence=0.6, method="blocking")
+    assert (hidden.failed, hidden.failed_if_present) == (0, 1)
+    assert not hidden.hidden
+    assert "1 of 1 patterns made unsure; readers find" in repr(hidden)
+    assert "1 if for present" in repr(hidden)
+    assert hidden.to_dict()["failed_if_present"] == 1
+
+
+def test_unknown_cells_are_never_dropped_without_a_word():
+    hidden = hide_patterns(WORKED, [Rule("a", "b")], support=3, confidence=0.6, method="blocking").transactions
+    for form in (hidden.to_lists, hidden.to_pairs):
+        with pytest.raises(InvalidParameterError, match="cells are unknown, which lists of items cannot show"):
+            form()
+    counts = [sum(map(len, hidden.to_lists(unknown=how))) for how in ("absent", "present")]
+    assert counts[1] - counts[0] == hidden.unknown.sum()
+    assert hidden.to_pairs(unknown="present").num_rows == counts[1]
+
+
+def test_1a_repeats_its_passes_while_they_help():
+    """Found by search: adding items for the second rule makes the first one seen again."""
+    lists = [list(each) for each in ("acd", "abc", "acd", "ac", "c", "b", "abc", "bcd")]
+    rules = [Rule("b", "d"), Rule({"c", "d"}, "a")]
+    hidden = hide_patterns(lists, rules, support=2, confidence=0.5, method="1.a")
+    assert hidden.failed == 0

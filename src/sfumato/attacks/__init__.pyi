@@ -1,3 +1,4 @@
+from .attack_records import attack_records as attack_records
 from .base import Attack as Attack
 from .coincidence import Coincidence as Coincidence
 from .composing import Composition as Composition
@@ -8,6 +9,17 @@ from .inferring import Skewness as Skewness
 from .linking import Linkage as Linkage
 from .linking import Membership as Membership
 from .linking import SinglingOut as SinglingOut
+from .record_attacks import ClosestRecord as ClosestRecord
+from .record_attacks import LearnedInference as LearnedInference
+from .record_attacks import LinkHalves as LinkHalves
+from .record_attacks import MembershipDistance as MembershipDistance
+from .record_attacks import MembershipLearned as MembershipLearned
+from .record_attacks import NearestInference as NearestInference
+from .record_attacks import RecordAttack as RecordAttack
+from .record_results import RecordAttackResult as RecordAttackResult
+from .record_results import RecordAttacks as RecordAttacks
+from .record_singling import SingleCombination as SingleCombination
+from .record_singling import SingleValue as SingleValue
 from .results import AttackResult as AttackResult
 from .results import Attacks as Attacks
 from .sparse_matching import ScoreMatching as ScoreMatching

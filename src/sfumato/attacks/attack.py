@@ -23,6 +23,7 @@ from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, is_whole, require
 
+MOSTLY = 0.5
 ATTACKS: dict[str, type[Attack]] = {
     each.name: each
     for each in (
@@ -55,7 +56,10 @@ def attack(
 ) -> Attacks:
     """Attack a published table as an adversary who knows some people would, and count what she gets right.
 
-    If the truth is not given, every target is assumed to be one of the records that match her, drawn at random.
+    These attacks look up whose values a published cell covers, so they judge generalizations: tables in which every
+    cell is a person's value, or an interval, set or node that contains it. A table whose records do not cover their own
+    people is perturbed, and refused: `sf.attacks.attack_records` judges it. Nothing is claimed without the truth:
+    attacks on identity need a correspondence, and attacks on values need the values.
 
     Parameters
     ----------
@@ -66,7 +70,8 @@ def attack(
         columns, if it has any: they show whether she is right. The original is the worst case.
     original, key : the original table and a column, such as a name, that it shares with the known table. The truth is
         then looked up in the original, and known people who are not in it are outsiders.
-    correspondence : for every published row, the number of its row in the known table, counted from 0.
+    correspondence : for every published row, the number of its row in the known table, counted from 0; in the original,
+        if that is given.
     outsiders : known people who are not in the published table.
     other, other_schema : a second release of the same people, for the attack on their composition; the adversary then
         uses the quasi-identifiers that both have.
@@ -75,13 +80,14 @@ def attack(
     """
     _check(schema, targets, seed)
     shown, people = to_arrow(published)[0], to_arrow(known)[0]
+    source = people if original is None else to_arrow(original)[0]
     setting = prepare(
         shown,
         schema,
         people,
         original=_optional(original),
         key=key,
-        correspondence=None if correspondence is None else _rows(correspondence, key, shown, people),
+        correspondence=None if correspondence is None else _rows(correspondence, shown, source),
         outsiders=_optional(outsiders),
         other=None if other is None else (to_arrow(other)[0], other_schema or schema),
         targets=targets,
@@ -102,20 +108,19 @@ def _check(schema: object, targets: object, seed: object) -> None:
     require(drawn, "attack", "seed", "at least 0", seed)
 
 
-def _rows(
-    correspondence: Sequence[int] | npt.NDArray[np.integer], key: str | None, shown: pa.Table, people: pa.Table
-) -> Ints:
-    if key is not None:
-        raise InvalidParameterError("Give a key or a correspondence, not both: each says whose record is whose.")
+def _rows(correspondence: Sequence[int] | npt.NDArray[np.integer], shown: pa.Table, source: pa.Table) -> Ints:
     rows = row_numbers(correspondence)
-    inside = len(rows) == shown.num_rows and bool(((rows >= 0) & (rows < people.num_rows)).all())
+    inside = len(rows) == shown.num_rows and bool(((rows >= 0) & (rows < source.num_rows)).all())
     if not inside:
-        raise InvalidParameterError("The correspondence must list the known row number of every published row.")
+        raise InvalidParameterError(
+            "The correspondence must list the known row number of every published row, or of one of the original."
+        )
     return rows
 
 
 def _run(chosen: Sequence[Attack], setting: AttackSetting) -> Attacks:
     """Run the chosen attacks, all of which must apply; by default all that apply."""
+    _refuse_perturbed(setting)
     results: list[AttackResult] = []
     skipped = {}
     for each in chosen or [kind() for kind in ATTACKS.values()]:
@@ -127,6 +132,18 @@ def _run(chosen: Sequence[Attack], setting: AttackSetting) -> Attacks:
         else:
             skipped[each.name] = why
     return Attacks(results=tuple(results), skipped=skipped)
+
+
+def _refuse_perturbed(setting: AttackSetting) -> None:
+    """Refuse a table that is no generalization of its persons: who is covered would be nobody, or a stranger."""
+    matched = float((setting.candidates.records > 0).mean())
+    share = min(matched, setting.covered) if setting.linked else matched
+    if share < MOSTLY:
+        raise SchemaError(
+            f"Only {share:.0%} of the targets are covered by published records of theirs, so the table is no "
+            "generalization of these persons; for perturbed, synthetic or averaged records take "
+            "sf.attacks.attack_records."
+        )
 
 
 def _attack(given: Attack | str) -> Attack:

@@ -99,17 +99,6 @@ class Beliefs:
         entries = np.repeat(self.offsets[targets] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Beliefs(offsets, self.codes[entries], self.chances[entries], self.width)
 
-    def draw(self, rng: np.random.Generator) -> Ints:
-        """Draw a value for every target by its probabilities; -1 for a target without values."""
-        total = np.cumsum(self.chances)
-        before = np.append(0.0, total)[self.offsets[:-1]]
-        place = np.searchsorted(total, before + rng.random(len(self)) * (1 - 1e-9), side="right")
-        place = np.clip(place, self.offsets[:-1], np.maximum(self.offsets[1:] - 1, self.offsets[:-1]))
-        filled = np.diff(self.offsets) > 0
-        drawn = np.full(len(self), -1, dtype=np.int64)
-        drawn[filled] = self.codes[place[filled]]
-        return drawn
-
 
 def by_text(texts: Sequence[str], known: Sequence[str]) -> Ints:
     """Find every text among known ones; -1 if it is not there."""

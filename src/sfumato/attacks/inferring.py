@@ -44,7 +44,7 @@ class InferenceAttack(Attack):
     def refusal(self, setting: AttackSetting) -> str | None:
         """Require a sensitive attribute that the attack can work on."""
         if not self.attacked(setting):
-            return "there is no sensitive attribute that it works on."
+            return "there is no sensitive attribute that it works on and whose truth is known."
         return None
 
     def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
@@ -77,7 +77,6 @@ class InferenceAttack(Attack):
                 baseline=float(np.where(made.claimed, made.anyway, 0.0).mean()),
                 control_targets=0 if checked is None else len(checked.claimed),
                 control_successes=0 if checked is None else int((checked.claimed & checked.right).sum()),
-                assumed=setting.assumed,
                 details=self.details(setting, name),
             )
 

@@ -29,6 +29,10 @@ class SinglingOut(Attack):
         """Attack all targets."""
         yield _linked(self, setting, most=1)
 
+    def refusal(self, setting: AttackSetting) -> str | None:
+        """Ask whose record is whose."""
+        return _unlinked(setting)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Linkage(Attack):
@@ -44,6 +48,14 @@ class Linkage(Attack):
     def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack all targets."""
         yield _linked(self, setting, most=setting.view.table.rows)
+
+    def refusal(self, setting: AttackSetting) -> str | None:
+        """Ask whose record is whose."""
+        return _unlinked(setting)
+
+
+def _unlinked(setting: AttackSetting) -> str | None:
+    return None if setting.linked else "nothing tells whose record is whose; give a correspondence."
 
 
 def _linked(attack: Attack, setting: AttackSetting, *, most: int) -> AttackResult:
@@ -63,7 +75,6 @@ def _linked(attack: Attack, setting: AttackSetting, *, most: int) -> AttackResul
         baseline=float(claimed.mean()) / rows,
         control_targets=0 if alone else len(own),
         control_successes=0 if alone else int((claimed & (guess == own[strangers])).sum()),
-        assumed=setting.assumed,
         details={
             "matched": float((candidates.records > 0).mean()),
             "only_match": float((candidates.records == 1).mean()),
@@ -114,7 +125,6 @@ class Membership(Attack):
             baseline=0.5,
             control_targets=2 * count,
             control_successes=int((said == shuffled).sum()),
-            assumed=setting.assumed,
             details={"members_found": float(member.mean()), "outsiders_accused": float(outsider.mean())},
         )
 

@@ -25,7 +25,6 @@ class AttackResult:
     successes : the number of right claims.
     baseline : the rate of claims about the same targets without the published table.
     control_targets, control_successes : the same attack on people about whom the table says nothing.
-    assumed : whether the truth was unknown, so that every target was assumed to be one of her matching records.
     details : further shares, by name.
     level : the level of the confidence intervals.
     """
@@ -39,7 +38,6 @@ class AttackResult:
     baseline: float
     control_targets: int
     control_successes: int
-    assumed: bool = False
     details: Mapping[str, float] = field(default_factory=dict)
     level: float = LEVEL
 
@@ -104,7 +102,6 @@ class AttackResult:
             "control_targets": self.control_targets,
             "excess": self.excess,
             "succeeds": self.succeeds,
-            "assumed": self.assumed,
             "details": dict(self.details),
         }
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.attacks.beliefs import Beliefs, Ints, by_text
-from sfumato.attacks.views import MatchingGroups, Points, View, drawn_rows
+from sfumato.attacks.views import MatchingGroups, Points, View
 from sfumato.coding.codes import code
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.evidence import Evidence
@@ -43,9 +43,9 @@ class KnownPersons:
 class AttackSetting:
     """A published table, targets who are in it, and outsiders who are not.
 
-    `candidates` are the published groups that match each target, `everybody` the codes of all known persons. `assumed`
-    tells that it is not known which targets are in the table or what is true of them, so that a possible truth was
-    drawn. `other` is a second release of the same persons.
+    `candidates` are the published groups that match each target, `everybody` the codes of all known persons. `linked`
+    tells whether it is known which record is whose, and `told` of which sensitive attributes the truth is known:
+    nothing is claimed about the others. `other` is a second release of the same persons.
     """
 
     view: View
@@ -54,7 +54,8 @@ class AttackSetting:
     outsiders: KnownPersons | None
     everybody: Points
     members: int
-    assumed: bool
+    linked: bool
+    told: frozenset[str]
     seed: int
     candidates: MatchingGroups
     other: View | None = None
@@ -65,8 +66,18 @@ class AttackSetting:
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """The sensitive attributes that are published."""
-        return tuple(self.view.groups.histograms)
+        """The sensitive attributes that are published, and whose truth is known."""
+        return tuple(name for name in self.view.groups.histograms if name in self.told)
+
+    @cached_property
+    def covered(self) -> float:
+        """The share of targets whose own record matches them, of those who have one: all of a generalization."""
+        own = self.targets.own_rows
+        published = np.flatnonzero(own >= 0)
+        groups = len(self.view.groups)
+        pairs = self.candidates.target * groups + self.candidates.group
+        wanted = published * groups + self.view.table.grouped.labels[own[published]]
+        return float(np.isin(wanted, pairs).mean()) if len(published) else 1.0
 
     @cached_property
     def outside_candidates(self) -> MatchingGroups | None:
@@ -115,10 +126,10 @@ def prepare(
         raise SchemaError(f"Nobody in the known table is in the original by {key!r}; give another key.")
     inside = np.sort(rng.permutation(inside)[:targets])
     outside = np.sort(rng.permutation(outside)[:targets])
-    own = None if correspondence is None else _own_rows(correspondence, inside)
+    own = None if correspondence is None else _own_rows(correspondence, told.rows[inside])
     values = told.values.take(pa.array(inside))
     candidates = _candidates(view, points[:, inside])
-    chosen, drawn = _targets(view, candidates, points[:, inside], values, own, rng)
+    chosen = _targets(view, points[:, inside], values, own)
     strangers = _strangers(view, points, outside, outsiders, known.num_rows) if len(outside) else None
     second = None if other is None else View.of(other[0], _knowing(other[1], quasi), people)
     return AttackSetting(
@@ -128,7 +139,8 @@ def prepare(
         outsiders=strangers,
         everybody=points,
         members=int(member.sum()),
-        assumed=drawn,
+        linked=own is not None,
+        told=frozenset(values.column_names),
         seed=seed,
         candidates=candidates,
         other=second,
@@ -145,7 +157,7 @@ def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
     points = np.array([column.codes for column in coded.quasi], dtype=np.int32)
     candidates = _candidates(view, points[:, drawn])
     values = evidence.source.select(evidence.schema.sensitive).take(pa.array(drawn))
-    chosen, assumed = _targets(view, candidates, points[:, drawn], values, _own_rows(evidence.source_rows, drawn), rng)
+    chosen = _targets(view, points[:, drawn], values, _own_rows(evidence.source_rows, drawn))
     return AttackSetting(
         view=view,
         schema=evidence.schema,
@@ -153,7 +165,8 @@ def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
         outsiders=None,
         everybody=points,
         members=coded.rows,
-        assumed=assumed,
+        linked=True,
+        told=frozenset(values.column_names),
         seed=seed,
         candidates=candidates,
     )
@@ -161,16 +174,17 @@ def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Told:
-    """Which known people are in the original, and the table with their sensitive values, row by row."""
+    """Which known people are in the original, in which of its rows, and the table with their sensitive values."""
 
     member: npt.NDArray[np.bool_]
+    rows: Ints
     values: pa.Table
 
 
 def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
     everybody = np.ones(known.num_rows, dtype=np.bool_)
     if original is None and key is None:
-        return _Told(everybody, known)
+        return _Told(everybody, np.arange(known.num_rows), known)
     if original is None or key is None:
         raise InvalidParameterError("Give an original and a key together: the key says which known person is who.")
     for what, table in (("known table", known), ("original", original)):
@@ -181,8 +195,8 @@ def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
         raise SchemaError(f"The key {key!r} does not distinguish the rows of the original; name one that does.")
     place = pc.index_in(texts(known[key]), value_set=keys)
     found = np.asarray(place.is_valid())
-    rows = original.take(place.fill_null(0)).drop_columns([key])
-    return _Told(found, rows)
+    rows = place.fill_null(0)
+    return _Told(found, rows.to_numpy().astype(np.int64), original.take(rows).drop_columns([key]))
 
 
 def _candidates(view: View, points: Points) -> MatchingGroups:
@@ -196,24 +210,14 @@ def _candidates(view: View, points: Points) -> MatchingGroups:
     return candidates
 
 
-def _targets(  # noqa: PLR0917 - what is known of the targets, and where chance comes from
-    view: View,
-    candidates: MatchingGroups,
-    points: Points,
-    values: pa.Table,
-    own_rows: Ints | None,
-    rng: np.random.Generator,
-) -> tuple[KnownPersons, bool]:
-    """Return the targets with their truth, and whether it had to be drawn."""
-    truth, drawn = {}, False
-    for name in view.groups.histograms:
-        if name in values.column_names:
-            truth[name] = _codes(view, name, values[name], np.arange(len(values)))
-        else:
-            truth[name], drawn = view.beliefs(candidates, name).draw(rng), True
-    if own_rows is None:
-        own_rows = drawn_rows(candidates.draw_groups(rng), view.table.grouped.labels, rng)
-    return KnownPersons(points, truth, own_rows), drawn
+def _targets(view: View, points: Points, values: pa.Table, own_rows: Ints | None) -> KnownPersons:
+    """Return the targets with what is known to be true of them; a record of nobody known is nobody's."""
+    truth = {
+        name: _codes(view, name, values[name], np.arange(len(values)))
+        for name in view.groups.histograms
+        if name in values.column_names
+    }
+    return KnownPersons(points, truth, np.full(points.shape[1], -1, dtype=np.int64) if own_rows is None else own_rows)
 
 
 def _own_rows(correspondence: Ints, persons: Ints) -> Ints:

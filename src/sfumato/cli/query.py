@@ -187,13 +187,19 @@ def exact(
     bounds: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds of all values, with --tolerance.")
     ] = None,
+    skew: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="How near averages may lie to a bound, with --tolerance; 0.5: evenly spread."
+        ),
+    ] = 0.1,
     user: Annotated[str, typer.Option(metavar="NAME", help="The name of the user, for the history.")] = "",
     json: Json = False,
     reading: Reading,
 ) -> None:
     """Ask one question exactly; it is denied if the answers so far would reveal somebody's value.
 
-    Give the same --tolerance and --bounds every time. Exit codes: 0 answered, 1 denied, 2 bad request.
+    Give the same --tolerance, --bounds and --skew every time. Exit codes: 0 answered, 1 denied, 2 bad request.
     """
     from sfumato.cli.asking import listed
     from sfumato.queries.audited.auditor import Denied, QueryAuditor
@@ -201,10 +207,15 @@ def exact(
 
     read = _exact_question(question)
     limits = None if bounds is None else _numbers("--bounds", [f"values={bounds}"])["values"]
-    given = None if limits is None else (limits[0], limits[1])
-    names = [name for each in public for name in listed(each)]
-    table = reading.read(file)
-    auditor = QueryAuditor(table, read["column"], history, public=names, tolerance=tolerance, bounds=given)
+    auditor = QueryAuditor(
+        reading.read(file),
+        read["column"],
+        history,
+        public=[name for names in public for name in listed(names)],
+        tolerance=tolerance,
+        bounds=None if limits is None else (limits[0], limits[1]),
+        skew=skew,
+    )
     answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
     if json:
         print_json({**asdict(answer), "denied": answer.denied})

@@ -130,7 +130,8 @@ def hide(
     """Change transactions so that sensitive rules or item sets are not found, and report what that costs.
 
     The table keeps its form: transaction and item, or one boolean column per item. After blocking it always has the
-    second form, with empty cells for unknown values. Exit codes: 0 all are hidden, 1 some are not, 2 bad request.
+    second form, with empty cells for unknown values. Exit codes: 0 all are hidden, 1 some are not, or are found by a
+    reader who takes unknown cells for absent or for present items, 2 bad request.
     """
     from sfumato.cli.refusals import DOES_NOT_HOLD
     from sfumato.mining.hiding import hide_patterns
@@ -153,5 +154,5 @@ def hide(
         print_json({**hidden.to_dict(), "out": str(out)})
     else:
         typer.echo("\n".join(map(printable, [*repr(hidden).splitlines(), f"The changed table is in {out}"])))
-    if hidden.failed:
+    if not hidden.hidden:
         raise typer.Exit(DOES_NOT_HOLD)

@@ -9,10 +9,10 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from sfumato.collecting.client_state import SECRET_BYTES, locked, read_state, write_state
+from sfumato.collecting.client_state import SECRET_BYTES, ClientState, locked, read_state, write_state
 from sfumato.collecting.coins import BitSource
 from sfumato.collecting.local_mechanism import ClientMemory, LocalMechanism, exact_decimal
-from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.validation import is_number, require
 
 
@@ -20,14 +20,16 @@ class LocalClient:
     """Randomize the values of one person, and refuse once the budget is spent.
 
     Randomness always comes from the operating system. Costs add up: each report costs the mechanism's epsilon, or
-    what RAPPOR charges for another report of the same value.
+    what RAPPOR charges for another report of the same value. Reports by several mechanisms add up, too, where
+    clients share a state.
 
     Parameters
     ----------
     mechanism : the mechanism agreed with the server.
-    budget : the epsilon that all reports of this person together may cost.
+    budget : the epsilon that all reports of this person together may cost, by whatever mechanism. A state keeps it:
+        whoever opens it with another budget is refused.
     state : a file that keeps the spending across restarts; it is written before a report is returned. Clients in
-        several processes may share it.
+        several processes, and of several mechanisms, may share it. One file per person.
 
     Examples
     --------
@@ -44,18 +46,20 @@ class LocalClient:
         self.mechanism = mechanism
         self.budget = budget
         self._file = None if state is None else Path(state)
-        self._memory = ClientMemory(secret=secrets.token_bytes(SECRET_BYTES), counts={})
+        self._agreed = hashlib.sha256(repr(mechanism).encode()).hexdigest()
+        self._fresh = ClientMemory(secret=secrets.token_bytes(SECRET_BYTES), counts={})
+        self._state = ClientState(budget=exact_decimal(budget), memories={}, losses={})
         self._refresh()
 
     @property
     def spent(self) -> float:
-        """The epsilon that reports have cost so far."""
-        return float(self._total(self._refresh().counts))
+        """The epsilon that reports have cost so far, by all mechanisms of the state."""
+        return float(sum(self._refresh().losses.values()))
 
     @property
     def left(self) -> float:
         """The epsilon that is left."""
-        return float(exact_decimal(self.budget) - self._total(self._refresh().counts))
+        return float(self._state.budget - sum(self._refresh().losses.values()))
 
     def report(self, value: object) -> list[int]:
         """Return one randomized report of a value: whole numbers that can be sent as they are."""
@@ -64,31 +68,37 @@ class LocalClient:
         except SchemaError:
             raise SchemaError("The value is missing or outside the agreed domain; nothing was sent.") from None
         with nullcontext() if self._file is None else locked(self._file):
-            memory = self._refresh()
+            state = self._refresh()
+            memory = self._memory
             key = self.mechanism.report_key(encoded, memory)
-            counts = {**memory.counts, key: memory.counts.get(key, 0) + 1}
-            cost = self._total(counts)
-            if cost > exact_decimal(self.budget):
+            memory = ClientMemory(secret=memory.secret, counts={**memory.counts, key: memory.counts.get(key, 0) + 1})
+            loss = sum((self.mechanism.loss(times) for times in memory.counts.values()), Fraction(0))
+            cost = loss + state.spent_beside(self._agreed)
+            if cost > state.budget:
                 raise InfeasibleError(
                     f"Another report would bring the epsilon of this client to {float(cost):.4g}, "
                     f"above its budget of {self.budget:g}; nothing was sent."
                 )
-            self._memory = ClientMemory(secret=memory.secret, counts=counts)
+            self._state = state.after(self._agreed, memory, loss)
             if self._file is not None:
-                write_state(self._file, self._memory, self._agreed())
-        return [int(number) for number in self.mechanism.report_once(encoded, self._memory, BitSource())[0]]
+                write_state(self._file, self._state)
+        return [int(number) for number in self.mechanism.report_once(encoded, memory, BitSource())[0]]
 
     def __repr__(self) -> str:
         return f"LocalClient({self.mechanism.name}, {self.spent:.4g} of {self.budget:g} spent)"
 
-    def _refresh(self) -> ClientMemory:
+    @property
+    def _memory(self) -> ClientMemory:
+        """What the client of this mechanism remembers."""
+        return self._state.memories.get(self._agreed, self._fresh)
+
+    def _refresh(self) -> ClientState:
         """Load the state from the file, if there is one: another process may have spent in the meantime."""
         if self._file is not None and self._file.exists():
-            self._memory = read_state(self._file, self._agreed())
-        return self._memory
-
-    def _total(self, counts: dict[str, int]) -> Fraction:
-        return sum((self.mechanism.loss(times) for times in counts.values()), Fraction(0))
-
-    def _agreed(self) -> str:
-        return hashlib.sha256(repr(self.mechanism).encode()).hexdigest()
+            self._state = read_state(self._file)
+            if self._state.budget != exact_decimal(self.budget):
+                raise InvalidParameterError(
+                    f"{self._file} was begun with a budget of {float(self._state.budget):g}; give the same, which is "
+                    "what this person agreed to."
+                )
+        return self._state

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from sfumato.exceptions import ReadError, WriteError
 from sfumato.table.atomic import atomic_path
 
 SECRET_BYTES = 32
-FORMAT = 1
+FORMAT = 2
 LOCK_SUFFIX = ".lock"
 
 
@@ -37,26 +39,55 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def write_state(path: Path, memory: ClientMemory, agreed: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ClientState:
+    """What one person has spent: the budget of all reports, and per mechanism a memory and what it has cost."""
+
+    budget: Fraction
+    memories: Mapping[str, ClientMemory]
+    losses: Mapping[str, Fraction]
+
+    def spent_beside(self, agreed: str) -> Fraction:
+        """Return what reports by all other mechanisms have cost."""
+        return sum((loss for name, loss in self.losses.items() if name != agreed), Fraction(0))
+
+    def after(self, agreed: str, memory: ClientMemory, loss: Fraction) -> ClientState:
+        """Return the state after one more report."""
+        return replace(self, memories={**self.memories, agreed: memory}, losses={**self.losses, agreed: loss})
+
+
+def write_state(path: Path, state: ClientState) -> None:
     """Replace the state by a newer one, readable only by its owner."""
-    content = {"format": FORMAT, "agreed": agreed, "secret": memory.secret.hex(), "counts": memory.counts}
+    mechanisms = {
+        agreed: {"secret": memory.secret.hex(), "counts": memory.counts, "loss": str(state.losses[agreed])}
+        for agreed, memory in state.memories.items()
+    }
+    content = {"format": FORMAT, "budget": str(state.budget), "mechanisms": mechanisms}
     with atomic_path(path) as temporary:
         temporary.touch(mode=0o600)
         temporary.write_text(json.dumps(content), encoding="ascii")
 
 
-def read_state(path: Path, agreed: str) -> ClientMemory:
-    """Read the state of a client of the agreed mechanism; anything else is refused, never replaced."""
-    damaged = ReadError(f"{path} is not a valid client state; without it nobody knows what was spent.")
+def read_state(path: Path) -> ClientState:
+    """Read the state of a client; anything else is refused, never replaced."""
     try:
         content: Any = json.loads(path.read_text(encoding="ascii"))
-        secret, counts = bytes.fromhex(content["secret"]), content["counts"]
-        held = content["format"] == FORMAT and len(secret) == SECRET_BYTES and isinstance(counts, dict)
-        other = content["agreed"] != agreed
-    except (OSError, ValueError, KeyError, TypeError):
-        raise damaged from None
-    if not held or not all(type(times) is int and times > 0 for times in counts.values()):
-        raise damaged
-    if other:
-        raise ReadError(f"{path} is the state of a client of another mechanism; choose another file.")
+        known = content["mechanisms"].items()
+        state = ClientState(
+            budget=Fraction(content["budget"]),
+            memories={name: _memory(each) for name, each in known},
+            losses={name: Fraction(each["loss"]) for name, each in known},
+        )
+        good = content["format"] == FORMAT and state.budget > 0 and all(loss > 0 for loss in state.losses.values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
+        good = False
+    if not good:
+        raise ReadError(f"{path} is not a valid client state; without it nobody knows what was spent.")
+    return state
+
+
+def _memory(content: Any) -> ClientMemory:
+    secret, counts = bytes.fromhex(content["secret"]), content["counts"]
+    if len(secret) != SECRET_BYTES or not all(type(times) is int and times > 0 for times in counts.values()):
+        raise ValueError
     return ClientMemory(secret=secret, counts=counts)

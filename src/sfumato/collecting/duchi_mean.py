@@ -54,7 +54,8 @@ class DuchiMean(MeanMechanism):
         """Return the probability of a 1 in steps of 2**-64, never outside what epsilon allows."""
         least = int(self.least * (1 << WORD_BITS))
         wanted = 0.5 + encoded / self.reach / 2
-        steps = (wanted * 2.0**WORD_BITS).astype(np.uint64)
+        below = np.nextafter(2.0**WORD_BITS, 0)  # the chance is never 1, but a float may be rounded to it
+        steps = np.minimum(wanted * 2.0**WORD_BITS, below).astype(np.uint64)
         return np.clip(steps, np.uint64(least), np.uint64((1 << WORD_BITS) - least))
 
     def randomize(self, encoded: Numbers, source: BitSource) -> Reports:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sfumato.table.frames import Column
 
 LEAST_REPORTS = 2
+NARROWEST = 1e-150  # the squares of smaller distances are no numbers any more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,8 @@ class MeanMechanism(LocalMechanism):
         check_epsilon(self, self.epsilon)
         require(is_number(self.low), self, "low", "a public bound, a number", self.low)
         require(is_number(self.high) and self.high > self.low, self, "high", "a public bound above low", self.high)
+        apart = isfinite(self.high - self.low) and self.high - self.low >= NARROWEST
+        require(apart, self, "high", f"at least {NARROWEST:g} above low, and no infinite distance", self.high)
 
     def encode(self, values: Column) -> Numbers:
         """Scale numbers to the range from -1 to 1."""
@@ -47,7 +51,7 @@ class MeanMechanism(LocalMechanism):
         beyond = int(((numbers < self.low) | (numbers > self.high)).sum())
         if beyond:
             raise SchemaError(f"The values have {beyond:,} cells beyond the public bounds; clip them first.")
-        return np.clip((2 * numbers - self.low - self.high) / (self.high - self.low), -1, 1)
+        return np.clip((numbers - self.low) / (self.high - self.low) * 2 - 1, -1, 1)
 
     def loss(self, times: int) -> Fraction:
         """Add up: every report costs epsilon."""

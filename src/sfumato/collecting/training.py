@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.collecting.coins import Numbers
+from sfumato.collecting.mean_mechanism import NARROWEST
 from sfumato.collecting.noise import Noise
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.exceptions import InvalidParameterError
@@ -75,7 +76,8 @@ def _noises(noise: object, features: int) -> list[Noise | None]:
 def _limits(bounds: object, noises: list[Noise | None], observed: Numbers) -> list[tuple[float, float]]:
     if bounds is not None:
         given: Any = np.asarray(bounds, dtype=np.float64)
-        good = given.shape == (observed.shape[1], 2) and bool((given[:, 0] < given[:, 1]).all())
+        good = given.shape == (observed.shape[1], 2) and bool(np.isfinite(given).all())
+        good = good and bool((given[:, 1] - given[:, 0] >= NARROWEST).all())
         require(good, "classifier", "bounds", "a pair low, high for every feature", "something else")
         return [(float(low), float(high)) for low, high in given]
     found = []

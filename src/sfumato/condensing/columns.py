@@ -73,7 +73,7 @@ def from_numbers(numbers: Numbers, kind: ColumnKind) -> pa.Array:
     return whole.cast(ARROW[kind])
 
 
-def from_texts(values: Sequence[str], kind: ColumnKind) -> pa.Array:
+def from_texts(values: Sequence[str | None], kind: ColumnKind) -> pa.Array:
     """Return canonical texts as values of a kind."""
     return pa.array(values, pa.string()).cast(ARROW[kind])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,7 +33,7 @@ class Condensation:
     as many records as it has, or more, are drawn around its mean, uniform and independent along the axes of the
     covariance, with the variance that the group has along each. Columns other than numbers or dates are drawn from
     the values of the group, each column independently: their relations to others are kept only as far as the groups
-    keep them.
+    keep them. A value that fewer than $k$ records of the table have is never drawn; a missing one is, instead.
 
     No synthetic record belongs to a real person, but this is not k-anonymity of the published rows, and there is no
     audit of it beyond the sizes of the groups.
@@ -54,7 +54,7 @@ class Condensation:
     >>> import sfumato as sf
     >>> schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
     >>> Condensation(k=20, secret="5f" * 32).fit(sf.samples.generate(500, seed=1), schema)
-    Condensed(500 records in 25 groups of 20 to 20, 1 numeric and 2 other columns)
+    Condensed(500 records in 25 groups of 20 to 20, 1 numeric and 2 other columns, 127 rare values left out)
     """
 
     k: int
@@ -84,13 +84,16 @@ class Condensation:
         scales = scales_of(values)
         labels = grouped(standardized(values, scales), self._classes(table), self.k)
         groups = int(labels.max()) + 1
+        others = [column.name for column in columns if not column.numeric]
+        tallies = [_tally(table.column(name), labels).without_rare(self.k) for name in others]
         mixture = Mixture(
             columns=columns,
             statistics=GroupStatistics.from_rows(values, labels, groups),
             scales=scales,
-            tallies=tuple(_tally(table.column(each.name), labels) for each in columns if not each.numeric),
+            tallies=tuple(tally for tally, _ in tallies),
         )
-        return Condensed(condensation=self, mixture=mixture, kind=_kind_of(kind, names))
+        rare = {name: records for name, (_, records) in zip(others, tallies, strict=True) if records}
+        return Condensed(condensation=self, mixture=mixture, kind=_kind_of(kind, names), rare=rare)
 
     def _columns(self, table: pa.Table, schema: Schema) -> tuple[CondensedColumn, ...]:
         kept = {name for name in schema.attributes if schema.role(name) is not Role.IDENTIFIER}
@@ -128,19 +131,24 @@ class Condensation:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Condensed:
-    """The statistics of the groups of a table, to draw synthetic records from."""
+    """The statistics of the groups of a table, to draw synthetic records from.
+
+    `rare` tells per column how many records had a value that fewer than k share; it is drawn as a missing one.
+    """
 
     condensation: Condensation
     mixture: Mixture = field(repr=False)
     kind: FrameKind = field(repr=False)
+    rare: Mapping[str, int] = field(default_factory=dict)
     drawn: int = 0
 
     def __repr__(self) -> str:
         sizes = self.sizes
         numeric = sum(column.numeric for column in self.mixture.columns)
+        rare = f", {sum(self.rare.values()):,} rare values left out" if self.rare else ""
         return (
             f"Condensed({sizes.sum():,} records in {self.groups:,} groups of {sizes.min():,} to {sizes.max():,}, "
-            f"{numeric} numeric and {len(self.mixture.columns) - numeric} other columns)"
+            f"{numeric} numeric and {len(self.mixture.columns) - numeric} other columns{rare})"
         )
 
     @property

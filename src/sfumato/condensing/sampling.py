@@ -21,7 +21,7 @@ BLOCK = 1 << 22  # numbers in the axes of all records drawn at once
 class Tally:
     """How often each value of one column occurs in each group: entries in the order of the groups."""
 
-    values: Sequence[str]
+    values: Sequence[str | None]
     codes: Whole
     counts: Whole
 
@@ -36,6 +36,16 @@ class Tally:
         """Convert counts with a row for every group and a column for every value."""
         groups, codes = np.nonzero(counts)
         return cls(values, codes, counts[groups, codes])
+
+    def without_rare(self, k: int) -> tuple[Tally, int]:
+        """Leave out values that fewer than k records have, and tell how many records lose theirs.
+
+        A value that is drawn is one that somebody has. One that few have would name them, whatever group it is in;
+        records that draw it are drawn without a value.
+        """
+        totals = np.bincount(self.codes, weights=self.counts, minlength=len(self.values))
+        kept = [value if total >= k else None for value, total in zip(self.values, totals, strict=True)]
+        return Tally(kept, self.codes, self.counts), int(totals[totals < k].sum())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -35,6 +35,7 @@ class CondensationStream:
     to it; how the stream is cut into batches does not matter. A group of $2k$ splits along its longest axis as if it
     were spread evenly, until there are `most_groups`; from then on groups only grow. No record is kept: each group
     consists of its size, the mean and covariance of columns with numbers or dates, and the counts of values of others.
+    A value that fewer than $k$ records had so far is drawn as a missing one.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ class CondensationStream:
             raise InfeasibleError(
                 f"Only {self.records:,} records have arrived, but a group needs {self.k}; nothing can be drawn yet."
             )
-        mixture = self._state.mixture()
+        mixture = self._state.mixture(self.k)
         table = mixture.draw(n, source(self.secret, self._drawn, mixture))
         self._drawn += 1
         return FrameKind(name=self._kind).restore(table)

@@ -68,10 +68,10 @@ class StreamState:
         used = self.groups
         return GroupStatistics(self.sizes[:used], self.means[:, :used].T, self.scatter[:used])
 
-    def mixture(self) -> Mixture:
-        """Return the groups to draw from."""
+    def mixture(self, k: int) -> Mixture:
+        """Return the groups to draw from, without values that fewer than k records have."""
         tallies = [
-            Tally.from_table(values, counts[: self.groups])
+            Tally.from_table(values, counts[: self.groups]).without_rare(k)[0]
             for values, counts in zip(self.values, self.counts, strict=True)
         ]
         return Mixture(self.columns, self.statistics(), self.scales, tuple(tallies))

@@ -53,18 +53,26 @@ class Workbench:
 def add_left_items(bench: Workbench, rules: Sequence[Rule]) -> None:
     """Heuristic 1.a: raise the support of the left side, in transactions without some of it and of the right side.
 
-    Those with the most items of the left side come first. A rule stays visible if no such transaction is left.
+    Those with the most items of the left side come first. Added items can make another rule seen again, so passes are
+    repeated while they change something. A rule stays visible if no such transaction is left.
     """
-    for rule in rules:
-        left = bench.transactions.columns(rule.left)
-        lacking = np.flatnonzero(
-            ~bench.transactions.holding(rule.left, perhaps=True) & ~bench.transactions.holding(rule.right, perhaps=True)
-        )
-        held = bench.matrix[np.ix_(lacking, np.array(left))].sum(axis=1)
-        for row in lacking[np.argsort(-held, kind="stable")]:
-            if not bench.seen(rule):
-                break
-            bench.matrix[row, left] = True
+    before = -1
+    while before < (held := int(bench.matrix.sum())) and any(map(bench.seen, rules)):
+        before = held
+        for rule in rules:
+            _raise_left(bench, rule)
+
+
+def _raise_left(bench: Workbench, rule: Rule) -> None:
+    left = bench.transactions.columns(rule.left)
+    lacking = np.flatnonzero(
+        ~bench.transactions.holding(rule.left, perhaps=True) & ~bench.transactions.holding(rule.right, perhaps=True)
+    )
+    held = bench.matrix[np.ix_(lacking, np.array(left))].sum(axis=1)
+    for row in lacking[np.argsort(-held, kind="stable")]:
+        if not bench.seen(rule):
+            break
+        bench.matrix[row, left] = True
 
 
 def delete_right_items(bench: Workbench, rules: Sequence[Rule]) -> None:
@@ -95,7 +103,7 @@ def block(bench: Workbench, rules: Sequence[Rule]) -> None:
     """Make cells unknown: items of the right side where the rule occurs, and missing items of the left side elsewhere.
 
     The two take turns, so that an unknown cell does not reveal what it was. The smallest possible support and
-    confidence of the rule fall, and their highest possible values stay.
+    confidence of the rule fall, and their highest possible values stay: the rule is unsure, not hidden.
     """
     for rule in rules:
         left = bench.transactions.columns(rule.left)

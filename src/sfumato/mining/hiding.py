@@ -31,7 +31,9 @@ class Hiding:
     ----------
     transactions : the transactions to publish.
     method : the method that made them.
-    sensitive : the number of patterns to hide, and `failed` the number of those that are still found.
+    sensitive : the number of patterns to hide. Of these, `failed` are certainly still found, whatever unknown cells
+        hold; `failed_if_absent` and `failed_if_present` are found by a reader who takes unknown cells for absent or for
+        present items. All three are equal where no cell is unknown.
     rules_before : the number of other rules before. Of these, `lost_rules` are no longer found; `ghost_rules` are found
         now but were not before.
     sets_before : the number of other frequent item sets before; `lost_sets` are no longer frequent.
@@ -42,6 +44,8 @@ class Hiding:
     method: str
     sensitive: int
     failed: int
+    failed_if_absent: int
+    failed_if_present: int
     rules_before: int
     lost_rules: tuple[Rule, ...] = field(repr=False)
     ghost_rules: tuple[Rule, ...] = field(repr=False)
@@ -56,6 +60,16 @@ class Hiding:
         """The number of cells that were changed."""
         return self.deleted + self.added + self.blocked
 
+    @property
+    def found(self) -> int:
+        """How many sensitive patterns are found by the reader of unknown cells who finds most."""
+        return max(self.failed, self.failed_if_absent, self.failed_if_present)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether no sensitive pattern is found, however a reader takes unknown cells."""
+        return self.found == 0
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, without any item."""
         return {
@@ -63,6 +77,8 @@ class Hiding:
             "transactions": len(self.transactions),
             "sensitive": self.sensitive,
             "failed": self.failed,
+            "failed_if_absent": self.failed_if_absent,
+            "failed_if_present": self.failed_if_present,
             "rules_before": self.rules_before,
             "lost_rules": len(self.lost_rules),
             "ghost_rules": len(self.ghost_rules),
@@ -78,12 +94,21 @@ class Hiding:
         cells = f"{self.deleted:,} deleted, {self.added:,} added, {self.blocked:,} unknown"
         return "\n".join(
             [
-                f"Hiding by {self.method}: {self.sensitive - self.failed} of {self.sensitive} patterns hidden",
+                f"Hiding by {self.method}: {self._success()}",
                 f"  lost rules      {len(self.lost_rules):,} of {self.rules_before:,}",
                 f"  ghost rules     {len(self.ghost_rules):,}",
                 f"  lost item sets  {len(self.lost_sets):,} of {self.sets_before:,}",
                 f"  changed cells   {self.changed:,} ({cells})",
             ]
+        )
+
+    def _success(self) -> str:
+        """Say how many patterns are hidden, and from whom."""
+        if not self.blocked:
+            return f"{self.sensitive - self.failed} of {self.sensitive} patterns hidden"
+        return (
+            f"{self.sensitive - self.failed} of {self.sensitive} patterns made unsure; readers find "
+            f"{self.failed_if_absent} if they take unknown cells for absent, {self.failed_if_present} if for present"
         )
 
 
@@ -102,8 +127,9 @@ def hide_patterns(
     data : lists of items, a table of boolean columns, or two columns: transaction and item.
     sensitive : rules, or item sets; not both.
     support, confidence : the thresholds of the reader. Item sets are hidden by support alone.
-    method : for rules `"1.a"` (adds items), `"1.b"` and `"2.a"` (delete items) or `"blocking"` (makes cells unknown);
-        for both, `"border"` or `"exact"`. Border hides a rule by the support of all its items.
+    method : for rules `"1.a"` (adds items), `"1.b"` and `"2.a"` (delete items) or `"blocking"` (makes cells unknown,
+        and rules unsure: a reader who takes unknown cells for present items still finds them); for both, `"border"` or
+        `"exact"`. Border hides a rule by the support of all its items.
     """
     require(method in get_args(Method), "hide_patterns", "method", f"one of {', '.join(get_args(Method))}", method)
     transactions = Transactions.of(data)
@@ -153,11 +179,14 @@ class _Task:
         left = rules_of(after, now, self.asked.fraction)
         other_rules = [r for r in found if r not in self.rules and not any(s <= r.items for s in self.sets)]
         other_sets = [items for items in self.frequent if not any(secret <= items for secret in self.sets)]
+        absent, present = after.with_cells(after.matrix), after.with_cells(after.matrix | after.unknown)
         return Hiding(
             transactions=after,
             method=method,
             sensitive=len(self.rules) + len(self.sets),
             failed=sum(rule in left for rule in self.rules) + sum(items in now for items in self.sets),
+            failed_if_absent=self._found(absent),
+            failed_if_present=self._found(present),
             rules_before=len(other_rules),
             lost_rules=tuple(rule for rule in other_rules if rule not in left),
             ghost_rules=tuple(rule for rule in left if rule not in found),
@@ -167,6 +196,11 @@ class _Task:
             added=int((after.matrix & ~before.matrix).sum()),
             blocked=int(after.unknown.sum()),
         )
+
+    def _found(self, read: Transactions) -> int:
+        """Count the sensitive patterns that transactions without unknown cells show."""
+        bench = Workbench(read, self.asked, ())
+        return sum(map(bench.seen, self.rules)) + sum(read.support(items) >= bench.least for items in self.sets)
 
 
 def _sorted(sensitive: Sequence[Rule | Iterable[str]]) -> tuple[list[Rule], list[ItemSet]]:

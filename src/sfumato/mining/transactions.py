@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 
@@ -126,9 +126,19 @@ class Transactions:
         """Return the same transactions with other cells."""
         return Transactions(self.items, matrix, np.zeros_like(matrix) if unknown is None else unknown, self.names)
 
-    def to_lists(self) -> list[list[str]]:
-        """Return the items of every transaction, without unknown cells."""
-        return [[self.items[i] for i in np.flatnonzero(row)] for row in self.matrix]
+    def read_as(self, unknown: Literal["absent", "present"] | None) -> Flags:
+        """Return who holds what if unknown cells are read so; refuse to drop them without a word."""
+        blocked = int(self.unknown.sum())
+        if blocked and unknown not in {"absent", "present"}:
+            raise InvalidParameterError(
+                f"{blocked:,} cells are unknown, which lists of items cannot show; take to_frame, or say "
+                "unknown='absent' or unknown='present'."
+            )
+        return self.matrix | self.unknown if unknown == "present" else self.matrix
+
+    def to_lists(self, *, unknown: Literal["absent", "present"] | None = None) -> list[list[str]]:
+        """Return the items of every transaction; how unknown cells are read must be said where there are any."""
+        return [[self.items[i] for i in np.flatnonzero(row)] for row in self.read_as(unknown)]
 
     def to_frame(self) -> pa.Table:
         """Return an Arrow table with a boolean column per item; unknown cells are missing."""
@@ -137,9 +147,9 @@ class Transactions:
         }
         return pa.table(dict(columns))
 
-    def to_pairs(self) -> pa.Table:
-        """Return an Arrow table of two columns, transaction and item, without unknown cells."""
-        row, column = np.nonzero(self.matrix)
+    def to_pairs(self, *, unknown: Literal["absent", "present"] | None = None) -> pa.Table:
+        """Return an Arrow table of two columns, transaction and item; unknown cells as in `to_lists`."""
+        row, column = np.nonzero(self.read_as(unknown))
         names = pa.array(range(len(self)) if self.names is None else self.names)
         items = pa.array(self.items, pa.string())
         return pa.table({"transaction": names.take(pa.array(row)), "item": items.take(pa.array(column))})

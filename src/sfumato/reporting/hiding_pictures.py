@@ -19,7 +19,7 @@ def draw_hidings(hidings: Iterable[Hiding]) -> str:
     shapes = []
     for number, (hiding, counts) in enumerate(zip(listed, figures, strict=True)):
         top = 10 + ROW * number
-        failed = f" ({hiding.failed} seen)" if hiding.failed else ""
+        failed = "" if hiding.hidden else f" ({hiding.found} seen)"
         shapes += [words(LEFT - 12, top + 16, hiding.method, anchor="end", weight=600)]
         shapes += [words(LEFT - 12, top + 32, failed, anchor="end", size=11, ink=LINE)] if failed else []
         for place, (count, (kind, fill, edge)) in enumerate(zip(counts, KINDS, strict=True)):

@@ -67,6 +67,13 @@ def create(path: Path, what: str, schema: str, said: Mapping[str, str]) -> bool:
     return True
 
 
+def complete(store: sqlite3.Connection, table: str) -> bool:
+    """Return whether no entry of a table was deleted: entries are numbered, and SQLite remembers the last number."""
+    count, last = store.execute(f"SELECT count(*), coalesce(max(entry), 0) FROM {table}").fetchone()  # noqa: S608 - ours
+    numbered = store.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+    return bool(count == last == numbered[0])
+
+
 def facts(store: sqlite3.Connection) -> dict[str, str]:
     """Return the facts that a file states about itself."""
     return dict(store.execute("SELECT name, value FROM facts"))

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from drawn_examples import examples
 from query_auditing_oracle import determined_by_sums
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.queries.audited.auditor import MIXES, QueryAuditor
-from sfumato.queries.audited.narrowing import Answered, Tolerance, _narrowest, maximum_narrows, sum_narrows
+from sfumato.queries.audited.narrowing import Answered, Tolerance, _narrowest, lean_of, maximum_narrows, sum_narrows
 
 NAMES = list("abcdefgh")
 PAY = [1000, 2000, 1500, 3000, 2500, 900, 4000, 3500]
@@ -199,13 +200,13 @@ def test_a_maximum_is_denied_when_all_its_values_may_be_near_the_bound():
 def test_a_sum_that_is_likely_to_narrow_values_too_much_is_denied(table, tmp_path):
     def first(tolerance, names):
         path = tmp_path / f"{tolerance}-{names}.sqlite"
-        auditor = QueryAuditor(table, "pay", path, public=["name"], tolerance=tolerance, bounds=(0, 10_000))
+        auditor = QueryAuditor(table, "pay", path, public=["name"], tolerance=tolerance, bounds=(0, 5_000), skew=0.5)
         return auditor.ask("sum", among(names)).denied
 
-    assert first(9_000, "ab")
-    assert not first(500, "ab")
-    assert first(2_000, "ab")
-    assert not first(2_000, "abcd")
+    assert first(4_500, "ab")
+    assert not first(250, "ab")
+    assert first(1_000, "ab")
+    assert not first(1_000, "abcd")
 
 
 def test_what_is_answered_leaves_the_tolerance_to_nearly_every_table():
@@ -226,6 +227,53 @@ def test_what_is_answered_leaves_the_tolerance_to_nearly_every_table():
     # Each of at most 3 answers is too narrow with a chance of 0.05 at most: more than 6 of 8 tables are so with a
     # chance below 2e-5.
     assert narrow <= 6
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_skewed_tables_keep_the_tolerance_where_the_skew_is_stated(mirrored):
+    """Values that lean to a bound: the rule for evenly spread ones answers, and narrows, far too often."""
+
+    def narrowed(skew):
+        generator = np.random.default_rng(11)
+        tolerance = Tolerance(low=0, high=1, width=0.3, risk=0.01, skew=skew)
+        narrow = 0
+        for _ in range(20):
+            sizes = np.array([2.0, 3.0, 4.0])
+            values = np.array([np.minimum(generator.exponential(0.08, int(size)), 1).sum() for size in sizes])
+            values = sizes - values if mirrored else values
+            past = Answered(asked=np.zeros((0, 3)), sums=np.zeros(0), sizes=sizes)
+            for members in np.eye(3):
+                if not sum_narrows(past, members, tolerance):
+                    past = past.with_sum(members, float(members @ values))
+            narrow += _narrowest(past, tolerance) < tolerance.width
+        return narrow
+
+    assert narrowed(0.5) > 10
+    assert narrowed(0.08) == 0
+
+
+def test_a_large_group_of_skewed_values_is_answered():
+    tolerance = Tolerance(low=0, high=1, width=0.3, risk=0.01, skew=0.08)
+    past = Answered(asked=np.zeros((0, 1)), sums=np.zeros(0), sizes=np.array([40.0]))
+    assert not sum_narrows(past, np.ones(1), tolerance)
+    assert sum_narrows(replace(past, sizes=np.array([4.0])), np.ones(1), tolerance)
+    assert maximum_narrows(np.full(5, 1.0), tolerance)
+    assert not maximum_narrows(np.full(5, 1.0), replace(tolerance, skew=0.5))
+
+
+@given(st.floats(0.02, 0.49))
+def test_the_lean_gives_the_mean_that_is_stated(skew):
+    at = (np.arange(200_000) + 0.5) / 200_000
+    weights = np.exp(-lean_of(skew) * at)
+    assert (at * weights).sum() / weights.sum() == pytest.approx(skew, rel=1e-3)
+
+
+def test_values_that_lean_more_than_stated_are_refused(tmp_path):
+    skewed = pd.DataFrame({"pay": [1, 2, 3, 1, 2, 60], "name": list("abcdef")})
+    given_to = {"public": ["name"], "tolerance": 50, "bounds": (0, 1000)}
+    with pytest.raises(SchemaError, match=r"lean more to one bound than skew=0\.1 supposes"):
+        QueryAuditor(skewed, "pay", tmp_path / "h.sqlite", **given_to)
+    assert QueryAuditor(skewed, "pay", tmp_path / "h.sqlite", skew=0.01, **given_to).ask("sum", among("abc")).denied
 
 
 def test_intervals_of_linear_programs_are_those_known():
@@ -283,7 +331,7 @@ def test_the_history_of_another_table_column_or_rule_is_refused(table, tmp_path)
         QueryAuditor(table, "pay", path, public=["name"], tolerance=5, bounds=(0, 10_000))
 
 
-@pytest.mark.parametrize("damage", ["cut", "text", "empty", "rows", "missing entry"])
+@pytest.mark.parametrize("damage", ["cut", "text", "empty", "rows", "missing entry", "missing last entry"])
 def test_a_damaged_history_is_refused_in_a_sentence(table, tmp_path, damage):
     path = tmp_path / "history.sqlite"
     auditor = QueryAuditor(table, "pay", path, public=["name"])
@@ -294,10 +342,17 @@ def test_a_damaged_history_is_refused_in_a_sentence(table, tmp_path, damage):
     elif damage in {"text", "empty"}:
         path.write_text("" if damage == "empty" else "no database at all, but a text " * 50)
     else:
-        change = "UPDATE questions SET rows = x'00'" if damage == "rows" else "DELETE FROM questions WHERE entry = 1"
+        change = {
+            "rows": "UPDATE questions SET rows = x'00'",
+            "missing entry": "DELETE FROM questions WHERE entry = 1",
+            "missing last entry": "DELETE FROM questions WHERE entry = 2",
+        }[damage]
         with sqlite3.connect(path) as store:
             store.execute(change)
         store.close()
     sentence = f"^{re.escape(str(path))} is not a valid query history file, so nothing is answered; restore it"
     with pytest.raises(ReadError, match=sentence):
         QueryAuditor(table, "pay", path, public=["name"]).ask("sum", among("abc"))
+    if damage.startswith("missing"):
+        with pytest.raises(ReadError, match=sentence):
+            auditor.ask("sum", among("abc"))

@@ -130,6 +130,9 @@ def test_a_damaged_file_is_refused_in_a_sentence(path, damage):
     for again in ({}, {"total": 1}) if damage != "budget" else ({},):
         with pytest.raises(ReadError, match=sentence):
             Accountant(path, **again)
+    if damage in {"ledger", "last entry"}:
+        with pytest.raises(ReadError, match=sentence):
+            accountant.spend("ann", 0.1, "count")
 
 
 @given(st.lists(st.decimals("0.001", "0.3", places=3), min_size=1, max_size=12))

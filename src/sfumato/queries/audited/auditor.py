@@ -17,7 +17,7 @@ from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.audited.extremes import UNBOUNDED, Maxima
 from sfumato.queries.audited.history import History, PastQuestion
-from sfumato.queries.audited.narrowing import Answered, Tolerance, class_sizes, maximum_narrows, sum_narrows
+from sfumato.queries.audited.narrowing import EVEN, Answered, Tolerance, class_sizes, maximum_narrows, sum_narrows
 from sfumato.queries.audited.row_classes import Truths
 from sfumato.queries.audited.sums import AnsweredSums, SumDisclosure
 from sfumato.queries.estimates.rows import RowColumn, natural_column, refuse_unknown, satisfying
@@ -30,6 +30,7 @@ KINDS = get_args(Kind)
 FAMILIES = {"sum": 1, "avg": 1, "max": 2, "min": 3}
 PAIR = 2
 FEWEST_VALUES = 3
+MOST_SKEW = 0.3  # averages of evenly spread values lie between this share and the rest, but for tiny tables
 DISCLOSES = "Together with earlier answers, this one could reveal somebody's value."
 NARROWS = "Together with earlier answers, this one could reveal somebody's value too closely."
 MIXES = "Another kind of question was asked about some of these rows; sums, maxima and minima must not share rows."
@@ -81,6 +82,9 @@ class QueryAuditor:
     tolerance : also deny answers that leave somebody's value in an interval narrower than this; needs `bounds`.
     bounds : the lowest and the highest value that anyone can have, as everybody knows.
     risk : with a tolerance, the accepted probability that an answer narrows an interval too much.
+    skew : with a tolerance, how near to a bound the average of people's values may lie, as a share of the distance of
+        the bounds; 0.5 supposes that values are evenly spread. The smaller, the more is denied. Values that lean more
+        are refused: state narrower bounds, or a smaller share.
     """
 
     def __init__(
@@ -93,13 +97,14 @@ class QueryAuditor:
         tolerance: float | None = None,
         bounds: tuple[float, float] | None = None,
         risk: float = 0.01,
+        skew: float = 0.1,
     ) -> None:
         table, _ = to_arrow(data)
         refuse_unknown(column, table)
         listed = not isinstance(public, str) and column not in public
         require(listed, self, "public", "a list of columns, without the protected one", public)
         self.column = column
-        self.tolerance = _tolerance(tolerance, bounds, risk)
+        self.tolerance = _tolerance(tolerance, bounds, risk, skew)
         marked = fingerprint(table)
         table = table.filter(pa.compute.is_valid(table[column]))
         self._values = _numbers(table[column], column, self.tolerance)
@@ -237,11 +242,18 @@ def _numbers(column: pa.ChunkedArray, name: str, tolerance: Tolerance | None) ->
         outside = int(((values < tolerance.low) | (values > tolerance.high)).sum())
         if outside:
             raise SchemaError(f"{outside} values of column {name!r} lie outside the stated bounds.")
+        share = (float(np.mean(values)) - tolerance.low) / (tolerance.high - tolerance.low)
+        if min(share, 1 - share) < min(tolerance.skew, MOST_SKEW):
+            raise SchemaError(
+                f"The values of column {name!r} lean more to one bound than skew={tolerance.skew:g} supposes; state a "
+                "smaller skew, or bounds that are as close as everybody knows."
+            )
     return values
 
 
-def _tolerance(width: float | None, bounds: tuple[float, float] | None, risk: float) -> Tolerance | None:
+def _tolerance(width: float | None, bounds: tuple[float, float] | None, risk: float, skew: float) -> Tolerance | None:
     require(is_number(risk) and 0 < risk < 1, "QueryAuditor", "risk", "between 0 and 1", risk)
+    require(is_number(skew) and 0 < skew <= EVEN, "QueryAuditor", "skew", "above 0 and at most 0.5", skew)
     together = (width is None) == (bounds is None)
     require(together, "QueryAuditor", "bounds", "given together with tolerance", bounds)
     if width is None or bounds is None:
@@ -250,4 +262,6 @@ def _tolerance(width: float | None, bounds: tuple[float, float] | None, risk: fl
     require(rising, "QueryAuditor", "bounds", "two numbers, the lower first", bounds)
     fine = is_number(width) and 0 < width < bounds[1] - bounds[0]
     require(fine, "QueryAuditor", "tolerance", "above 0 and narrower than the bounds", width)
-    return Tolerance(low=float(bounds[0]), high=float(bounds[1]), width=float(width), risk=float(risk))
+    return Tolerance(
+        low=float(bounds[0]), high=float(bounds[1]), width=float(width), risk=float(risk), skew=float(skew)
+    )

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.audited.row_classes import Truths
-from sfumato.table.held_file import create, damaged, facts, held
+from sfumato.table.held_file import complete, create, damaged, facts, held
 
 WHAT = "query history"
 FORMAT = "sfumato query history 1"
@@ -62,8 +62,8 @@ class History:
         with held(path, WHAT) as store:
             sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             known = facts(store)
-            counted = store.execute("SELECT count(*), coalesce(max(entry), 0) FROM questions").fetchone()
-        if not sound or known.get("format") != FORMAT or counted[0] != counted[1]:
+            whole = complete(store, "questions")
+        if not (sound and whole and known.get("format") == FORMAT):
             raise damaged(path, WHAT)
         for name, value in said.items():
             if known.get(name) != value:
@@ -74,6 +74,8 @@ class History:
     def turn(self) -> Iterator[Connection]:
         """Hold the history for one question."""
         with held(self.path, WHAT) as store:
+            if not complete(store, "questions"):
+                raise damaged(self.path, WHAT)
             yield store
 
     def answered_after(self, store: Connection, number: int) -> Iterator[Entry]:

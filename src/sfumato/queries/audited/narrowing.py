@@ -1,18 +1,21 @@
 """How narrow an answer may make the interval of a value, between bounds that everybody knows.
 
 Whether a sum narrows an interval too much depends on the sum, but the auditor must decide without it. So tables are
-drawn that agree with all earlier answers, with values assumed to be uniform between the bounds. The share `risk` of
-the most extreme sums is set aside, half on each side. The sum is denied if the lowest or the highest of the others
-would make any interval narrower than the tolerance; as the width of an interval is a concave function of the sum, all
-sums between them are then safe, too. Intervals are found by linear programs over classes of rows.
+drawn that agree with all earlier answers: once with values uniform between the bounds, once leaning to the lower bound
+and once to the upper one. How far they lean is stated: the density falls exponentially, so that without any answer
+values average the share `skew` of the way from the bound. Of each, the share `risk` of the most extreme sums is set
+aside, half on each side. The sum is denied if the lowest or the highest of all others would make any interval narrower
+than the tolerance; as the width of an interval is a concave function of the sum, all sums between them are then safe,
+too. Intervals are found by linear programs over classes of rows.
 
 A maximum is denied if the probability that all its values lie within the tolerance of the lower bound exceeds the
-risk. Earlier maxima only make values larger than this assumes.
+risk, for values that lean to it. Earlier maxima only make values larger than this assumes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import log
 from typing import Any
 
@@ -27,6 +30,8 @@ WARM_UP = 100
 APART = 3  # steps between two tables that are kept
 GRID = 64
 FLAT, TRIANGLE = 1, 2  # one value is uniform, the sum of two has a triangular density, of more a nearly normal one
+EVEN = 0.5
+SMALL_LEAN = 1e-2
 SLACK = 1e-9
 
 
@@ -38,6 +43,25 @@ class Tolerance:
     high: float
     width: float
     risk: float
+    skew: float = 0.5
+
+    @property
+    def lean(self) -> float:
+        """How fast the density falls over the whole distance of the bounds: 0 where values are evenly spread."""
+        return lean_of(self.skew)
+
+
+def lean_of(skew: float) -> float:
+    """Find how fast an exponential density on [0, 1] falls whose mean is `skew`.
+
+    >>> lean_of(0.5), round(1 / lean_of(0.01), 4)
+    (0.0, 0.01)
+    """
+    from scipy.optimize import brentq
+
+    if skew >= EVEN:
+        return 0.0
+    return float(brentq(lambda lean: 1 / lean - 1 / np.expm1(lean) - skew, 1e-3, 2 / skew))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,14 +93,21 @@ def sum_narrows(past: Answered, members: Floats, tolerance: Tolerance) -> bool:
     sums = (past.asked[:, linked] > 0).any(axis=1)
     here = Answered(asked=past.asked[sums][:, linked], sums=past.sums[sums], sizes=past.sizes[linked])
     wanted = members[linked]
-    totals = _drawn_totals(here, wanted, tolerance)
-    ends = np.quantile(totals, [tolerance.risk / 2, 1 - tolerance.risk / 2])
-    return any(_narrowest(here.with_sum(wanted, float(end)), tolerance) < tolerance.width for end in ends)
+    ends = np.array(
+        [
+            np.quantile(_drawn_totals(here, wanted, tolerance, lean), [tolerance.risk / 2, 1 - tolerance.risk / 2])
+            for lean in dict.fromkeys((0.0, tolerance.lean, -tolerance.lean))
+        ]
+    )
+    outermost = float(ends[:, 0].min()), float(ends[:, 1].max())
+    return any(_narrowest(here.with_sum(wanted, end), tolerance) < tolerance.width for end in outermost)
 
 
 def maximum_narrows(room: Floats, tolerance: Tolerance) -> bool:
     """Return whether a maximum is too likely to leave no room; `room` is that of each value above the lower bound."""
-    shares = np.minimum(1.0, tolerance.width / np.maximum(room, SLACK))
+    room = np.maximum(room, SLACK)
+    whole, lean = tolerance.high - tolerance.low, max(tolerance.lean, SLACK)
+    shares = np.minimum(1.0, np.expm1(-lean * tolerance.width / whole) / np.expm1(-lean * room / whole))
     return float(np.log(shares).sum()) > log(tolerance.risk)
 
 
@@ -102,8 +133,11 @@ def _narrowest(known: Answered, tolerance: Tolerance) -> float:
     return narrowest
 
 
-def _drawn_totals(known: Answered, members: Floats, tolerance: Tolerance) -> Floats:
-    """Draw tables that agree with the answers (hit and run over sums of classes), and sum the members of each."""
+def _drawn_totals(known: Answered, members: Floats, tolerance: Tolerance, lean: float) -> Floats:
+    """Draw tables that agree with the answers (hit and run over sums of classes), and sum the members of each.
+
+    Values lean to the lower bound where `lean` is positive, and to the upper one where it is negative.
+    """
     from scipy.linalg import null_space
 
     low, high, sizes = tolerance.low, tolerance.high, known.sizes
@@ -122,7 +156,7 @@ def _drawn_totals(known: Answered, members: Floats, tolerance: Tolerance) -> Flo
         if not first < last or not np.isfinite(last - first):
             continue
         at = at + direction * _along(
-            at, direction, ends=(first, last), sizes=sizes, tolerance=tolerance, generator=generator
+            at, direction, ends=(first, last), sizes=sizes, tolerance=tolerance, lean=lean, generator=generator
         )
         if step >= WARM_UP and step % APART == 0:
             totals.append(float(members @ at))
@@ -136,19 +170,34 @@ def _along(
     ends: tuple[float, float],
     sizes: Floats,
     tolerance: Tolerance,
+    lean: float,
     generator: np.random.Generator,
 ) -> float:
-    """Draw a point on a line, with the density of the sums of classes."""
+    """Draw a point on a line, with the density of the sums of classes.
+
+    The density of a sum of values that lean is that of evenly spread ones, times the lean of the sum. For one and two
+    values it is exact, for more it is Cramer's, which holds far from the middle, too.
+    """
     cells = (np.arange(GRID) + 0.5) / GRID * (ends[1] - ends[0]) + ends[0]
     mean = (at[:, None] + direction[:, None] * cells) / sizes[:, None]
     unit = np.clip((mean - tolerance.low) / (tolerance.high - tolerance.low), SLACK, 1 - SLACK)
-    bell = -6.0 * sizes[:, None] * (unit - 0.5) ** 2
+    many = -sizes[:, None] * np.interp(unit, *_rate())
     triangle = np.log(np.minimum(unit, 1 - unit))
-    density = np.where(sizes[:, None] == FLAT, 0.0, np.where(sizes[:, None] == TRIANGLE, triangle, bell)).sum(axis=0)
+    even = np.where(sizes[:, None] == FLAT, 0.0, np.where(sizes[:, None] == TRIANGLE, triangle, many))
+    density = (even - lean * sizes[:, None] * unit).sum(axis=0)
     weights = np.exp(density - density.max())
     reached = np.cumsum(weights)
     place = int(np.searchsorted(reached, generator.random() * reached[-1]))
     return float(cells[place] + (generator.random() - 0.5) / GRID * (ends[1] - ends[0]))
+
+
+@cache
+def _rate() -> tuple[Floats, Floats]:
+    """Tabulate how fast means of evenly spread values on [0, 1] get rare: the Legendre transform of their cumulants."""
+    lean = np.geomspace(1e-3, 1e4, 400)
+    mean = np.where(lean < SMALL_LEAN, 0.5 + lean / 12, -1 / np.expm1(-lean) - 1 / lean)
+    rate = np.maximum(lean * mean - lean - np.log(-np.expm1(-lean) / lean), 0.0)
+    return np.concatenate([1 - mean[::-1], mean]), np.concatenate([rate[::-1], rate])
 
 
 def _inner_point(known: Answered, tolerance: Tolerance) -> Floats:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
 from sfumato.queries.private.budget import shown, units_of_budget, units_of_cost
-from sfumato.table.held_file import create, damaged, facts, held
+from sfumato.table.held_file import complete, create, damaged, facts, held
 from sfumato.validation import require
 
 FORMAT = "sfumato accountant 1"
@@ -97,6 +97,8 @@ class Accountant:
         named = str(analyst) == analyst and 0 < len(analyst.strip()) <= LONGEST_NAME
         require(named, self, "analyst", f"a name of at most {LONGEST_NAME} characters", analyst)
         with held(self.path, WHAT) as store:
+            if not complete(store, "ledger"):
+                raise damaged(self.path, WHAT)
             known = facts(store)
             (everyone,) = store.execute("SELECT coalesce(sum(units), 0) FROM spent").fetchone()
             own = store.execute("SELECT units FROM spent WHERE analyst = ?", (analyst,)).fetchone() or (0,)
@@ -143,13 +145,9 @@ class Accountant:
             known = facts(store)
             sums = dict(store.execute("SELECT analyst, sum(units) FROM ledger GROUP BY analyst"))
             spent = dict(store.execute("SELECT analyst, units FROM spent"))
-            (last,) = store.execute("SELECT coalesce(max(entry), 0) FROM ledger").fetchone()
-            numbered = store.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence").fetchone()
-            (entries,) = store.execute("SELECT count(*) FROM ledger").fetchone()
+            whole = complete(store, "ledger")
         budgets = all(known.get(name, "").isdecimal() for name in ("total", "per_analyst"))
-        if not (
-            sound and budgets and known.get("format") == FORMAT and sums == spent and entries == last == numbered[0]
-        ):
+        if not (sound and budgets and known.get("format") == FORMAT and sums == spent and whole):
             raise damaged(self.path, WHAT)
 
 

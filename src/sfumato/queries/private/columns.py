@@ -31,6 +31,7 @@ from sfumato.table.values import text
 from sfumato.validation import did_you_mean, is_number
 
 PAIR = 2
+SMALLEST, LARGEST = 1e-150, 1e150  # squares of these are numbers still
 BITS = 30  # a bound is about 2**30 steps of the integers that are summed
 OWNER = "PrivateTable"
 PLAIN_NUMBER = re.compile(NUMBER)
@@ -157,6 +158,11 @@ def _bounds(name: str, given: object) -> tuple[float, float]:
         raise InvalidParameterError(
             f"{OWNER}.bounds[{name!r}] must be two finite numbers or two dates, the lower first; an unbounded column"
             " has no answer."
+        )
+    largest = max(abs(float(pair[0])), abs(float(pair[1])))
+    if not SMALLEST <= largest <= LARGEST or float(pair[1]) - float(pair[0]) < SMALLEST:
+        raise InvalidParameterError(
+            f"{OWNER}.bounds[{name!r}] must lie between {SMALLEST:g} and {LARGEST:g} in size; use another unit."
         )
     return float(pair[0]), float(pair[1])
 

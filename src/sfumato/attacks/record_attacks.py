@@ -1,0 +1,339 @@
+"""Attacks on records that are perturbed, synthetic or averaged: by the nearest record, and by learning.
+
+They ask how often an adversary is right about a person in the original, and how often by the same way about one who is
+not. What is right about both is what the population tells; the rest is what the published table gave away. No
+correspondence is needed: the original is the truth.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.attacks.base import INFERENCE, LINKABILITY
+from sfumato.attacks.beliefs import Flags, Floats, Ints
+from sfumato.attacks.excess import auc
+from sfumato.attacks.gower import TIE
+from sfumato.attacks.record_results import RecordAttackResult, from_area, from_counts
+from sfumato.attacks.record_setting import FEW, RecordSetting
+from sfumato.exceptions import SchemaError
+from sfumato.table.extras import optional_library
+from sfumato.validation import is_number, is_whole, require
+
+GIOMI = "Giomi, Boenisch, Wehmeyer, Tasnadi, A unified framework for quantifying privacy risk, PoPETs 2023(2)"
+NO_CONTROL = "it needs persons who were not used for the release; give a control."
+CONSTANTS = 500  # candidates for the best constant guess of a number
+TREES = 200
+LEAF = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordAttack(ABC):
+    """An adversary's way to learn something about targets from published records.
+
+    A subclass states its name, which of the three questions of WP216 it answers, its source, and `judges`: which kinds
+    of release it can judge. Columns that are generalized are never compared.
+    """
+
+    name: ClassVar[str]
+    question: ClassVar[str]
+    reference: ClassVar[str]
+    judges: ClassVar[str] = "perturbed, synthetic and averaged records"
+
+    def refusal(self, setting: RecordSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
+        """Return why the attack does not apply to a setting; None where it does."""
+        return None
+
+    @abstractmethod
+    def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
+        """Attack all targets: one result, or one for each column that is guessed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkHalves(RecordAttack):
+    """Link what is known of a target from two sources, if both are nearest to one published record.
+
+    Parameters
+    ----------
+    left, right : the columns of both sources; without any, the quasi-identifiers and the other columns.
+    neighbors : how many nearest records of each are compared.
+    """
+
+    name = "link-halves"
+    question = LINKABILITY
+    reference = GIOMI
+    left: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
+    neighbors: int = 1
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.neighbors) and self.neighbors >= 1, self, "neighbors", "at least 1", self.neighbors)
+        require(not set(self.left) & set(self.right), self, "right", "other columns than left", self.right)
+
+    def sides(self, setting: RecordSetting) -> tuple[list[str], list[str]]:
+        """Return the columns of both sources."""
+        quasi = () if setting.schema is None else setting.schema.quasi
+        first = [name for name in setting.names if name in (self.left or quasi)]
+        first = first or list(setting.names[: len(setting.names) // 2])
+        return first, [name for name in setting.names if name in self.right or (not self.right and name not in first)]
+
+    def refusal(self, setting: RecordSetting) -> str | None:
+        """Ask for columns on both sides."""
+        return None if all(self.sides(setting)) else "there are no columns that can be compared on both sides."
+
+    def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
+        """Attack all targets."""
+        counted = [(self._linked(setting, which, rows), len(rows)) for which, rows in setting.attacked()]
+        published = setting.records.rows["published"]
+        k = min(self.neighbors, published)
+        baseline = 1 - comb(published - k, k) / comb(published, k)
+        yield from_counts(
+            self.name, self.question, counted[0], counted[1] if setting.controlled else None, baseline, few=FEW
+        )
+
+    def _linked(self, setting: RecordSetting, which: str, rows: Ints) -> float:
+        left, right = self.sides(setting)
+        pairs = zip(
+            setting.records.distances(which, rows, left), setting.records.distances(which, rows, right), strict=True
+        )
+        return sum(float(self._shared(one, other).sum()) for (_, one), (_, other) in pairs)
+
+    def _shared(self, one: Floats, other: Floats) -> Floats:
+        """Return the chance that the nearest records by both sides are the same; ties are drawn for one neighbor."""
+        if self.neighbors == 1:
+            first, second = _nearest(one), _nearest(other)
+            return np.asarray((first & second).sum(axis=1) / (first.sum(axis=1) * second.sum(axis=1)))
+        near = [np.argsort(np.round(each, 9), axis=1, kind="stable")[:, : self.neighbors] for each in (one, other)]
+        return np.array([float(len(np.intersect1d(a, b)) > 0) for a, b in zip(*near, strict=True)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Inference(RecordAttack):
+    """Guess a sensitive column of a target by what is known of her.
+
+    Parameters
+    ----------
+    sensitive : the column to guess; without one, each sensitive one of the schema, or else each column.
+    tolerance : a number is guessed right if it is off by at most this share of the truth.
+    """
+
+    question = INFERENCE
+    sensitive: str = ""
+    tolerance: float = 0.05
+
+    def __post_init__(self) -> None:
+        require(is_number(self.tolerance) and self.tolerance >= 0, self, "tolerance", "at least 0", self.tolerance)
+
+    def guessed(self, setting: RecordSetting) -> list[str]:
+        """Return the columns to guess."""
+        sensitive = () if setting.schema is None else setting.schema.sensitive
+        wanted = [self.sensitive] if self.sensitive else [name for name in setting.names if name in sensitive]
+        return [name for name in wanted or setting.names if name in setting.names and _varies(setting, name)]
+
+    def refusal(self, setting: RecordSetting) -> str | None:
+        """Ask for a column to guess and for something that is known."""
+        if not self.guessed(setting):
+            return "there is no column to guess that varies and is published as persons have it."
+        return None if len(setting.names) > 1 else "nothing else is published by which to guess."
+
+    def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
+        """Guess the columns one by one."""
+        for sensitive in self.guessed(setting):
+            known = [name for name in setting.names if name != sensitive]
+            shown = setting.records.values("published", sensitive)
+            counted, truth = [], None
+            for which, rows in setting.attacked():
+                own = setting.records.values(which, sensitive)[rows]
+                told = ~np.isnan(own)
+                counted.append((self.right(setting, which, rows[told], known, sensitive), int(told.sum())))
+                truth = own[told] if truth is None else truth
+            if min(total for _, total in counted) == 0 or truth is None:
+                continue
+            right = self.is_right(setting, sensitive, shown[~np.isnan(shown)], truth[:, None])
+            yield from_counts(
+                self.name,
+                self.question,
+                counted[0],
+                counted[1] if setting.controlled else None,
+                float(right.mean()),
+                sensitive=sensitive,
+                few=FEW,
+                details={"best_constant": self._best_constant(setting, sensitive, truth)},
+            )
+
+    @abstractmethod
+    def right(self, setting: RecordSetting, which: str, rows: Ints, known: list[str], sensitive: str) -> float:
+        """Return how many guesses are right, ties counting in part."""
+
+    def is_right(self, setting: RecordSetting, sensitive: str, guess: Floats, truth: Floats) -> Flags:
+        """Return which guesses are right: equal values, and numbers near the truth."""
+        if not setting.records.is_number(sensitive):
+            return np.asarray(guess == truth)
+        scaled = setting.records.scales[sensitive]
+        size = np.abs(truth * scaled.width + scaled.low)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.abs(guess - truth) * scaled.width <= self.tolerance * size + TIE * scaled.width)
+
+    def _best_constant(self, setting: RecordSetting, sensitive: str, truth: Floats) -> float:
+        shown = np.unique(setting.records.values("published", sensitive))
+        shown = shown[~np.isnan(shown)]
+        step = max(1, len(shown) // CONSTANTS)
+        return max(float(self.is_right(setting, sensitive, each, truth).mean()) for each in shown[::step])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestInference(_Inference):
+    """Guess that a target has the value of the nearest published record; of several, one is drawn."""
+
+    name = "nearest-inference"
+    reference = GIOMI
+
+    def right(self, setting: RecordSetting, which: str, rows: Ints, known: list[str], sensitive: str) -> float:
+        """Return how many guesses are right."""
+        shown = setting.records.values("published", sensitive)
+        own = setting.records.values(which, sensitive)[rows]
+        total = 0.0
+        for part, apart in setting.records.distances(which, rows, known):
+            near = _nearest(apart)
+            hits = near & self.is_right(setting, sensitive, shown[None, :], own[part][:, None])
+            total += float((hits.sum(axis=1) / near.sum(axis=1)).sum())
+        return total
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedInference(_Inference):
+    """Guess the value by gradient boosting that was trained on the published records; needs scikit-learn."""
+
+    name = "learned-inference"
+    reference = "Stadler, Oprisanu, Troncoso, Synthetic data: anonymisation groundhog day, USENIX Security 2022"
+
+    def refusal(self, setting: RecordSetting) -> str | None:
+        """Ask for scikit-learn, too."""
+        return super().refusal(setting) or _without_sklearn()
+
+    def right(self, setting: RecordSetting, which: str, rows: Ints, known: list[str], sensitive: str) -> float:
+        """Return how many guesses are right."""
+        ensemble = optional_library("sklearn.ensemble", extra="learn", error=SchemaError)
+        shown = setting.records.values("published", sensitive)
+        told = ~np.isnan(shown)
+        number = setting.records.is_number(sensitive)
+        kind = ensemble.HistGradientBoostingRegressor if number else ensemble.HistGradientBoostingClassifier
+        model = kind(random_state=0, max_iter=60).fit(_matrix(setting, "published", known)[told], shown[told])
+        guess = np.asarray(model.predict(_matrix(setting, which, known)[rows]), dtype=np.float64)
+        own = setting.records.values(which, sensitive)[rows]
+        return float(self.is_right(setting, sensitive, guess, own).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Controlled(RecordAttack):
+    """An attack that means nothing without a control."""
+
+    question = INFERENCE
+
+    def refusal(self, setting: RecordSetting) -> str | None:
+        """Ask for a control."""
+        return None if setting.controlled else NO_CONTROL
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosestRecord(_Controlled):
+    """Measure how many published records are closer to the original than to the control; a half tells no memory."""
+
+    name = "closest-record"
+    reference = "Platzer, Reutterer, Holdout-based empirical assessment of mixed-type synthetic data, 2021"
+
+    def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
+        """Compare all published records with as many of either."""
+        records, rng = setting.records, setting.rng(5)
+        count = min(records.rows["original"], records.rows["control"])
+        shown = np.arange(records.rows["published"])
+        apart = []
+        for which in ("original", "control"):
+            kept = np.zeros(records.rows[which], dtype=np.bool_)
+            kept[rng.permutation(records.rows[which])[:count]] = True
+            least = np.empty(len(shown))
+            for part, block in records.distances("published", shown, setting.names, which):
+                least[part] = block[:, kept].min(axis=1)
+            apart.append(least)
+        gap = apart[0] - apart[1]
+        share = float((gap < -TIE).mean() + (np.abs(gap) <= TIE).mean() / 2)
+        details = {"copies": float((apart[0] <= TIE).mean()), "copies_of_control": float((apart[1] <= TIE).mean())}
+        for which, each in zip(("original", "control"), apart, strict=True):
+            details |= {f"{which}_{at}%": float(np.percentile(each, at)) for at in (1, 5, 50)}
+        error = sqrt(max(share * (1 - share), 1 / (4 * len(shown))) / len(shown))
+        yield from_area(self.name, self.question, len(shown), share, error, details)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipDistance(_Controlled):
+    """Tell by the distance to the nearest published record who was in the original; a half tells nothing."""
+
+    name = "membership-distance"
+    reference = "Chen, Yu, Zhang, Fritz, GAN-Leaks, CCS 2020"
+
+    def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
+        """Compare targets with the control."""
+        inside, outside = (-setting.records.least(which, rows, setting.names) for which, rows in setting.attacked())
+        yield _membership(self, np.round(inside, 9), np.round(outside, 9))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipLearned(_Controlled):
+    """Tell by a classifier of published records against half of the control who was in the original."""
+
+    name = "membership-learned"
+    reference = "Stadler, Oprisanu, Troncoso, Synthetic data: anonymisation groundhog day, USENIX Security 2022"
+
+    def refusal(self, setting: RecordSetting) -> str | None:
+        """Ask for scikit-learn, too."""
+        return super().refusal(setting) or _without_sklearn()
+
+    def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
+        """Train on the published records and half of the control; compare targets with the other half."""
+        ensemble = optional_library("sklearn.ensemble", extra="learn", error=SchemaError)
+        order = setting.rng(6).permutation(setting.records.rows["control"])
+        taught, kept = order[: len(order) // 2], order[len(order) // 2 :]
+        shown = _matrix(setting, "published", setting.names)
+        others = _matrix(setting, "control", setting.names)
+        model = ensemble.RandomForestClassifier(
+            n_estimators=TREES, min_samples_leaf=LEAF, random_state=0, class_weight="balanced"
+        )
+        model.fit(np.vstack([shown, others[taught]]), np.repeat([1, 0], [len(shown), len(taught)]))
+        inside = model.predict_proba(_matrix(setting, "original", setting.names)[setting.targets])[:, 1]
+        yield _membership(self, inside, model.predict_proba(others[kept])[:, 1])
+
+
+def _membership(attack: RecordAttack, inside: Floats, outside: Floats) -> RecordAttackResult:
+    area, error = auc(inside, outside)
+    details = {}
+    for rate in (0.01, 0.001):
+        bar = np.quantile(outside, 1 - rate, method="higher")
+        details[f"found_at_{rate:g}_false"] = float((inside > bar).mean())
+    return from_area(attack.name, attack.question, len(inside), area, error, details)
+
+
+def _nearest(apart: Floats) -> Flags:
+    return np.asarray(apart <= apart.min(axis=1, keepdims=True) + TIE)
+
+
+def _varies(setting: RecordSetting, name: str) -> bool:
+    values = setting.records.values("original", name)
+    told = values[~np.isnan(values)]
+    return len(told) * 2 >= len(values) and len(np.unique(told)) > 1
+
+
+def _matrix(setting: RecordSetting, which: str, names: Any) -> Floats:
+    return np.column_stack([np.nan_to_num(setting.records.values(which, name), nan=-1.0) for name in names])
+
+
+def _without_sklearn() -> str | None:
+    try:
+        optional_library("sklearn.ensemble", extra="learn", error=SchemaError)
+    except SchemaError as error:
+        return str(error)
+    return None
