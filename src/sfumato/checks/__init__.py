@@ -1,1 +1,1 @@
-"""Conformance suites: laws that models and algorithms keep, shipped so that extensions can run them."""
+"""Conformance suites: laws that models, algorithms and releases keep, shipped so that extensions can run them."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Asked, Json, Reading, Source, examples, spread
+from sfumato.cli.options import Asked, Json, Reading, Source, Written, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -42,13 +42,7 @@ def anonymize(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeats random choices; kept inside, never published.")
     ] = None,
-    table_format: Annotated[
-        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
-    ] = "csv",
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
-    ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    written: Written,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Under this name.")] = None,
     json: Json = False,
@@ -62,15 +56,15 @@ def anonymize(
     from sfumato.cli.asking import ask_recipe
     from sfumato.release.anonymizing import carry_out
 
-    _refuse_early(out, to, to_table, replace=replace)
+    _refuse_early(out, to, to_table, replace=written.replace)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
     data = reading.read(file)
     with progress("Searching") as tell:
         release = carry_out(recipe, data, progress=tell)
     with progress("Writing"):
-        release.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe)
+        written.write(release, out)
         if to is not None and to_table is not None:
-            _write_database(release, out, to, to_table, replace=replace)
+            _write_database(release, out, to, to_table, replace=written.replace)
     if json:
         print_json(_facts(release, out))
     else:

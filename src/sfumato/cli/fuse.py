@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, examples
+from sfumato.cli.options import Json, Written, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines
+from sfumato.cli.summary import audit_lines, place_lines
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ EXAMPLES = examples(
 SELDOM = 1.0  # seconds between two lines about the same stage
 
 
+@spread
 def fuse(
     *,
     files: Annotated[
         list[Path], typer.Argument(metavar="PARTY.toml...", help="The files of all parties.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write the release.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
+    written: Written,
     json: Json = False,
 ) -> None:
     """Fuse the tables of several parties, all in this process.
@@ -47,7 +49,7 @@ def fuse(
     from sfumato.fusing.party_file import PartyFile
     from sfumato.table.atomic import refuse_occupied
 
-    refuse_occupied(out, replace=False)
+    refuse_occupied(out, replace=written.replace)
     read = [PartyFile.read(file) for file in files]
     agreement = read[0].agreement
     given = [each.party.name for each in read]
@@ -58,7 +60,7 @@ def fuse(
         )
     with watching("Fusing") as (tell, _):
         fused = _run({each.party.name: each for each in read}, agreement, tell)
-    fused.write(out)
+    written.write(fused, out)
     tell_fused(fused, agreement, out, json=json)
 
 
@@ -114,10 +116,13 @@ def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> 
         print_json(
             {
                 "audit": fused.audit.to_dict(),
+                "measures": dict(fused.measures),
                 "rounds": fused.rounds,
                 "persons": common,
                 "brought": brought,
-                "out": str(out),
+                "public": str(out / "public"),
+                "internal": str(out / "internal"),
+                "report": str(out / "internal" / "report.html"),
             }
         )
         return
@@ -125,5 +130,5 @@ def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> 
     typer.echo("\n".join(audit_lines(fused.audit)))
     typer.echo("")
     typer.echo(printable(f"{common:,} persons are common to all parties, which brought: {each}."))
-    typer.echo(f"{fused.rounds:,} rounds were made; transcript.json tells who won each, and keep it to yourself.")
-    typer.echo(printable(f"The release is in {out}."))
+    typer.echo(f"{fused.rounds:,} rounds were made; internal/transcript.json tells who won each.")
+    typer.echo("\n".join(place_lines(out)))

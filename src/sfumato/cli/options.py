@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.cli.asking import Promise
+    from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -118,6 +119,23 @@ class Described:
         from sfumato.cli.asking import ask_promise
 
         return ask_promise(Asked(**{each.name: getattr(self, each.name) for each in fields(self)}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """How a release is written."""
+
+    table_format: Annotated[
+        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
+    ] = "csv"
+    excel_safe: Annotated[bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")] = (
+        False
+    )
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False
+
+    def write(self, release: Publishable, folder: Path) -> None:
+        """Write both folders of a release."""
+        release.write(folder, table_format=self.table_format, replace=self.replace, excel_safe=self.excel_safe)
 
 
 def examples(*lines: str) -> str:

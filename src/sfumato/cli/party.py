@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.fuse import tell_fused, watching
-from sfumato.cli.options import Json, examples
+from sfumato.cli.options import Json, Written, examples, spread
 from sfumato.cli.writing import write_text
 from sfumato.exceptions import InvalidParameterError, WriteError
 
@@ -58,7 +58,9 @@ silence = 60                     # without a sign of life of one of them
 LONGEST_NAME = 64
 
 File = Annotated[Path, typer.Argument(metavar="PARTY.toml", help="The file of this party.", show_default=False)]
-Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to write the release; else as the file says.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Where to write public/ and internal/; else as the file says.")
+]
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -101,25 +103,27 @@ def init(
 
 
 @app.command(epilog=examples("sfumato party serve hospital/party.toml"))
-def serve(*, file: File, out: Out = None, json: Json = False) -> None:
+@spread
+def serve(*, file: File, out: Out = None, written: Written, json: Json = False) -> None:
     """Take part in a fusion, and wait until the other parties are there.
 
     Parties may start in any order. Exit codes: 0 it is fused, 2 a bad request, or the fusion was ended; then nothing is
     written, and it can be started again at all parties.
     """
-    _take_part(file, out, json=json, retry=True)
+    _take_part(file, out, written, json=json, retry=True)
 
 
 @app.command(epilog=examples("sfumato party join agency/party.toml --out fused"))
-def join(*, file: File, out: Out = None, json: Json = False) -> None:
+@spread
+def join(*, file: File, out: Out = None, written: Written, json: Json = False) -> None:
     """Take part in a fusion whose earlier parties are there already.
 
     As `serve`, but a party that does not answer ends it at once.
     """
-    _take_part(file, out, json=json, retry=False)
+    _take_part(file, out, written, json=json, retry=False)
 
 
-def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None:
+def _take_part(file: Path, out: Path | None, written: Written, *, json: bool, retry: bool) -> None:
     from sfumato.fusing.network import fuse_with_others
     from sfumato.fusing.party_file import PartyFile
     from sfumato.table.atomic import refuse_occupied
@@ -130,7 +134,7 @@ def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None
         raise InvalidParameterError(f"{file} names no out folder; add it to [party], or give --out.")
     if read.connections is None:
         raise InvalidParameterError(f"{file} names no key; make one by `sfumato party init`, and add it to [party].")
-    refuse_occupied(out, replace=False)
+    refuse_occupied(out, replace=written.replace)
     with watching("Fusing") as (tell, note):
         fused = fuse_with_others(
             read.party,
@@ -140,5 +144,5 @@ def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None
             progress=tell,
             note=note,
         )
-    fused.write(out)
+    written.write(fused, out)
     tell_fused(fused, read.agreement, out, json=json)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, Source, examples, spread
+from sfumato.cli.options import Json, Reading, Source, Written, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines
 
@@ -33,13 +33,7 @@ def recode(
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
     reading: Reading,
-    table_format: Annotated[
-        Literal["csv", "parquet", "xlsx"], typer.Option("--format", help="Of the published table.")
-    ] = "csv",
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Disarm cells that a spreadsheet would execute.")
-    ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release.")] = False,
+    written: Written,
     json: Json = False,
 ) -> None:
     """Publish later rows by the recoding of an earlier release.
@@ -52,13 +46,13 @@ def recode(
     from sfumato.release.recoding_rules import Recoding
     from sfumato.table.atomic import refuse_occupied
 
-    refuse_occupied(out, replace=replace)
+    refuse_occupied(out, replace=written.replace)
     recoding = Recoding.read(rules)
     data = reading.read(file)
     with progress("Recoding"):
         found = publish(data, recoding)
     with progress("Writing"):
-        found.write(out, table_format=table_format, replace=replace, excel_safe=excel_safe)
+        written.write(found, out)
     if json:
         print_json(_facts(found, out))
     else:

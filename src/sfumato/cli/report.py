@@ -25,9 +25,8 @@ def report(
     The figures come from internal/report.json. The page stays inside the house, as everything in
     internal/ does.
     """
-    from sfumato.reporting.folders import read_facts
-    from sfumato.reporting.html import render_report
+    from sfumato.reporting.folders import read_facts, render
 
     page = out or folder / "internal" / "report.html"
-    write_text(page, render_report(read_facts(folder)))
+    write_text(page, render(read_facts(folder)))
     typer.echo(page)

@@ -70,14 +70,22 @@ def take_part(party: Party, agreement: Agreement, parties: Parties | None, progr
     partition = Partition(len(common), owners, agreement.requirements)
     transcript = Rounds(party.name, parties, partition, own).run(later)
     published, schema = _published(partition, agreement, named, classes)
-    audit = audit_evidence(Evidence(published, schema), [each.model for each in agreement.requirements])
+    evidence = Evidence(published, schema)
+    audit = audit_evidence(evidence, [each.model for each in agreement.requirements])
     if not audit.holds:
         raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a flaw.")
     progress(1.0, "comparing results")
     _compare(parties, "result", _digest(*_columns(published)), "the fused table")
     progress(1.0, f"{len(transcript):,} rounds")
     lengths = tuple(offer.rows for offer in offers.values())
-    return Fused(published=published, schema=schema, audit=audit, transcript=transcript, lengths=lengths)
+    return Fused(
+        evidence=evidence,
+        audit=audit,
+        recipe=agreement,
+        transcript=transcript,
+        lengths=lengths,
+        kind=party.kind,
+    )
 
 
 def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Progress) -> Ints:
