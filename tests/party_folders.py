@@ -155,3 +155,8 @@ class Folders:
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
             process.communicate()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Read every file of a folder, by its path inside it."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

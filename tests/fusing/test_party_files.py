@@ -10,7 +10,7 @@ import tomllib
 import pytest
 from typer.testing import CliRunner
 
-from party_folders import NAMES, Folders
+from party_folders import NAMES, Folders, contents
 from sfumato.cli import app
 from sfumato.exceptions import ReadError, SchemaError, SfumatoError
 from sfumato.fusing.certificates import fingerprint, read_certificate
@@ -199,9 +199,7 @@ def test_fuse_runs_all_parties_in_one_process(run, folders):
     files = [PartyFile.read(folders.file(name)) for name in NAMES]
     together = fuse([file.party for file in files], target="class", requirements=files[0].agreement.requirements)
     together.write(folders.root / "together")
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == {
-        path.name: path.read_bytes() for path in (folders.root / "together").iterdir()
-    }
+    assert contents(out) == contents(folders.root / "together")
     told = json.loads(done.stdout)
     assert told["persons"] == 54
     assert told["rounds"] == together.rounds

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from party_folders import NAMES, Folders
+from party_folders import NAMES, Folders, contents
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party_file import PartyFile
 
@@ -50,9 +50,9 @@ def test_three_processes_write_what_one_process_fuses(folders):
         assert f"The fusion took {together.rounds} rounds" in said
         assert "round 1: " in complained
         assert "nodes" in complained
-        written = {path.name: path.read_bytes() for path in folders.out(name).iterdir()}
-        assert written == {path.name: path.read_bytes() for path in (folders.root / "together").iterdir()}
-        assert set(written) == {"table.csv", "audit.json", "transcript.json"}
+        written = contents(folders.out(name))
+        assert written == contents(folders.root / "together")
+        assert {"public/table.csv", "internal/transcript.json"} <= set(written)
 
 
 def nothing_is_written(folders: Folders) -> bool:
@@ -104,7 +104,7 @@ def test_a_party_that_is_killed_while_it_waits_may_come_again(folders):
     for name in NAMES:
         code, _, complained = folders.end(name)
         assert code == 0, complained
-    tables = {(folders.out(name) / "table.csv").read_bytes() for name in NAMES}
+    tables = {(folders.out(name) / "public" / "table.csv").read_bytes() for name in NAMES}
     assert len(tables) == 1
 
 

@@ -251,7 +251,7 @@ def test_nothing_half_written_remains(release, tmp_path, monkeypatch, failure):
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr(folders, "render_report", fail)
+    monkeypatch.setattr(folders, "render", fail)
     expected = WriteError if isinstance(failure, OSError) else KeyboardInterrupt
     with pytest.raises(expected):
         release.write(tmp_path / "new")

@@ -1,4 +1,4 @@
-"""Conformance suites: laws that models, algorithms and formats obey, shipped so that other packages can run them."""
+"""Conformance suites: laws for models, algorithms, formats and releases, which other packages can run, too."""
 
 from lazy_loader import attach_stub
 

@@ -64,14 +64,7 @@ def anonymize(
     with progress("Searching") as tell:
         release = carry_out(recipe, data, progress=tell)
     with progress("Writing") as tell:
-        release.write(
-            out,
-            table_format=writing.table_format,
-            replace=writing.replace,
-            excel_safe=writing.excel_safe,
-            report=not writing.no_report,
-            progress=tell,
-        )
+        writing.write(release, out, tell)
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=writing.replace)
     if json:

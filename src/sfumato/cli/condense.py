@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,18 +23,18 @@ from sfumato.cli.options import (
     spread,
 )
 from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.summary import place_lines
 from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.condensing.condensation import Condensed
-    from sfumato.judging.comparing.moments import MomentComparison
-    from sfumato.judging.comparing.nearest import NearestOriginals
+    from sfumato.condensing.synthetic import SyntheticRecords
     from sfumato.models.base import PrivacyModel
     from sfumato.schema.schema import Schema
 
 EXAMPLES = examples(
     "sfumato condense patients.csv --quasi age,sex,height_cm --sensitive cost,disease --k 20 --out synthetic.csv",
+    "sfumato condense patients.csv --recipe recipe.toml --out synthetic",
     "sfumato condense patients.csv --recipe recipe.toml --by disease --rows 100000 --out synthetic.parquet",
 )
 
@@ -67,7 +67,14 @@ class Condensable:
 def condense(
     *,
     file: Source,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the synthetic table.", show_default=False)],
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE|DIR",
+            help="Where to write the synthetic table; a name without a suffix is a folder for public/ and internal/.",
+            show_default=False,
+        ),
+    ],
     reading: Reading,
     condensable: Condensable,
     by: Annotated[
@@ -84,29 +91,44 @@ def condense(
     All columns with a role except identifiers are condensed. Numbers and dates keep their covariances; other columns
     are drawn from the values of a group, independently of each other. No record belongs to a real person, but no
     privacy model is promised or audited beyond the size of the groups.
+
+    A file name gives the table alone; a folder name gives it in public/, with its promise and a page about it, and
+    recipe and report in internal/.
     """
     from sfumato.condensing.condensation import Condensation
-    from sfumato.judging.comparing.moments import compare_moments
-    from sfumato.judging.comparing.nearest import nearest_originals
-    from sfumato.table.write import write
 
-    refuse_existing(out, force=force)
+    _refuse_early(out, force=force)
     schema, k = condensable.asked()
     condensation = Condensation(k=k, by=by)
     data = reading.read(file)
     with progress("Condensing"):
-        condensed = condensation.fit(data, schema)
-        synthetic = condensed.sample(rows)
-    names = [column.name for column in condensed.mixture.columns if column.numeric]
-    with progress("Comparing"):
-        moments = compare_moments(data, synthetic, columns=names)
-        nearest = nearest_originals(data, synthetic, columns=names)
+        made = condensation.release(data, schema, rows)
     with progress("Writing"):
-        write(synthetic, out)
+        _write(made, out, force=force)
     if json:
-        print_json(_facts(condensed, synthetic, moments, nearest, out))
+        print_json(_facts(made, out))
     else:
-        typer.echo("\n".join(_lines(condensed, synthetic, moments, nearest, out)))
+        typer.echo("\n".join(_lines(made, out)))
+
+
+def _refuse_early(out: Path, *, force: bool) -> None:
+    """Refuse before the work what would be refused after it."""
+    from sfumato.table.atomic import refuse_occupied
+
+    if out.suffix:
+        refuse_existing(out, force=force)
+    else:
+        refuse_occupied(out, replace=force)
+
+
+def _write(made: SyntheticRecords, out: Path, *, force: bool) -> None:
+    """Write the table alone into a file, or both folders of a release."""
+    from sfumato.table.write import write
+
+    if out.suffix:
+        write(made.frame, out)
+    else:
+        made.write(out, replace=force)
 
 
 def _least(models: Sequence[PrivacyModel]) -> int:
@@ -119,30 +141,30 @@ def _least(models: Sequence[PrivacyModel]) -> int:
     return max(promised)
 
 
-def _lines(
-    condensed: Condensed, synthetic: Any, moments: MomentComparison, nearest: NearestOriginals, out: Path
-) -> Iterator[str]:
-    sizes = condensed.sizes
-    yield f"{sizes.sum():,} records in {condensed.groups:,} groups of {sizes.min():,} to {sizes.max():,}"
+def _lines(made: SyntheticRecords, out: Path) -> Iterator[str]:
+    found = made.audit
+    yield f"{found.records:,} records in {found.groups:,} groups of {found.smallest:,} to {found.largest:,}"
     yield ""
-    yield from repr(moments).splitlines()
+    yield from repr(made.moments).splitlines()
     yield ""
-    yield from repr(nearest).splitlines()
+    yield from repr(made.nearest).splitlines()
     yield ""
-    yield printable(f"{synthetic.num_rows:,} synthetic records are in {out}")
+    yield printable(f"{found.drawn:,} synthetic records are in {out}")
+    if not out.suffix:
+        yield from place_lines(out)
 
 
-def _facts(
-    condensed: Condensed, synthetic: Any, moments: MomentComparison, nearest: NearestOriginals, out: Path
-) -> dict[str, object]:
-    sizes = condensed.sizes
+def _facts(made: SyntheticRecords, out: Path) -> dict[str, object]:
+    found = made.audit
+    folders = {"public": str(out / "public"), "internal": str(out / "internal")}
     return {
-        "rows_in": int(sizes.sum()),
-        "rows_out": synthetic.num_rows,
-        "groups": condensed.groups,
-        "smallest_group": int(sizes.min()),
-        "largest_group": int(sizes.max()),
-        "moments": moments.to_dict(),
-        "nearest_originals": nearest.to_dict(),
+        "rows_in": found.records,
+        "rows_out": found.drawn,
+        "groups": found.groups,
+        "smallest_group": found.smallest,
+        "largest_group": found.largest,
+        "moments": made.moments.to_dict(),
+        "nearest_originals": made.nearest.to_dict(),
         "out": str(out),
+        **({} if out.suffix else folders),
     }

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, examples
+from sfumato.cli.options import Json, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines
+from sfumato.cli.summary import audit_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ EXAMPLES = examples(
 SELDOM = 1.0  # seconds between two lines about the same stage
 
 
+@spread
 def fuse(
     *,
     files: Annotated[
         list[Path], typer.Argument(metavar="PARTY.toml...", help="The party files of all parties.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write the release.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
+    writing: WritingOptions,
     json: Json = False,
 ) -> None:
     """Fuse the tables of several parties in a single process.
@@ -45,9 +47,8 @@ def fuse(
     Exit codes: 0 fused, 2 bad request, or nothing can be fused.
     """
     from sfumato.fusing.party_file import PartyFile
-    from sfumato.table.atomic import refuse_occupied
 
-    refuse_occupied(out, replace=False)
+    writing.refuse_early(out)
     read = [PartyFile.read(file) for file in files]
     agreement = read[0].agreement
     given = [each.party.name for each in read]
@@ -58,7 +59,8 @@ def fuse(
         )
     with watching("Fusing") as (tell, note):
         fused = _run({each.party.name: each for each in read}, agreement, tell, note)
-    fused.write(out)
+    with progress("Writing") as tell:
+        writing.write(fused, out, tell)
     tell_fused(fused, agreement, out, json=json)
 
 
@@ -115,10 +117,13 @@ def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> 
         print_json(
             {
                 "audit": fused.audit.to_dict(),
+                "measures": dict(fused.measures),
                 "rounds": fused.rounds,
                 "persons": common,
                 "brought": brought,
-                "out": str(out),
+                "public": str(out / "public"),
+                "internal": str(out / "internal"),
+                "report": report_in(out),
             }
         )
         return
@@ -126,5 +131,5 @@ def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> 
     typer.echo("\n".join(audit_lines(fused.audit)))
     typer.echo("")
     typer.echo(printable(f"{common:,} people are in the tables of all parties; rows per party: {each}."))
-    typer.echo(f"The fusion took {fused.rounds:,} rounds; transcript.json lists who won each; keep it private.")
-    typer.echo(printable(f"The release is in {out}."))
+    typer.echo(f"The fusion took {fused.rounds:,} rounds; internal/transcript.json lists who won each.")
+    typer.echo("\n".join(place_lines(out)))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.cli.asking import Promise
+    from sfumato.core.progress import Progress
+    from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -98,6 +100,17 @@ class WritingOptions:
 
         refuse_occupied(out, replace=self.replace)
         release_format(self.table_format, excel_safe=self.excel_safe)
+
+    def write(self, release: Publishable, folder: Path, progress: Progress) -> None:
+        """Write both folders of a release."""
+        release.write(
+            folder,
+            table_format=self.table_format,
+            replace=self.replace,
+            excel_safe=self.excel_safe,
+            report=not self.no_report,
+            progress=progress,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

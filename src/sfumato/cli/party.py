@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.fuse import tell_fused, watching
-from sfumato.cli.options import Json, examples, family
+from sfumato.cli.options import Json, WritingOptions, examples, family, spread
 from sfumato.cli.writing import write_text
 from sfumato.exceptions import InvalidParameterError, WriteError
 
@@ -59,7 +59,7 @@ LONGEST_NAME = 64
 
 File = Annotated[Path, typer.Argument(metavar="PARTY.toml", help="The party file.", show_default=False)]
 Out = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Where to write the release; by default as in the file.")
+    Path | None, typer.Option(metavar="DIR", help="Where to write public/ and internal/; by default as in the file.")
 ]
 
 app = family("Fuse your table with those of other owners without showing yours.")
@@ -98,28 +98,29 @@ def init(
 
 
 @app.command(epilog=examples("sfumato party serve hospital/party.toml"))
-def serve(*, file: File, out: Out = None, json: Json = False) -> None:
+@spread
+def serve(*, file: File, out: Out = None, writing: WritingOptions, json: Json = False) -> None:
     """Take part in a fusion, and wait for the other parties.
 
     Parties may start in any order. Exit codes: 0 fused, 2 bad request, or the fusion was aborted; then nothing is
     written, and all parties can start again.
     """
-    _take_part(file, out, json=json, retry=True)
+    _take_part(file, out, writing, json=json, retry=True)
 
 
 @app.command(epilog=examples("sfumato party join agency/party.toml --out fused"))
-def join(*, file: File, out: Out = None, json: Json = False) -> None:
+@spread
+def join(*, file: File, out: Out = None, writing: WritingOptions, json: Json = False) -> None:
     """Take part in a fusion whose earlier parties are already waiting.
 
     Like `serve`, but a party that does not answer ends the fusion at once.
     """
-    _take_part(file, out, json=json, retry=False)
+    _take_part(file, out, writing, json=json, retry=False)
 
 
-def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None:
+def _take_part(file: Path, out: Path | None, writing: WritingOptions, *, json: bool, retry: bool) -> None:
     from sfumato.fusing.network import fuse_with_others
     from sfumato.fusing.party_file import PartyFile
-    from sfumato.table.atomic import refuse_occupied
 
     read = PartyFile.read(file)
     out = read.out if out is None else out
@@ -127,7 +128,7 @@ def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None
         raise InvalidParameterError(f"{file} names no out folder; add it to [party], or give --out.")
     if read.connections is None:
         raise InvalidParameterError(f"{file} names no key; create one with `sfumato party init` and add it to [party].")
-    refuse_occupied(out, replace=False)
+    writing.refuse_early(out)
     with watching("Fusing") as (tell, note):
         fused = fuse_with_others(
             read.party,
@@ -136,6 +137,6 @@ def _take_part(file: Path, out: Path | None, *, json: bool, retry: bool) -> None
             retry=retry,
             progress=tell,
             note=note,
-            out=out,
+            write=lambda fused: writing.write(fused, out, tell),
         )
     tell_fused(fused, read.agreement, out, json=json)

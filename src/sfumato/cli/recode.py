@@ -50,14 +50,8 @@ def recode(
     data = reading.read(file)
     with progress("Recoding"):
         found = publish(data, recoding)
-    with progress("Writing"):
-        found.write(
-            out,
-            table_format=writing.table_format,
-            replace=writing.replace,
-            excel_safe=writing.excel_safe,
-            report=not writing.no_report,
-        )
+    with progress("Writing") as tell:
+        writing.write(found, out, tell)
     if json:
         print_json(_facts(found, out))
     else:

@@ -24,9 +24,8 @@ def report(
 
     The figures come from internal/report.json. Keep the page private, like everything in internal/.
     """
-    from sfumato.reporting.folders import read_facts
-    from sfumato.reporting.html import render_report
+    from sfumato.reporting.folders import read_facts, render
 
     page = out or folder / "internal" / "report.html"
-    write_text(page, render_report(read_facts(folder)))
+    write_text(page, render(read_facts(folder)))
     typer.echo(page)

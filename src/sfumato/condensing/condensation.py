@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.domain import scale_of
+from sfumato.coding.fingerprint import fingerprint
 from sfumato.condensing.columns import CondensedColumn, kind_of, matrix_of, refuse_missing
 from sfumato.condensing.grouping import grouped
 from sfumato.condensing.sampling import Mixture, Tally, source
 from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
+from sfumato.condensing.synthetic import CondensationRecipe, GroupSizes, SyntheticRecords
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.randomness import check_secret
 from sfumato.schema.roles import Role
@@ -36,7 +38,8 @@ class Condensation:
     keep them. A value that fewer than $k$ records of the table have is never drawn; a missing one is, instead.
 
     No synthetic record belongs to a real person, but this is not k-anonymity of the published rows, and there is no
-    audit of it beyond the sizes of the groups.
+    audit of it beyond the sizes of the groups. `fit` keeps the statistics, to draw as often as you want; `release`
+    draws once and compares the result with the originals.
 
     Parameters
     ----------
@@ -94,6 +97,54 @@ class Condensation:
         )
         rare = {name: records for name, (_, records) in zip(others, tallies, strict=True) if records}
         return Condensed(condensation=self, mixture=mixture, kind=_kind_of(kind, names), rare=rare)
+
+    def release(self, data: Frame, schema: Schema, n: int | None = None) -> SyntheticRecords:
+        """Draw synthetic records as a release, with their groups' sizes and how they compare with the originals.
+
+        Parameters
+        ----------
+        data : a pandas, Polars or Arrow table; it is not touched.
+        schema : what the columns are; identifiers and columns without a role are dropped.
+        n : how many records to draw; as many as there are unless given.
+
+        Examples
+        --------
+        >>> import sfumato as sf
+        >>> schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+        >>> Condensation(k=20).release(sf.samples.generate(500, seed=1), schema, 100).audit
+        Groups of at least 20: holds; 100 records drawn from 25 groups of 20 to 20 of 500 records
+        """
+        from sfumato.judging.comparing.moments import compare_moments
+        from sfumato.judging.comparing.nearest import nearest_originals
+
+        original, _ = to_arrow(data)
+        condensed = self.fit(data, schema)
+        drawn = condensed.draw(n)
+        numeric = [column.name for column in condensed.mixture.columns if column.numeric]
+        sizes = condensed.sizes
+        return SyntheticRecords(
+            published=drawn,
+            audit=GroupSizes(
+                k=self.k,
+                records=int(sizes.sum()),
+                groups=condensed.groups,
+                smallest=int(sizes.min()),
+                largest=int(sizes.max()),
+                drawn=drawn.num_rows,
+            ),
+            moments=compare_moments(original, drawn, columns=numeric),
+            nearest=nearest_originals(original, drawn, columns=numeric),
+            recipe=CondensationRecipe(
+                k=self.k,
+                by=self.by,
+                secret=self.secret,
+                rows=drawn.num_rows,
+                schema=schema,
+                input_rows=original.num_rows,
+                input_sha256=fingerprint(original),
+            ),
+            kind=condensed.kind,
+        )
 
     def _columns(self, table: pa.Table, schema: Schema) -> tuple[CondensedColumn, ...]:
         kept = {name for name in schema.attributes if schema.role(name) is not Role.IDENTIFIER}
@@ -167,11 +218,15 @@ class Condensed:
         By default every group yields as many records as it has. Otherwise `n` records are drawn in total, and every
         group yields its share. The next call draws other records, and each call reveals more about the groups.
         """
+        return self.kind.restore(self.draw(n))
+
+    def draw(self, n: int | None = None) -> pa.Table:
+        """Draw synthetic records as an Arrow table; see `sample`."""
         rows = int(self.sizes.sum()) if n is None else n
         check_rows(rows)
         table = self.mixture.draw(rows, source(self.condensation.secret, self.drawn, self.mixture))
         self.drawn += 1
-        return self.kind.restore(table)
+        return table
 
 
 def check_rows(rows: object) -> None:

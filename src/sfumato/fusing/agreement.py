@@ -40,6 +40,14 @@ class Agreement:
         object.__setattr__(self, "parties", tuple(self.parties))
         object.__setattr__(self, "requirements", without_implied(self.requirements))
 
+    def to_toml(self) -> str:
+        """Write the agreement as it stands in the file of a party."""
+        import tomli_w
+
+        requirements = [{"quasi": list(each.quasi), "k": each.k} for each in self.requirements]
+        agreed = {"parties": list(self.parties), "target": self.target, "scoring": self.scoring}
+        return tomli_w.dumps({"agreement": {**agreed, "requirements": requirements}})
+
     def settings(self) -> dict[str, str]:
         """Return every point as text, to be compared point by point."""
         return {

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from os import PathLike
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
+from sfumato.catalogue import MEASURES
+from sfumato.fusing.agreement import Agreement
 from sfumato.judging.audit.audit import Audit
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.measures import Measured
+from sfumato.reporting.handover import Handover
+from sfumato.reporting.publishable import HandedOver
 from sfumato.schema.schema import Schema
+from sfumato.table.frames import FrameKind, SameKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,22 +32,47 @@ class Learned:
     records: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Fused:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Fused(HandedOver):
     """One anonymous table with the attributes of all parties.
 
-    `published` is the table, with rows sorted by what they show, the same at all parties. `transcript` lists every
-    specialization in order: who won the round, and how many records went to which child. Besides that, a party learns
-    the number of common people, which of its own people are common, and the length of the others' lists. `warning`
-    names attributes that no requirement names, which are published more finely than readers may expect.
+    `evidence` holds the table, with rows sorted by what they show, the same at all parties; nobody has the original.
+    `transcript` lists every specialization in order: who won the round, and how many records went to which child.
+    Besides that, a party learns the number of common people, which of its own people are common, and the length of the
+    others' lists. `recipe` is the agreement. `warning` names attributes that no requirement names, which are published
+    more finely than readers may expect. `confirm` is called when all is written and before it is moved into place; if
+    it raises, nothing is there.
     """
 
-    published: pa.Table = field(repr=False)
-    schema: Schema = field(repr=False)
+    evidence: Evidence
     audit: Audit
-    transcript: Sequence[Learned] = field(repr=False)
+    recipe: Agreement
+    transcript: Sequence[Learned]
     lengths: tuple[int, ...]
+    kind: FrameKind
     warning: str | None = None
+    confirm: Callable[[], None] | None = None
+
+    @property
+    def published(self) -> pa.Table:
+        """The published table as Arrow."""
+        return self.evidence.published
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are."""
+        return self.evidence.schema
+
+    @cached_property
+    def frame(self) -> SameKind:
+        """The published table, of the party's dataframe kind."""
+        return self.kind.restore(self.published)
+
+    @cached_property
+    def measures(self) -> Mapping[str, float]:
+        """What the fusion has lost, as far as can be told without the original."""
+        measured = Measured(self.evidence.table, suppressed=0)
+        return {name: each.compute(measured) for name, each in MEASURES.items() if not each.of_covers}
 
     @property
     def rounds(self) -> int:
@@ -54,20 +85,14 @@ class Fused:
             f"{self.rounds:,} rounds\n{self.audit!r}" + (f"\n{self.warning}" if self.warning else "")
         )
 
-    def write(self, folder: str | PathLike[str], *, agreed: Callable[[], None] | None = None) -> None:
-        """Write `table.csv` and `audit.json`, which are safe to share, and `transcript.json`, which is not.
-
-        `agreed` is called when all is written and before it is moved into place; if it raises, nothing is there.
-        """
-        from sfumato.table.atomic import atomic_folder
-        from sfumato.table.write import write
-
-        with atomic_folder(Path(folder), replace=False) as made:
-            write(self.published, made / "table.csv")
-            self._write_json(made / "audit.json", self.audit.to_dict())
-            self._write_json(made / "transcript.json", [asdict(each) for each in self.transcript])
-            if agreed is not None:
-                agreed()
-
-    def _write_json(self, path: Path, content: object) -> None:
-        path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    def _handover(self) -> Handover:
+        told = json.dumps([asdict(each) for each in self.transcript], indent=2, ensure_ascii=False)
+        return Handover(
+            evidence=self.evidence,
+            models=tuple(verdict.model for verdict in self.audit.verdicts),
+            audit=self.audit,
+            measures=self.measures,
+            recipe=self.recipe.to_toml(),
+            internal={"transcript.json": told + "\n"},
+            confirm=self.confirm,
+        )

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from sfumato.coding.codes import code_column
@@ -351,7 +351,7 @@ def fuse_with_others(
     retry: bool = True,
     progress: Progress = silent,
     note: Note = untold,
-    out: Path | None = None,
+    write: Callable[[Fused], None] | None = None,
 ) -> Fused:
     """Fuse this party's table with those of parties on other machines.
 
@@ -363,11 +363,11 @@ def fuse_with_others(
     retry : whether to wait for parties that do not listen yet.
     progress : is called with the share of the work that is done, and a note on its state.
     note : is called with who comes and goes, from another thread.
-    out : the folder to write. It is put in place only after all parties have said that theirs is written.
+    write : writes the release. It is put in place only after all parties have said that theirs is written.
     """
     _rehearse(party, agreement)
     with connected(connections, agreement, retry=retry, note=note) as parties:
         fused = take_part(party, agreement, parties, progress, note)
-        if out is not None:
-            fused.write(out, agreed=partial(acknowledge, parties))
+        if write is not None:
+            write(replace(fused, confirm=partial(acknowledge, parties)))
         return fused

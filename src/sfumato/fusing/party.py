@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.builder import Builder
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, FrameKind, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import did_you_mean, require
 
@@ -92,6 +92,11 @@ class Party:
                 f"Column {self.id!r} of party {self.name!r} repeats people in {again:,} rows; keep one row per person."
             )
         return table
+
+    @property
+    def kind(self) -> FrameKind:
+        """The kind of dataframe that the table is, without anything of its values."""
+        return FrameKind(name=to_arrow(self.data)[1].name)
 
     def ids(self, table: pa.Table) -> list[str]:
         """Return the ids of the people as text."""

@@ -82,7 +82,8 @@ def take_part(
     partition = SharedGroups(len(common), owners, agreement.requirements)
     transcript = Rounds(party.name, parties, partition, own).run(later)
     published, schema = _published(partition, agreement, named, classes)
-    audit = audit_evidence(Evidence(published, schema), [each.model for each in agreement.requirements])
+    evidence = Evidence(published, schema)
+    audit = audit_evidence(evidence, [each.model for each in agreement.requirements])
     if not audit.holds:
         raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a bug.")
     progress(1.0, "comparing results")
@@ -90,7 +91,13 @@ def take_part(
     progress(1.0, f"{len(transcript):,} rounds")
     lengths = tuple(offer.rows for offer in offers.values())
     return Fused(
-        published=published, schema=schema, audit=audit, transcript=transcript, lengths=lengths, warning=warning
+        evidence=evidence,
+        audit=audit,
+        recipe=agreement,
+        transcript=transcript,
+        lengths=lengths,
+        kind=party.kind,
+        warning=warning,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +24,11 @@ from sfumato.randomness import Stream
 from sfumato.release.applying import apply
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
 from sfumato.release.release import Release
+from sfumato.reporting.handover import Handover
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.values import texts
 from sfumato.validation import require
-
-if TYPE_CHECKING:
-    from sfumato.reporting.handover import Handover
 
 UNKNOWN_VALUE, BROKEN_GROUP = "unknown value", "broken group"
 

@@ -5,31 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import SUPPRESSED_TEXT, Proof
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
 from sfumato.recipe import Recipe
 from sfumato.release.applying import decoded
 from sfumato.release.recoding_rules import Recoding
+from sfumato.reporting.handover import Handover
+from sfumato.reporting.publishable import HandedOver
 from sfumato.table.frames import FrameKind, SameKind
 from sfumato.table.values import texts
 
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from sfumato.reporting.handover import Handover
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release:
+class Release(HandedOver):
     """A table that keeps its promise, with the proof and the recipe.
 
     `evidence` holds the published table, the original and the original row of every published row. `left_out` are the
@@ -83,49 +78,7 @@ class Release:
                 rows = rows.set_column(at, name, pc.if_else(lost, SUPPRESSED_TEXT, texts(rows[name])))
         return self.kind.restore_aligned(rows)
 
-    def write(
-        self,
-        folder: str | PathLike[str],
-        *,
-        table_format: str = "csv",
-        replace: bool = False,
-        excel_safe: bool = False,
-        report: bool = True,
-        progress: Progress = silent,
-    ) -> None:
-        """Write `public/`, which is safe to share, and `internal/`, which must stay private.
-
-        The table is read back from its file and judged again before anything is put in place.
-
-        Parameters
-        ----------
-        folder : the folder to create; refused if it is not empty, unless `replace`.
-        table_format : `"csv"`, `"parquet"` or `"xlsx"`.
-        replace : whether an existing release there may be replaced.
-        excel_safe : whether cells that a spreadsheet would run as formulas are written after an apostrophe.
-        report : whether to write the internal report, which takes most of the time.
-        progress : is told the share of the writing that is done.
-
-        Raises
-        ------
-        BrokenPromiseError
-            The file, read back, does not keep the promise or is not what was judged; nothing is written.
-        """
-        from sfumato.reporting.folders import write_folders
-
-        write_folders(
-            folder,
-            self._handover(),
-            table_format=table_format,
-            replace=replace,
-            excel_safe=excel_safe,
-            report=report,
-            progress=progress,
-        )
-
     def _handover(self) -> Handover:
-        from sfumato.reporting.handover import Handover
-
         return Handover(
             evidence=self.evidence,
             models=self.recipe.models,

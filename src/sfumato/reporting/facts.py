@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,8 @@ Sizes = npt.NDArray[np.int64]
 def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold.
 
+    Where the original is not known, nothing is compared with it: what would be told of it is None or left out.
+
     Parameters
     ----------
     handover : what is written.
@@ -45,8 +47,9 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
     """
     evidence, models, audit = handover.evidence, handover.models, handover.audit
     schema = evidence.schema
-    raw = _audit_original(evidence, models)
-    before = {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
+    known = evidence.original is not None
+    raw = _audit_original(evidence, models) if known else None
+    before = {} if raw is None else {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
     smallest = smallest_promised(models, schema.quasi)
     return {
         "format": FORMAT,
@@ -56,27 +59,35 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "words": words_used(audit),
         "rows": _rows(evidence),
         "missing": str(schema.missing),
-        "risk": {"smallest_promised": smallest, "before": _risk(raw, smallest), "after": _risk(audit, smallest)},
+        "risk": {"smallest_promised": smallest, **_sides(raw, audit, lambda each: _risk(each, smallest))},
         "unpromised": unpromised_facts(audit),
-        "exposure": exposure_facts(evidence, written),
+        "exposure": exposure_facts(evidence, written) if known else None,
         "extremes": extreme_facts(evidence),
-        "attacks": attack_facts(evidence),
+        "attacks": attack_facts(evidence) if known else None,
         "buckets": _buckets(evidence.published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
         "columns": dictionary,
         "identifiers": list(schema.identifier),
         "flags": sorted(set(schema.flags.values())),
         "left_out": list(handover.left_out),
-        "attributes": _attributes(evidence, max(smallest, FEWEST_TO_NAME)),
+        "attributes": _attributes(evidence, max(smallest, FEWEST_TO_NAME)) if known else [],
         "measures": {name: plain(value) for name, value in handover.measures.items()},
         "search": handover.search,
         "recipe": SECRET_LINE.sub("", handover.recipe),
     }
 
 
-def _rows(evidence: Evidence) -> dict[str, int]:
-    rows, shown = evidence.source.num_rows, evidence.published.num_rows
+def _rows(evidence: Evidence) -> dict[str, int | None]:
+    shown = evidence.published.num_rows
+    if evidence.original is None:
+        return {"original": None, "published": shown, "suppressed": None}
+    rows = evidence.original.num_rows
     return {"original": rows, "published": shown, "suppressed": rows - shown}
+
+
+def _sides(before: Audit | None, after: Audit, told: Callable[[Audit], Any]) -> dict[str, Any]:
+    """Tell something of the original, if it is known, and of the published table."""
+    return {"before": None if before is None else told(before), "after": told(after)}
 
 
 def _audit_original(evidence: Evidence, models: Sequence[PrivacyModel]) -> Audit:
@@ -127,18 +138,18 @@ def _average_risk(sizes: Sizes, matching: Sizes) -> float:
     return float((records / distinct).sum())
 
 
-def _group_sizes(before: Audit, after: Audit, smallest: int) -> list[dict[str, Any]]:
+def _group_sizes(before: Audit | None, after: Audit, smallest: int) -> list[dict[str, Any]]:
     """Count groups and their records by size; one bin begins at the smallest size that the promise allows."""
-    largest = max(int(before.groups.sizes.max()), int(after.groups.sizes.max()))
+    largest = max(int(audit.groups.sizes.max()) for audit in (before, after) if audit is not None)
     starts = {smallest, *ROUND_SIZES} | {d * 10**e for e in range(1, len(str(largest)) + 1) for d in (1, 2, 5)}
     edges = sorted(start for start in starts if start <= max(largest, smallest))
-    counted = [_by_size(audit, edges) for audit in (before, after)]
+    counted = _sides(before, after, lambda audit: _by_size(audit, edges))
     return [
         {
             "from": low,
             "to": high - 1 if high else None,
-            "records": {"before": counted[0][0][at], "after": counted[1][0][at]},
-            "groups": {"before": counted[0][1][at], "after": counted[1][1][at]},
+            "records": {side: None if found is None else found[0][at] for side, found in counted.items()},
+            "groups": {side: None if found is None else found[1][at] for side, found in counted.items()},
         }
         for at, (low, high) in enumerate(zip(edges, [*edges[1:], 0], strict=True))
     ]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.reporting.facts import FORMAT, gather
 from sfumato.reporting.handover import Handover
-from sfumato.reporting.html import render_about, render_report
+from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
@@ -24,6 +27,40 @@ from sfumato.table.formats.parquet import write_parquet
 from sfumato.table.write import write_in
 
 PUBLIC, INTERNAL = "public", "internal"
+RENDERERS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    FORMAT: render_report,
+    SYNTHETIC_FORMAT: render_synthetic_report,
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Told:
+    """What is said about a table that was written and judged: to recipients, and in the report."""
+
+    promise: Mapping[str, Any]
+    dictionary: Sequence[Mapping[str, Any]]
+    about: str
+    report: Callable[[], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Content:
+    """What a release is written from.
+
+    Parameters
+    ----------
+    published : the table.
+    judge : reads the table back from a file, refuses one that breaks its promise, and says what is told about it.
+    internal : the texts that must be kept private, by name of file.
+    correspondence : the original row of every published row, if it is known.
+    confirm : is called when all is written and before it is moved into place.
+    """
+
+    published: pa.Table
+    judge: Callable[[Path], Told]
+    internal: Mapping[str, str]
+    correspondence: npt.NDArray[np.int64] | None = None
+    confirm: Callable[[], None] | None = None
 
 
 def write_folders(
@@ -47,29 +84,71 @@ def write_folders(
     table_format, replace, excel_safe, report, progress : as for `Release.write`; other files in the folder are never
         removed.
     """
+    handover = changed(handover, evidence=handover.evidence.undecorated())
+
+    def judge(file: Path) -> Told:
+        written, audit = judge_written(file, handover, excel_safe=excel_safe)
+        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
+        return Told(
+            promise=promise,
+            dictionary=dictionary,
+            about=render_about(promise, dictionary),
+            report=lambda: gather(handover, written, dictionary),
+        )
+
+    rows = handover.evidence.correspondence
+    content = Content(
+        published=handover.evidence.published,
+        judge=judge,
+        internal={"recipe.toml": handover.recipe, **handover.internal},
+        correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
+        confirm=handover.confirm,
+    )
+    write_content(
+        folder,
+        content,
+        table_format=table_format,
+        replace=replace,
+        excel_safe=excel_safe,
+        report=report,
+        progress=progress,
+    )
+
+
+def write_content(
+    folder: str | os.PathLike[str],
+    content: Content,
+    *,
+    table_format: str,
+    replace: bool,
+    excel_safe: bool,
+    report: bool,
+    progress: Progress,
+) -> None:
+    """Write a table and what is told about it, whatever kind of release it is; see `write_folders`."""
     form = release_format(table_format, excel_safe=excel_safe)
     target = Path(folder)
     if replace:
         _refuse_strangers(target)
-    handover = changed(handover, evidence=handover.evidence.undecorated())
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
-        write_in(form, handover.evidence.published, table, honored(form, "write", {"excel_safe": excel_safe}))
+        write_in(form, content.published, table, honored(form, "write", {"excel_safe": excel_safe}))
         progress(0.2, "judging the file")
-        written, audit = judge_written(table, handover, excel_safe=excel_safe)
-        dictionary = dictionary_of(written)
-        _write_public(made / PUBLIC, promise_of(handover.models, audit), dictionary)
+        told = content.judge(table)
+        _write_public(made / PUBLIC, told)
         (made / INTERNAL).mkdir(mode=0o700)
-        _write_internal(made / INTERNAL, handover)
+        _write_internal(made / INTERNAL, content)
         if report:
             progress(0.4, "reporting")
-            facts = gather(handover, written, dictionary)
+            facts = told.report()
             _write_json(made / INTERNAL / "report.json", facts)
-            _write_text(made / INTERNAL / "report.html", render_report(facts))
+            _write_text(made / INTERNAL / "report.html", render(facts))
         for path in (made / INTERNAL).iterdir():
             path.chmod(0o600)
         progress(1.0)
+        if content.confirm is not None:
+            content.confirm()
 
 
 def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -81,27 +160,30 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise ReadError(f"{path} cannot be read: {error.strerror}; give the folder of a release.") from None
     except ValueError:
         raise ReadError(f"{path} is not JSON; write the release again.") from None
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+    if not isinstance(facts, dict) or facts.get("format") not in RENDERERS:
         raise ReadError(f"{path} was written by another version of Sfumato; write the release again.")
     return facts
 
 
-def _write_public(folder: Path, promise: Mapping[str, Any], dictionary: list[dict[str, Any]]) -> None:
+def render(facts: Mapping[str, Any]) -> str:
+    """Render the internal report of whatever kind of release its facts are about."""
+    return RENDERERS[facts["format"]](facts)
+
+
+def _write_public(folder: Path, told: Told) -> None:
     """Write what recipients are told besides the table."""
-    _write_json(folder / "dictionary.json", dictionary)
-    _write_json(folder / "promise.json", promise)
-    _write_text(folder / "about.html", render_about(promise, dictionary))
+    _write_json(folder / "dictionary.json", told.dictionary)
+    _write_json(folder / "promise.json", told.promise)
+    _write_text(folder / "about.html", told.about)
 
 
-def _write_internal(folder: Path, handover: Handover) -> None:
+def _write_internal(folder: Path, content: Content) -> None:
     """Write what must stay private, except the report."""
-    _write_text(folder / "recipe.toml", handover.recipe)
-    for name, text in handover.internal.items():
+    for name, text in content.internal.items():
         _write_text(folder / name, text)
-    rows = handover.evidence.correspondence
-    if rows is not None:
-        numbers = rows if handover.row_numbers is None else handover.row_numbers[rows]
-        write_parquet(pa.table({"original_row": pa.array(numbers, pa.int64())}), folder / "correspondence.parquet")
+    if content.correspondence is not None:
+        numbers = pa.array(content.correspondence, pa.int64())
+        write_parquet(pa.table({"original_row": numbers}), folder / "correspondence.parquet")
 
 
 def _refuse_strangers(target: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +28,7 @@ class Handover:
     search : how close to the best the search came, in a sentence, if it can say so.
     internal : further files that must be kept private, by name.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
+    confirm : is called when all is written and before it is moved into place; if it raises, nothing is there.
     """
 
     evidence: Evidence
@@ -39,3 +40,4 @@ class Handover:
     search: str | None = None
     internal: Mapping[str, str] = field(default_factory=dict)
     row_numbers: npt.NDArray[np.int64] | None = None
+    confirm: Callable[[], None] | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.reporting import numbers
 from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
-from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars
+from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars, size_text
 from sfumato.reporting.words import ALWAYS_OPEN, FORM_WORDS, MISSING_WORDS, ROLE_WORDS, measure_words
 
 if TYPE_CHECKING:
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 MOST_RECIPE_LINES = 400
 Words = Mapping[str, Mapping[str, str]]
+SYNTHETIC_FORMAT = "sfumato-synthetic-report-1"
+MOMENT_WORDS = {
+    "mean_shift": "Largest shift of a mean, in standard deviations",
+    "covariance_error": "Relative error of covariances",
+    "largest_correlation_difference": "Largest difference of correlations",
+    "mean_correlation_difference": "Mean difference of correlations",
+}
 
 
 def render_report(facts: Mapping[str, Any]) -> str:
@@ -27,6 +34,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
     facts : the result of `sfumato.reporting.facts.gather`, possibly read back from JSON.
     """
     rows = facts["rows"]
+    known = rows["original"] is not None
     lines = facts["recipe"].splitlines()
     context = {
         "facts": facts,
@@ -35,14 +43,20 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "open_points": _open_points([entry["model"] for entry in facts["promise"]], facts["words"]),
         "missing_words": MISSING_WORDS.get(facts["missing"], facts["missing"]),
         "legend": _drawn(legend()),
-        "risk_picture": _drawn(risk_bars(facts["risk"])),
+        "known": known,
+        "risk_picture": _drawn(risk_bars(facts["risk"])) if known else None,
         "risk_rows": _risk_rows(facts["risk"]),
         "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
         "most_rows": MOST_ROWS,
         "attacks": None if facts["attacks"] is None else [_attacked(each) for each in facts["attacks"]],
         "targets": TARGETS,
         "buckets": facts["buckets"],
-        "sizes_picture": _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])),
+        "sizes_picture": (
+            _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])) if known else None
+        ),
+        "sizes": [
+            (size_text(size), size["groups"]["after"], size["records"]["after"]) for size in facts["group_sizes"]
+        ],
         "families": _families(facts["attributes"], rows),
         "measures": _measures(facts["measures"]),
         "columns": _columns(facts),
@@ -67,12 +81,38 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
         "other_levels": _other_levels(promise["audit"]["levels"], promise["words"]),
         "open_points": _open_points([entry["model"] for entry in promise["promise"]], promise["words"]),
         "missing_words": MISSING_WORDS.get(promise["missing"], promise["missing"]),
-        "columns": [{**column, "role_words": ROLE_WORDS.get(column["role"], column["role"])} for column in dictionary],
+        "columns": [_described(column) for column in dictionary],
         "forms": [(form, *words) for form, words in FORM_WORDS.items() if form in used],
         "has_missing": any(column["missing"] for column in dictionary),
         "roles": {column["role"] for column in dictionary},
     }
     return _environment().get_template("about.html.j2").render(context) + "\n"
+
+
+def render_synthetic_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, Any]]) -> str:
+    """Write the page for those who receive synthetic records."""
+    context = {"promise": promise, "columns": [_described(column) for column in dictionary]}
+    return _environment().get_template("synthetic_about.html.j2").render(context) + "\n"
+
+
+def render_synthetic_report(facts: Mapping[str, Any]) -> str:
+    """Write the internal report on synthetic records."""
+    moments, nearest = facts["moments"], facts["nearest"]
+    compared = [(title, moments[name]) for name, title in MOMENT_WORDS.items()]
+    context = {
+        "facts": facts,
+        "moments": [(title, f"{value:.3g}") for title, value in compared if value is not None],
+        "nearest": [
+            (numbers.percent(float(share)), f"{near:.3g}", f"{nearest['baseline'][share]:.3g}")
+            for share, near in nearest["distances"].items()
+        ],
+        "columns": [_described(column) for column in facts["columns"]],
+    }
+    return _environment().get_template("synthetic_report.html.j2").render(context) + "\n"
+
+
+def _described(column: Mapping[str, Any]) -> dict[str, Any]:
+    return {**column, "role_words": ROLE_WORDS.get(column["role"], column["role"])}
 
 
 def _environment() -> Environment:
@@ -159,7 +199,7 @@ def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         ("Average risk", numbers.risk, "average_risk"),
     ]
     return [
-        (title, write(before[key]), write(after[key]))
+        (title, "" if before is None else write(before[key]), write(after[key]))
         for title, write, key in rows
         if key != "records_below" or smallest > 1
     ]

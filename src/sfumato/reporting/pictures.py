@@ -50,7 +50,7 @@ def legend() -> str:
 def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
     """Draw the share of records in groups of every size, with a line at the smallest size promised."""
     sides = [[size["records"][side] for size in sizes] for side in ("before", "after")]
-    classes = [(_short(size["from"]), f"groups of {_size_text(size)}") for size in sizes]
+    classes = [(_short(size["from"]), f"groups of {size_text(size)}") for size in sizes]
     shapes, told = _paired_columns(sides, classes, "records in the group (from)")
     step = (RIGHT - LEFT) / len(sizes)
     shapes += _promise_line(LEFT + step * [size["from"] for size in sizes].index(smallest), BOTTOM, smallest)
@@ -262,7 +262,8 @@ def _told(bars: Sequence[Mapping[str, Any]], before: Sequence[float], after: Seq
     return f"Shares of the original and the published records. {'; '.join(parts)}."
 
 
-def _size_text(size: Mapping[str, Any]) -> str:
+def size_text(size: Mapping[str, Any]) -> str:
+    """Write a range of group sizes: 5 to 9, or 100 or more."""
     if size["to"] is None:
         return f"{size['from']} or more"
     return f"{size['from']}" if size["to"] == size["from"] else f"{size['from']} to {size['to']}"

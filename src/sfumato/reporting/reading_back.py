@@ -32,8 +32,7 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
     """
     evidence = handover.evidence
     try:
-        shown = read(path)
-        shown = without_apostrophes(shown) if excel_safe and path.suffix == ".csv" else shown
+        shown = read_back(path, excel_safe=excel_safe)
         written = Evidence(shown, evidence.schema, centers=evidence.centers)
         audit = audit_evidence(written, handover.models)
     except SfumatoError as error:
@@ -46,13 +45,24 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
             f"The published table keeps its promise, but not when it is read back from its {path.suffix} file "
             f"({', '.join(broken)}), so nothing was written; write another format."
         )
-    changed = [name for name in evidence.published.column_names if not _same(evidence.published, shown, name)]
+    changed = changed_columns(evidence.published, shown)
     if changed and not _true(evidence, shown):
         raise BrokenPromiseError(
             f"Column {changed[0]!r} reads otherwise in its {path.suffix} file than it was judged, so nothing was "
             "written; write another format."
         )
     return written, audit
+
+
+def read_back(path: Path, *, excel_safe: bool) -> pa.Table:
+    """Read a table that was written, without the apostrophes that were put in front of cells."""
+    shown = read(path)
+    return without_apostrophes(shown) if excel_safe and path.suffix == ".csv" else shown
+
+
+def changed_columns(published: pa.Table, shown: pa.Table) -> list[str]:
+    """Name the columns that do not read as they were published."""
+    return [name for name in published.column_names if not _same(published, shown, name)]
 
 
 def _same(published: pa.Table, shown: pa.Table, name: str) -> bool:

@@ -1,0 +1,122 @@
+"""What every kind of release has: a table, what was found of it, what it lost, what made it, and a way to write it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Protocol, runtime_checkable
+
+from sfumato.core.progress import Progress, silent
+from sfumato.reporting.handover import Handover
+
+
+class Certificate(Protocol):
+    """What was found of a published table: an `Audit`, or what takes its place where no model is promised."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that is promised holds."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures by name."""
+        ...
+
+
+class Repeatable(Protocol):
+    """What made a release, so that it can be made again."""
+
+    def to_toml(self) -> str:
+        """Write it as TOML."""
+        ...
+
+
+@runtime_checkable
+class Publishable(Protocol):
+    """A release, whatever made it: an anonymized or fused table, recoded later rows, synthetic records.
+
+    `sfumato.checks.releases` checks what a type cannot say: what the written folders hold, and that what receivers are
+    told is true of the file.
+    """
+
+    @property
+    def frame(self) -> Any:
+        """The published table, of the caller's dataframe kind."""
+        ...
+
+    @property
+    def audit(self) -> Certificate:
+        """What was found of the published table."""
+        ...
+
+    @property
+    def measures(self) -> Mapping[str, float]:
+        """What the release has lost, by name."""
+        ...
+
+    @property
+    def recipe(self) -> Repeatable:
+        """What made the release."""
+        ...
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        table_format: str = "csv",
+        replace: bool = False,
+        excel_safe: bool = False,
+        report: bool = True,
+        progress: Progress = silent,
+    ) -> None:
+        """Write `public/`, which is safe to share, and `internal/`, which must be kept private."""
+        ...
+
+
+class HandedOver(ABC):
+    """A release that is written by what it hands over."""
+
+    @abstractmethod
+    def _handover(self) -> Handover:
+        """Hand over what is to be written."""
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        table_format: str = "csv",
+        replace: bool = False,
+        excel_safe: bool = False,
+        report: bool = True,
+        progress: Progress = silent,
+    ) -> None:
+        """Write `public/`, which is safe to share, and `internal/`, which must be kept private.
+
+        The table is read back from its file and judged again before anything is put in place.
+
+        Parameters
+        ----------
+        folder : is made; refused if it holds anything, unless `replace`.
+        table_format : `"csv"`, `"parquet"` or `"xlsx"`.
+        replace : whether an older release there may be replaced.
+        excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
+        report : whether to write the internal report, which takes most of the time.
+        progress : is told the share of the writing that is done.
+
+        Raises
+        ------
+        BrokenPromiseError
+            The file, read back, does not keep the promise or is not what was judged; nothing is written.
+        """
+        from sfumato.reporting.folders import write_folders
+
+        write_folders(
+            folder,
+            self._handover(),
+            table_format=table_format,
+            replace=replace,
+            excel_safe=excel_safe,
+            report=report,
+            progress=progress,
+        )

@@ -1,0 +1,135 @@
+"""Write synthetic records as a release: what receivers are told of them, and the report for their owner."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato import __version__
+from sfumato.core.progress import Progress
+from sfumato.exceptions import BrokenPromiseError
+from sfumato.judging.audit.verdict import plain
+from sfumato.reporting.folders import Content, Told, write_content
+from sfumato.reporting.html import SYNTHETIC_FORMAT, render_synthetic_about
+from sfumato.reporting.public import type_words
+from sfumato.reporting.reading_back import changed_columns, read_back
+from sfumato.schema.schema import Schema
+
+WORDS = "Every record is drawn from the size, means, spreads and values of a group of at least {k} persons."
+DIGITS = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SyntheticHandover:
+    """Synthetic records as they are written.
+
+    Parameters
+    ----------
+    published : the synthetic records.
+    schema : what the columns are.
+    k : the least number of persons in a group.
+    certificate : what was found of the groups, for the owner alone.
+    moments, nearest : how the records compare with the originals.
+    measures : the same as numbers.
+    recipe : what made the records, as text.
+    """
+
+    published: pa.Table
+    schema: Schema
+    k: int
+    certificate: Mapping[str, Any]
+    moments: Mapping[str, Any]
+    nearest: Mapping[str, Any]
+    measures: Mapping[str, float]
+    recipe: str
+
+
+def write_synthetic(
+    folder: str | os.PathLike[str],
+    handover: SyntheticHandover,
+    *,
+    table_format: str,
+    replace: bool,
+    excel_safe: bool,
+    report: bool,
+    progress: Progress,
+) -> None:
+    """Write both folders of synthetic records, completely or not at all; see `write_folders`."""
+
+    def judge(file: Path) -> Told:
+        shown = read_back(file, excel_safe=excel_safe)
+        changed = [name for name in changed_columns(handover.published, shown) if not _near(handover, shown, name)]
+        if changed:
+            raise BrokenPromiseError(
+                f"Column {changed[0]!r} reads otherwise in its {file.suffix} file than it was drawn, so nothing was "
+                "written; write another format."
+            )
+        promise, dictionary = _promise(handover, shown), _dictionary(handover, shown)
+        about = render_synthetic_about(promise, dictionary)
+        return Told(promise=promise, dictionary=dictionary, about=about, report=lambda: _facts(handover, dictionary))
+
+    write_content(
+        folder,
+        Content(published=handover.published, judge=judge, internal={"recipe.toml": handover.recipe}),
+        table_format=table_format,
+        replace=replace,
+        excel_safe=excel_safe,
+        report=report,
+        progress=progress,
+    )
+
+
+def _near(handover: SyntheticHandover, shown: pa.Table, name: str) -> bool:
+    """Return whether numbers agree but for their last digits, which spreadsheets do not keep."""
+    drawn = handover.published[name]
+    if not pa.types.is_floating(drawn.type) or name not in shown.column_names or len(shown) != len(drawn):
+        return False
+    read = shown[name]
+    return not pa.types.is_string(read.type) and bool(np.allclose(read.to_numpy(), drawn.to_numpy(), rtol=DIGITS))
+
+
+def _promise(handover: SyntheticHandover, shown: pa.Table) -> dict[str, Any]:
+    """Say what is promised; how large the groups are stays inside."""
+    words = WORDS.format(k=handover.k)
+    return {
+        "sfumato": __version__,
+        "promise": [{"model": "condensation", "parameters": {"k": handover.k}, "words": words}],
+        "audit": {"holds": bool(handover.certificate["holds"]), "records": shown.num_rows, "models": []},
+    }
+
+
+def _dictionary(handover: SyntheticHandover, shown: pa.Table) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "role": handover.schema.role(name).value,
+            "type": type_words(shown[name].type),
+            "forms": ["synthetic values"],
+            "distinct": int(pc.count_distinct(shown[name]).as_py()),
+            "missing": shown[name].null_count,
+        }
+        for name in shown.column_names
+    ]
+
+
+def _facts(handover: SyntheticHandover, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
+    """Gather the facts of the internal report as plain values that JSON can hold."""
+    return {
+        "format": SYNTHETIC_FORMAT,
+        "sfumato": __version__,
+        "k": handover.k,
+        "words": WORDS.format(k=handover.k),
+        "audit": dict(handover.certificate),
+        "moments": dict(handover.moments),
+        "nearest": dict(handover.nearest),
+        "measures": {name: plain(value) for name, value in handover.measures.items()},
+        "columns": dictionary,
+        "recipe": handover.recipe,
+    }

@@ -1,0 +1,73 @@
+"""Every kind of release keeps every law of the suite."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.checks.releases import RELEASE_CHECKS
+from sfumato.reporting.publishable import Publishable
+
+SCHEMA = sf.Schema(
+    identifier=["name"],
+    quasi=["age", "sex", "height_cm"],
+    sensitive=["disease"],
+    insensitive=["cost"],
+    hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
+)
+PEOPLE = sf.samples.generate(160, seed=3)
+
+
+def anonymized() -> sf.release.Release:
+    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4), sf.DistinctLDiversity(l=2, sensitive="disease")], seed=1)
+
+
+def centers() -> sf.release.Release:
+    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.Mdav(), seed=1)
+
+
+def in_buckets() -> sf.release.Release:
+    diverse = sf.FrequencyLDiversity(l=2, sensitive="disease")
+    return sf.anonymize(PEOPLE, SCHEMA, [diverse], sf.Anatomy(), max_suppressed=0.5, seed=1)
+
+
+def recoded() -> sf.release.RecodedRows:
+    first = sf.anonymize(
+        PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.FixedLevels(levels={"age": 3, "height_cm": 2}), max_suppressed=0.5
+    )
+    later = sf.samples.generate(120, seed=4)
+    return sf.release.recode(later, first.recoding)
+
+
+def fused() -> Publishable:
+    rows = PEOPLE.append_column("person", pa.array([f"p{row}" for row in range(PEOPLE.num_rows)]))
+    parties = [
+        sf.fusing.Party(name=name, data=rows.select(["person", "disease", column]), id="person", attributes=[column])
+        for name, column in (("clinic", "age"), ("agency", "sex"))
+    ]
+    return sf.fusing.fuse(
+        parties, target="disease", requirements=[sf.fusing.Requirement(quasi=("age", "sex"), k=5)], scoring="plain"
+    )
+
+
+def synthetic() -> sf.condensing.SyntheticRecords:
+    return sf.condensing.Condensation(k=10, seed=1).release(PEOPLE, SCHEMA)
+
+
+SUBJECTS = {made.__name__: made for made in (anonymized, centers, in_buckets, recoded, fused, synthetic)}
+
+
+@pytest.fixture(scope="module", params=SUBJECTS)
+def release(request) -> Publishable:
+    return SUBJECTS[request.param]()
+
+
+@pytest.mark.parametrize("check", RELEASE_CHECKS, ids=lambda check: check.__name__)
+def test_release_keeps_the_law(release, check, tmp_path):
+    check(release, tmp_path)
+
+
+def test_the_types_say_so():
+    subjects: list[Publishable] = [anonymized(), synthetic()]
+    assert all(isinstance(subject, Publishable) for subject in subjects)
