@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks.attack_records import RECORD_ATTACKS, attack_records
+from drawn_examples import examples
+from sfumato.attacks.attacking_records import RECORD_ATTACKS, attack_records
 from sfumato.attacks.excess import auc, excess_risk, holm, wilson
-from sfumato.attacks.gower import Records
+from sfumato.attacks.gower import ComparedRecords
 from sfumato.attacks.record_attacks import (
     ClosestRecord,
     LinkHalves,
@@ -100,14 +101,14 @@ cells = st.one_of(st.none(), st.integers(0, 9))
 rows = st.lists(st.tuples(cells, cells, st.sampled_from(["a", "b", None])), min_size=2, max_size=8)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rows, rows)
 def test_distances_are_those_of_the_definition(one, other):
     names = ["x", "y", "z"]
     types = {"x": "Int64", "y": "Int64", "z": "object"}
     frames = [pd.DataFrame(each, columns=names).astype(types) for each in (one, other)]
     tables = {"original": to_arrow(frames[0])[0], "published": to_arrow(frames[1])[0]}
-    records = Records.of(tables, names)
+    records = ComparedRecords.of(tables, names)
     (_, found), *_ = records.distances("original", np.arange(len(one)), names)
     for i, a in enumerate(one):
         for j, b in enumerate(other):

@@ -9,10 +9,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.condensing.condensation import Condensation
 from sfumato.randomness import repeatable_secret as fixed
 
@@ -247,19 +248,19 @@ def test_a_value_that_few_have_is_never_repeated(seed):
     """Of 200 records one has a unique job, and three share another one."""
     jobs = ["clerk"] * 120 + ["cook"] * 76 + ["astronaut"] + ["pilot"] * 3
     frame = pd.DataFrame({"age": np.arange(200) % 70, "job": jobs})
-    made = Condensation(k=5, seed=seed).fit(frame, sf.Schema(quasi=["age"], insensitive=["job"]))
+    made = Condensation(k=5, secret=fixed(seed)).fit(frame, sf.Schema(quasi=["age"], insensitive=["job"]))
     drawn = made.sample(2000)
     assert set(drawn["job"].dropna()) == {"clerk", "cook"}
     assert 0 < drawn["job"].isna().sum() < 200
     assert made.rare == {"job": 4}
     assert "4 rare values left out" in repr(made)
-    kept = Condensation(k=3, seed=seed).fit(frame, sf.Schema(quasi=["age"], insensitive=["job"]))
+    kept = Condensation(k=3, secret=fixed(seed)).fit(frame, sf.Schema(quasi=["age"], insensitive=["job"]))
     assert kept.rare == {"job": 1}
 
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=4, max_size=40), st.integers(2, 4))
-@settings(max_examples=40)
+@examples(40)
 def test_every_value_that_is_drawn_has_k_holders(values, k):
     frame = pd.DataFrame({"n": range(len(values)), "value": values})
-    drawn = Condensation(k=k, seed=1).fit(frame, sf.Schema(quasi=["n"], insensitive=["value"])).sample(300)
+    drawn = Condensation(k=k, secret=fixed(1)).fit(frame, sf.Schema(quasi=["n"], insensitive=["value"])).sample(300)
     assert all(values.count(value) >= k for value in set(drawn["value"].dropna()))

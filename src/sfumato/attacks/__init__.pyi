@@ -1,4 +1,4 @@
-from .attack_records import attack_records as attack_records
+from .attacking_records import attack_records as attack_records
 from .base import Attack as Attack
 from .coincidence import Coincidence as Coincidence
 from .composing import Composition as Composition

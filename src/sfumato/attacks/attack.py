@@ -57,37 +57,32 @@ def attack(
     """Attack a published table as an adversary who knows some people would, and count what she gets right.
 
     These attacks look up whose values a published cell covers, so they judge generalizations: tables in which every
-    cell is a person's value, or an interval, set or node that contains it. A table whose records do not cover their own
-    people is perturbed, and refused: `sf.attacks.attack_records` judges it. Nothing is claimed without the truth:
-    attacks on identity need a correspondence, and attacks on values need the values.
+    cell is a person's value, or an interval, set or node that contains it. Perturbed tables, whose records do not cover
+    their own people, are refused; `attack_records` judges them. Nothing is claimed without the truth.
 
     Parameters
     ----------
     published : the published table (pandas, Polars or Arrow).
     schema : the roles; hierarchies are needed to read taxonomy labels.
     attacks : attacks or their names; by default all that apply.
-    known : the people the adversary knows, by the quasi-identifiers in this table. She does not know its sensitive
-        columns, if it has any: they show whether she is right. The original is the worst case.
-    original, key : the original table and a column, such as a name, that it shares with the known table. The truth is
-        then looked up in the original, and known people who are not in it are outsiders.
-    correspondence : for every published row, the number of its row in the known table, counted from 0; in the original,
-        if that is given.
+    known : the people the adversary knows, by their quasi-identifiers. She does not know the sensitive columns of this
+        table; they show whether she is right. The original is the worst case.
+    original, key : the original table and a column, such as a name, that it shares with the known table; the truth is
+        looked up there, and known people who are not in it are outsiders.
+    correspondence : the row of the original, if given, or else of the known table that each published row comes from.
     outsiders : known people who are not in the published table.
-    other, other_schema : a second release of the same people, for the attack on their composition; the adversary then
-        uses the quasi-identifiers that both have.
-    targets : attack at most this many people, drawn at random.
-    seed : makes all draws repeatable.
+    other, other_schema : a second release of the same people, for the attack on their composition by what both share.
+    targets, seed : attack at most this many people, drawn at random; a seed makes all draws repeatable.
     """
     _check(schema, targets, seed)
-    shown, people = to_arrow(published)[0], to_arrow(known)[0]
-    source = people if original is None else to_arrow(original)[0]
+    shown, people, source = to_arrow(published)[0], to_arrow(known)[0], _optional(original)
     setting = prepare(
         shown,
         schema,
         people,
-        original=_optional(original),
+        original=source,
         key=key,
-        correspondence=None if correspondence is None else _rows(correspondence, shown, source),
+        correspondence=_rows(correspondence, shown, people if source is None else source),
         outsiders=_optional(outsiders),
         other=None if other is None else (to_arrow(other)[0], other_schema or schema),
         targets=targets,
@@ -108,7 +103,11 @@ def _check(schema: object, targets: object, seed: object) -> None:
     require(drawn, "attack", "seed", "at least 0", seed)
 
 
-def _rows(correspondence: Sequence[int] | npt.NDArray[np.integer], shown: pa.Table, source: pa.Table) -> Ints:
+def _rows(
+    correspondence: Sequence[int] | npt.NDArray[np.integer] | None, shown: pa.Table, source: pa.Table
+) -> Ints | None:
+    if correspondence is None:
+        return None
     rows = row_numbers(correspondence)
     inside = len(rows) == shown.num_rows and bool(((rows >= 0) & (rows < source.num_rows)).all())
     if not inside:

@@ -29,7 +29,7 @@ class Scaled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Records:
+class ComparedRecords:
     """Several tables with the same columns, as numbers that can be compared between them.
 
     `numbers` holds per table and column of numbers the values as shares of the common range, NaN where they are
@@ -42,7 +42,7 @@ class Records:
     scales: Mapping[str, Scaled]
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table], names: Sequence[str]) -> Records:
+    def of(cls, tables: Mapping[str, pa.Table], names: Sequence[str]) -> ComparedRecords:
         """Code the columns of all tables alike."""
         numbers: dict[str, dict[str, Floats]] = {which: {} for which in tables}
         codes: dict[str, dict[str, Ints]] = {which: {} for which in tables}

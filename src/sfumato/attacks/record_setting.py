@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.attacks.beliefs import Ints
 from sfumato.attacks.excess import Z, auc
-from sfumato.attacks.gower import Records
+from sfumato.attacks.gower import ComparedRecords
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import generator
@@ -36,7 +36,7 @@ class RecordSetting:
     the original and of the control; there are none without a control.
     """
 
-    records: Records
+    records: ComparedRecords
     schema: Schema | None
     names: tuple[str, ...]
     generalized: tuple[str, ...]
@@ -87,7 +87,7 @@ def prepare_records(
         )
     if control is not None:
         _refuse_shared_rows(original, control, names)
-    records = Records.of(tables, names)
+    records = ComparedRecords.of(tables, names)
     if control is not None:
         _refuse_other_population(records, names, seed)
     rng = generator(seed)
@@ -127,7 +127,7 @@ def _refuse_shared_rows(original: pa.Table, control: pa.Table, names: Sequence[s
         )
 
 
-def _refuse_other_population(records: Records, names: Sequence[str], seed: int) -> None:
+def _refuse_other_population(records: ComparedRecords, names: Sequence[str], seed: int) -> None:
     """Refuse a control that a classifier tells from the original; without scikit-learn nothing is compared."""
     try:
         ensemble = optional_library("sklearn.ensemble", extra="learn", error=SchemaError)

@@ -130,7 +130,7 @@ def _attack_records(
     published: Any, schema: Schema, knowing: Knowing, attacking: Attacking, *, threshold: float | None, json: bool
 ) -> None:
     """Attack perturbed, synthetic or averaged records, and print what was found."""
-    from sfumato.attacks.attack_records import attack_records
+    from sfumato.attacks.attacking_records import attack_records
 
     assert knowing.control is not None  # noqa: S101 - the caller has looked
     given = {"--original": knowing.original, "--key": knowing.key, "--correspondence": knowing.correspondence}

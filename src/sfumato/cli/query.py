@@ -21,6 +21,7 @@ from sfumato.exceptions import InfeasibleError, InvalidParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sfumato.queries.audited.auditor import QueryAuditor
     from sfumato.queries.private.accountant import Spending
     from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
     from sfumato.queries.private.store import Store
@@ -156,6 +157,43 @@ def ask(
     _print_answer(answer, json=json)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AuditingOptions:
+    """What questions may use, and what else is denied."""
+
+    public: Annotated[
+        list[str], typer.Option(metavar="A,B,...", help="Columns that conditions may use.", show_default=False)
+    ]
+    tolerance: Annotated[
+        float | None, typer.Option(metavar="WIDTH", help="Also deny answers that narrow a value down this far.")
+    ] = None
+    bounds: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds of all values, with --tolerance.")
+    ] = None
+    skew: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="How near averages may lie to a bound, with --tolerance; 0.5: evenly spread."
+        ),
+    ] = 0.1
+
+    def auditor(self, table: pa.Table, column: str, history: Path) -> QueryAuditor:
+        """Begin to audit questions about a column."""
+        from sfumato.cli.asking import listed
+        from sfumato.queries.audited.auditor import QueryAuditor
+
+        limits = None if self.bounds is None else _numbers("--bounds", [f"values={self.bounds}"])["values"]
+        return QueryAuditor(
+            table,
+            column,
+            history,
+            public=[name for names in self.public for name in listed(names)],
+            tolerance=self.tolerance,
+            bounds=None if limits is None else (limits[0], limits[1]),
+            skew=self.skew,
+        )
+
+
 @app.command(
     epilog=examples(
         'sfumato query exact staff.csv "sum of salary where team = A" --history h.sqlite --public team --user ann',
@@ -178,21 +216,7 @@ def exact(
         Path,
         typer.Option(metavar="FILE", help="The history of all questions; created if missing.", show_default=False),
     ],
-    public: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that conditions may use.", show_default=False)
-    ],
-    tolerance: Annotated[
-        float | None, typer.Option(metavar="WIDTH", help="Also deny answers that narrow a value down this far.")
-    ] = None,
-    bounds: Annotated[
-        str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds of all values, with --tolerance.")
-    ] = None,
-    skew: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", help="How near averages may lie to a bound, with --tolerance; 0.5: evenly spread."
-        ),
-    ] = 0.1,
+    auditing: AuditingOptions,
     user: Annotated[str, typer.Option(metavar="NAME", help="The name of the user, for the history.")] = "",
     json: Json = False,
     reading: Reading,
@@ -201,21 +225,11 @@ def exact(
 
     Give the same --tolerance, --bounds and --skew every time. Exit codes: 0 answered, 1 denied, 2 bad request.
     """
-    from sfumato.cli.asking import listed
-    from sfumato.queries.audited.auditor import Denied, QueryAuditor
+    from sfumato.queries.audited.auditor import Denied
     from sfumato.queries.private.sentences import read_conditions
 
     read = _exact_question(question)
-    limits = None if bounds is None else _numbers("--bounds", [f"values={bounds}"])["values"]
-    auditor = QueryAuditor(
-        reading.read(file),
-        read["column"],
-        history,
-        public=[name for names in public for name in listed(names)],
-        tolerance=tolerance,
-        bounds=None if limits is None else (limits[0], limits[1]),
-        skew=skew,
-    )
+    auditor = auditing.auditor(reading.read(file), read["column"], history)
     answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
     if json:
         print_json({**asdict(answer), "denied": answer.denied})
@@ -246,7 +260,7 @@ def budget(*, store: StoreFile, json: Json = False) -> None:
     typer.echo(aligned(rows + [_row(name, each) for name, each in balance.analysts.items()]))
 
 
-def _settled(file: str, reading: Reading) -> dict[str, str]:
+def _settled(file: str, reading: Reading) -> dict[str, str | int]:
     """Settle how a table is read, once and for all questions."""
     from sfumato.table.formats.known import FORMATS, is_url
     from sfumato.table.formats.lines import layout
@@ -255,9 +269,11 @@ def _settled(file: str, reading: Reading) -> dict[str, str]:
     if file.lower().endswith(texts) and not is_url(file) and Path(file).is_file():
         tabs = ".tsv" in Path(file).name.lower() and reading.separator is None
         separator = "\t" if tabs else reading.separator
-        separator, encoding = layout(Path(file), separator=separator, encoding=reading.encoding)
+        separator, encoding = layout(
+            Path(file), separator=separator, encoding=reading.encoding, skip_rows=reading.skip_rows
+        )
         reading = replace(reading, separator=separator, encoding=encoding)
-    return {name: value for name, value in asdict(reading).items() if value is not None}
+    return {name: value for name, value in asdict(reading).items() if value}
 
 
 def _read(source: str, store: Store) -> pa.Table:
@@ -265,7 +281,7 @@ def _read(source: str, store: Store) -> pa.Table:
     from sfumato.table.read import read
 
     with progress("Reading"):
-        return read(source, as_text=True, **store.reading)  # type: ignore[arg-type]  # texts, as Store.read saw
+        return read(source, as_text=True, **store.reading)  # type: ignore[arg-type]  # as Store.read saw
 
 
 def _row(name: str, spending: Spending) -> list[str]:

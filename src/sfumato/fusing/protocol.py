@@ -25,7 +25,7 @@ from sfumato.fusing.party import Party
 from sfumato.fusing.requirements import unrequired_warning
 from sfumato.fusing.rounds import Rounds
 from sfumato.fusing.shared_groups import SharedGroups
-from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
@@ -69,33 +69,24 @@ def take_part(
     warning = unrequired_warning(owners, agreement.requirements)
     if warning is not None:
         note(warning)
-    common = _align(party, parties, table, progress)
-    _refuse_too_few(agreement, len(common))
-    records = table.take(pa.array(common))
+    records = table.take(pa.array(_align(party, parties, table, progress)))
+    _refuse_too_few(agreement, records.num_rows)
     named, classes = _classes(records[agreement.target])
     _compare(parties, "classes", _digest(json.dumps(named), classes.tobytes()), "the class of some people")
     own = _own_attributes(party, records, classes, plain=agreement.scoring == "plain")
-
-    def later(done: float, note: str = "") -> None:
-        progress(ALIGNED + (1 - ALIGNED) * done, note)
-
-    partition = SharedGroups(len(common), owners, agreement.requirements)
-    transcript = Rounds(party.name, parties, partition, own).run(later)
-    published, schema = _published(partition, agreement, named, classes)
-    evidence = Evidence(published, schema)
-    audit = audit_evidence(evidence, [each.model for each in agreement.requirements])
-    if not audit.holds:
-        raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a bug.")
+    partition = SharedGroups(records.num_rows, owners, agreement.requirements)
+    transcript = Rounds(party.name, parties, partition, own).run(_after_aligning(progress))
+    evidence = _published(partition, agreement, named, classes)
+    audit = _audited(evidence, agreement)
     progress(1.0, "comparing results")
-    _compare(parties, "result", _digest(*_columns(published)), "the fused table")
+    _compare(parties, "result", _digest(*_columns(evidence.published)), "the fused table")
     progress(1.0, f"{len(transcript):,} rounds")
-    lengths = tuple(offer.rows for offer in offers.values())
     return Fused(
         evidence=evidence,
         audit=audit,
         recipe=agreement,
         transcript=transcript,
-        lengths=lengths,
+        lengths=tuple(offer.rows for offer in offers.values()),
         kind=party.kind,
         warning=warning,
     )
@@ -121,6 +112,13 @@ def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Pro
         progress(ALIGNED * done / max(whole, 1), "aligning people")
 
     return secure_intersection(parties, party.ids(table), progress=tell)
+
+
+def _after_aligning(progress: Progress) -> Progress:
+    def later(done: float, note: str = "") -> None:
+        progress(ALIGNED + (1 - ALIGNED) * done, note)
+
+    return later
 
 
 def _refuse_too_few(agreement: Agreement, common: int) -> None:
@@ -155,13 +153,18 @@ def _own_attributes(party: Party, records: pa.Table, classes: Ints, *, plain: bo
     return {name: made(name, party.factor * factors[name]) for name in party.attributes}
 
 
-def _published(
-    partition: SharedGroups, agreement: Agreement, named: list[str], classes: Ints
-) -> tuple[pa.Table, Schema]:
+def _published(partition: SharedGroups, agreement: Agreement, named: list[str], classes: Ints) -> Evidence:
     table = partition.table(agreement.target, pa.array(named, pa.string()).take(pa.array(classes)))
     order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
     schema = Schema(quasi=list(partition.owners), insensitive=[agreement.target])
-    return table.take(pa.array(order)), schema
+    return Evidence(table.take(pa.array(order)), schema)
+
+
+def _audited(evidence: Evidence, agreement: Agreement) -> Audit:
+    audit = audit_evidence(evidence, [each.model for each in agreement.requirements])
+    if not audit.holds:
+        raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a bug.")
+    return audit
 
 
 def _digest(*parts: str | bytes) -> str:

@@ -34,7 +34,7 @@ RENDERERS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Told:
+class Statement:
     """What is said about a table that was written and judged: to recipients, and in the report."""
 
     promise: Mapping[str, Any]
@@ -57,7 +57,7 @@ class Content:
     """
 
     published: pa.Table
-    judge: Callable[[Path], Told]
+    judge: Callable[[Path], Statement]
     internal: Mapping[str, str]
     correspondence: npt.NDArray[np.int64] | None = None
     confirm: Callable[[], None] | None = None
@@ -86,10 +86,10 @@ def write_folders(
     """
     handover = changed(handover, evidence=handover.evidence.undecorated())
 
-    def judge(file: Path) -> Told:
+    def judge(file: Path) -> Statement:
         written, audit = judge_written(file, handover, excel_safe=excel_safe)
         dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
-        return Told(
+        return Statement(
             promise=promise,
             dictionary=dictionary,
             about=render_about(promise, dictionary),
@@ -170,7 +170,7 @@ def render(facts: Mapping[str, Any]) -> str:
     return RENDERERS[facts["format"]](facts)
 
 
-def _write_public(folder: Path, told: Told) -> None:
+def _write_public(folder: Path, told: Statement) -> None:
     """Write what recipients are told besides the table."""
     _write_json(folder / "dictionary.json", told.dictionary)
     _write_json(folder / "promise.json", told.promise)

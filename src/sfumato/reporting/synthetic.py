@@ -16,7 +16,7 @@ from sfumato import __version__
 from sfumato.core.progress import Progress
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.verdict import plain
-from sfumato.reporting.folders import Content, Told, write_content
+from sfumato.reporting.folders import Content, Statement, write_content
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_synthetic_about
 from sfumato.reporting.public import type_words
 from sfumato.reporting.reading_back import changed_columns, read_back
@@ -63,7 +63,7 @@ def write_synthetic(
 ) -> None:
     """Write both folders of synthetic records, completely or not at all; see `write_folders`."""
 
-    def judge(file: Path) -> Told:
+    def judge(file: Path) -> Statement:
         shown = read_back(file, excel_safe=excel_safe)
         changed = [name for name in changed_columns(handover.published, shown) if not _near(handover, shown, name)]
         if changed:
@@ -73,7 +73,9 @@ def write_synthetic(
             )
         promise, dictionary = _promise(handover, shown), _dictionary(handover, shown)
         about = render_synthetic_about(promise, dictionary)
-        return Told(promise=promise, dictionary=dictionary, about=about, report=lambda: _facts(handover, dictionary))
+        return Statement(
+            promise=promise, dictionary=dictionary, about=about, report=lambda: _facts(handover, dictionary)
+        )
 
     write_content(
         folder,

@@ -12,7 +12,7 @@ from typing import Any
 from sfumato.exceptions import RecipeError
 from sfumato.table.toml import read_toml
 
-READING = {"table", "query", "sheet", "separator", "encoding"}
+READING = {"table": str, "query": str, "sheet": str, "separator": str, "encoding": str, "skip_rows": int}
 FORMAT = "sfumato query store 1"
 REMEDY = "make one by sfumato query init"
 
@@ -31,7 +31,7 @@ class Store:
 
     source: str
     accountant: str
-    reading: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, str | int] = field(default_factory=dict)
     bounds: Mapping[str, tuple[float | date, float | date]] = field(default_factory=dict)
     categories: Mapping[str, list[str]] = field(default_factory=dict)
     person: str | None = None
@@ -55,11 +55,11 @@ class Store:
         """Read a store."""
         content = read_toml(path, "store", remedy=REMEDY)
         known = set(cls.__dataclass_fields__) | {"format"}
-        texts = set(content.get("reading", {})) <= READING and all(
-            isinstance(content.get(name), str) for name in ("source", "accountant")
-        )
+        texts = all(isinstance(content.get(name), str) for name in ("source", "accountant"))
         tables = all(isinstance(content.get(name, {}), dict) for name in ("reading", "bounds", "categories"))
         if content.get("format") != FORMAT or not set(content) <= known or not texts or not tables:
+            raise RecipeError(f"{path} is not a store; {REMEDY}.")
+        if any(type(value) is not READING.get(name) for name, value in content.get("reading", {}).items()):
             raise RecipeError(f"{path} is not a store; {REMEDY}.")
         return cls(**{name: value for name, value in content.items() if name != "format"})
 

@@ -73,9 +73,8 @@ def read_csv(
     require(known, "read", "separator", "one ASCII character other than a quote, space or line break", separator)
     if separator is None and _has_tabs(path):
         separator = "\t"
-    require(not (as_text and skip_rows), "read", "skip_rows", "0 if every cell is read as text", skip_rows)
     if as_text:
-        return _read_lines(path, separator, encoding, missing)
+        return _read_lines(path, separator, encoding, missing, skip_rows)
     data = _from_header(path, encoding, skip_rows)
     given, separator = separator, separator or detect_separator(data)
     data, sound = trimmed(data, separator)
@@ -95,12 +94,14 @@ def read_csv(
     return canonical(_named(path, names, _parsed(path, data, separator=separator, missing=missing, **layout), missing))
 
 
-def _read_lines(path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...]) -> pa.Table:
+def _read_lines(
+    path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...], skip_rows: int
+) -> pa.Table:
     from sfumato.table.formats.lines import layout, read_lines
 
     if separator is None or encoding is None:
-        separator, encoding = layout(path, separator=separator, encoding=encoding)
-    return read_lines(path, separator=separator, encoding=encoding, missing=missing)
+        separator, encoding = layout(path, separator=separator, encoding=encoding, skip_rows=skip_rows)
+    return read_lines(path, separator=separator, encoding=encoding, missing=missing, skip_rows=skip_rows)
 
 
 def _has_tabs(path: Path) -> bool:

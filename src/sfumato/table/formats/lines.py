@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.exceptions import ReadError
 from sfumato.table.columns import refuse_duplicates
-from sfumato.table.formats.cells import detect_separator
+from sfumato.table.formats.cells import after_lines, detect_separator
 from sfumato.table.formats.encoding import detect_encoding, unpacked, utf8_bytes
 from sfumato.table.formats.inference import MISSING
 
@@ -19,7 +19,9 @@ MARK = "\ufeff"
 PROBE = '\n\r,;"'
 
 
-def layout(path: Path, *, separator: str | None = None, encoding: str | None = None) -> tuple[str, str]:
+def layout(
+    path: Path, *, separator: str | None = None, encoding: str | None = None, skip_rows: int = 0
+) -> tuple[str, str]:
     """Tell the separator and the encoding of a text file once, so that they can be kept.
 
     A quotation mark that is not closed on its line is refused: a cell of several lines would make one row many.
@@ -28,8 +30,8 @@ def layout(path: Path, *, separator: str | None = None, encoding: str | None = N
     text = utf8_bytes(path, encoding)
     if PROBE.encode(encoding) != PROBE.encode():
         raise ReadError(f"{path} is written in {encoding}, whose bytes are not lines; save it as UTF-8.")
-    separator = separator or detect_separator(text)
-    for number, line in enumerate(_lines(path, encoding), start=1):
+    separator = separator or detect_separator(after_lines(text, skip_rows) or b"")
+    for number, line in enumerate(_lines(path, encoding, skip_rows), start=1 + skip_rows):
         if any(not quoted and cell.startswith('"') for cell, quoted in _cells(line, separator)):
             raise ReadError(
                 f"Line {number} of {path} has a quotation mark that is not closed on its line; write every row on one"
@@ -38,13 +40,15 @@ def layout(path: Path, *, separator: str | None = None, encoding: str | None = N
     return separator, encoding
 
 
-def read_lines(path: Path, *, separator: str, encoding: str, missing: Sequence[str] = MISSING) -> pa.Table:
+def read_lines(
+    path: Path, *, separator: str, encoding: str, missing: Sequence[str] = MISSING, skip_rows: int = 0
+) -> pa.Table:
     """Read a text file as a table of texts.
 
     A line that has more or fewer cells than the header is a row without any value, and bytes that are not of the
     encoding become replacement characters. No line but the header is ever refused.
     """
-    header, *lines = [line for line in _lines(path, encoding) if line.strip()] or [""]
+    header, *lines = [line for line in _lines(path, encoding, skip_rows) if line.strip()] or [""]
     names = [cell for cell, _ in _cells(header.removeprefix(MARK), separator)]
     refuse_duplicates(name for name in names if name)
     absent = {*missing, ""}
@@ -58,8 +62,8 @@ def read_lines(path: Path, *, separator: str, encoding: str, missing: Sequence[s
     return pa.table({name: pa.array(cells, pa.string()) for name, cells in zip(names, found, strict=True) if name})
 
 
-def _lines(path: Path, encoding: str) -> list[str]:
-    return [line.decode(encoding, errors="replace") for line in unpacked(path).splitlines()]
+def _lines(path: Path, encoding: str, skip_rows: int) -> list[str]:
+    return [line.decode(encoding, errors="replace") for line in unpacked(path).splitlines()[skip_rows:]]
 
 
 def _cells(line: str, separator: str) -> list[tuple[str, bool]]:
