@@ -27,7 +27,7 @@ def golden(name: str) -> pa.Table:
 
 
 def largest_l(values: list[object]) -> int:
-    """Give the largest whole l for which no value holds more than 1/l."""
+    """Give the largest whole l for which no value accounts for more than 1/l."""
     return len(values) // max(Counter(values).values()) if values else 0
 
 

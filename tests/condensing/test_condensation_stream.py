@@ -398,7 +398,7 @@ def test_a_stream_without_numbers_is_refused():
 
 
 def test_a_stream_draws_no_value_that_few_had_so_far():
-    stream = CondensationStream(k=3, columns=["n", "value"], seed=1)
+    stream = CondensationStream(k=3, columns=["n", "value"], secret="5f" * 32)
     stream.update(pa.table({"n": range(10), "value": ["a"] * 8 + ["b"] * 2}))
     assert set(stream.sample(200)["value"].to_pylist()) == {"a", None}
     stream.update(pa.table({"n": [10], "value": ["b"]}))

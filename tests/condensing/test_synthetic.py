@@ -74,7 +74,7 @@ def test_one_number_has_no_correlations():
 
 def test_recipe_tells_what_was_drawn(release):
     written = tomllib.loads(release.recipe.to_toml())
-    assert written["condensation"] == {"k": 10, "rows": 130, "seed": 5}
+    assert written["condensation"] == {"k": 10, "rows": 130, "secret": "5f" * 32}
     assert written["input"]["rows"] == 130
     assert {name: entry["role"] for name, entry in written["attributes"].items()} == {
         name: SCHEMA.role(name).value for name in SCHEMA.attributes

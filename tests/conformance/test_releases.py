@@ -52,7 +52,7 @@ def fused() -> Publishable:
 
 
 def synthetic() -> sf.condensing.SyntheticRecords:
-    return sf.condensing.Condensation(k=10, seed=1).release(PEOPLE, SCHEMA)
+    return sf.condensing.Condensation(k=10, secret="5f" * 32).release(PEOPLE, SCHEMA)
 
 
 SUBJECTS = {made.__name__: made for made in (anonymized, centers, in_buckets, recoded, fused, synthetic)}

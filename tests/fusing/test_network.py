@@ -296,7 +296,7 @@ def test_whoever_shows_no_peers_certificate_is_turned_away_and_waiting_goes_on(p
     results = run(pair, notes=notes, agency=late)
     assert come.is_set()
     assert all(isinstance(result, Fused) for result in results.values())
-    assert sum("was turned away: it did not prove that it is one of the peers" in said for said in notes) == 2
+    assert sum("was turned away: it did not prove to be one of the peers" in said for said in notes) == 2
 
 
 def scan(where: Address) -> socket.socket:
@@ -367,7 +367,9 @@ def test_nothing_is_put_in_place_before_all_have_written(pair):
         file = PartyFile.read(pair.file(name))
         folder = pair.root / name / "fused" if name == "hospital" else pair.root / "nowhere" / "fused"
         try:
-            return fuse_with_others(file.party, file.agreement, file.connections, out=folder)
+            return fuse_with_others(
+                file.party, file.agreement, file.connections, write=lambda fused: fused.write(folder)
+            )
         except SfumatoError as error:
             return error
 
@@ -381,10 +383,11 @@ def test_nothing_is_put_in_place_before_all_have_written(pair):
 def test_all_put_the_same_table_in_place(pair):
     def take(name: str) -> object:
         file = PartyFile.read(pair.file(name))
-        return fuse_with_others(file.party, file.agreement, file.connections, out=pair.root / name / "fused")
+        folder = pair.root / name / "fused"
+        return fuse_with_others(file.party, file.agreement, file.connections, write=lambda fused: fused.write(folder))
 
     run(pair, hospital=take, agency=take)
-    written = {(pair.root / name / "fused" / "table.csv").read_bytes() for name in pair.names}
+    written = {(pair.root / name / "fused" / "public" / "table.csv").read_bytes() for name in pair.names}
     assert len(written) == 1
 
 

@@ -61,8 +61,9 @@ def test_risk_agrees_with_counting_by_hand(release, parts, schema, which, side):
 
 
 def test_a_missing_cell_that_may_be_anything_lowers_the_risk_of_the_records_it_matches(parts):
-    table = pa.table({"age": [30, 30, 40, None], "disease": ["flu", "cold", "flu", "cold"]})
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
+    ages, sexes = [30, 30, 40, None], ["f", "f", "f", "f"]
+    table = pa.table({"age": ages, "sex": sexes, "disease": ["flu", "cold", "flu", "cold"]})
+    schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"], missing="matches-all")
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], seed=1)
     risk = gather(*parts(release))["risk"]["before"]
     assert risk["smallest_group"] == 2

@@ -55,7 +55,7 @@ class AlphaKAnonymity(Conjunction):
     words = ModelWords(
         title="(alpha,k)-anonymity",
         level=SHARE,
-        promise="{Group} holds at least {k} records, and no value of “{sensitive}” holds more than a share of {alpha} "
+        promise="{Group} holds at least {k} records, and no value of “{sensitive}” accounts for more than a share of {alpha} "
         "of them.",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
         further={

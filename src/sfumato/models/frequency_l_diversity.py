@@ -55,7 +55,7 @@ class FrequencyLDiversity(PrivacyModel):
     words = ModelWords(
         title="frequency l-diversity",
         level="records per record of the most frequent value, in the worst group",
-        promise="In {group}, no value of “{sensitive}” holds more than one in {l} records.",
+        promise="In {group}, no value of “{sensitive}” accounts for more than one in {l} records.",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     )
 

@@ -54,7 +54,7 @@ class XYAnonymity(Conjunction):
         "group, unless its share is bounded.",
         further={
             "x": "Only these quasi-identifiers are looked at, together: {x}.",
-            "h": "No value holds more than a share of {h} of a group.",
+            "h": "No value accounts for more than a share of {h} of a group.",
         },
     )
 

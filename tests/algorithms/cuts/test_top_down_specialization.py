@@ -147,9 +147,13 @@ def covers(label, part, domain):  # noqa: PLR0911 - one line per kind of label
             return codes == [domain.missing]
         case Suppressed():
             return set(range(len(domain))) <= part
-        case Interval(low, high):
-            whole_range = codes == list(range(codes[0], codes[-1] + 1))
-            return (values[codes[0]], values[codes[-1]]) == (low, high) and whole_range
+        case Interval(low, high, low_closed, high_closed):
+            inside = [
+                c
+                for c, value in enumerate(values)
+                if (low <= value if low_closed else low < value) and (value <= high if high_closed else value < high)
+            ]
+            return inside == codes
         case ValueSet(texts=members):
             return [domain.texts[c] for c in codes] == list(members)
         case Node(text):

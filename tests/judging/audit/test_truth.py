@@ -167,7 +167,7 @@ def test_a_correspondence_may_be_any_kind_of_list(kind):
 
 
 def test_a_correspondence_without_an_original_is_refused():
-    with pytest.raises(InvalidParameterError, match="needs the original; give original= as well"):
+    with pytest.raises(InvalidParameterError, match="says nothing without the original; give original=, too"):
         sf.audit(SHOWN, schema_of(), correspondence=[0, 1, 2, 3])
 
 
