@@ -48,8 +48,8 @@ def _refuse_impossible(task: Task, hollow: int) -> None:
     for model in task.models:
         if not model.kept_by(whole)[0]:
             raise InfeasibleError(
-                f"{task.table.rows:,} records have a quasi-identifier, and one group of them breaks {model!r}; the "
-                f"{hollow:,} records that are missing in all of them hide nobody, so ask for less."
+                f"All records that have any quasi-identifier ({task.table.rows:,} of {task.table.rows + hollow:,}) break "
+                f"{model!r} as one group, and the others hide nobody; ask for less or drop the others."
             )
 
 
