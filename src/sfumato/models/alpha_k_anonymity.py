@@ -55,8 +55,8 @@ class AlphaKAnonymity(Conjunction):
     words = ModelWords(
         title="(alpha,k)-anonymity",
         level=SHARE,
-        promise="{Group} holds at least {k} records, and no value of “{sensitive}” accounts for more than a share of {alpha} "
-        "of them.",
+        promise="{Group} holds at least {k} records, and no value of “{sensitive}” accounts for more than "
+        "a share of {alpha} of them.",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
         further={
             "values": "Only values that were named are protected.",

@@ -48,7 +48,7 @@ def _refuse_impossible(task: Task, hollow: int) -> None:
     for model in task.models:
         if not model.kept_by(whole)[0]:
             raise InfeasibleError(
-                f"All records that have any quasi-identifier ({task.table.rows:,} of {task.table.rows + hollow:,}) break "
+                f"All records with any quasi-identifier ({task.table.rows:,} of {task.table.rows + hollow:,}) break "
                 f"{model!r} as one group, and the others hide nobody; ask for less or drop the others."
             )
 
