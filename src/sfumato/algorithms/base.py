@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ from sfumato.validation import did_you_mean
 
 Shows: TypeAlias = Literal["covers", "centers", "buckets"]
 Needed: TypeAlias = Literal["always", "matches-all", "never"]
+MANY = 1 << 40  # records, more than any model asks for
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -179,25 +180,25 @@ def _attributes(algorithm: Algorithm, task: Task) -> Iterator[str]:
 
 
 def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    """Refuse models that a group of everybody keeps, and one record with everybody's values does not."""
+    """Refuse models that a group of many keeps, and one record with the same values does not.
+
+    Values too frequent for a model may be suppressed, so the same is asked of a group that has every value once.
+    """
     if algorithm.hides_identities:
         return
     columns = (*task.table.quasi, *task.table.sensitive)
+    instead = "LocalAnatomyGeneralization" if task.table.flags else "CrossBucket or Mondrian"
+    one, many = np.ones(1, dtype=np.int64), np.full(1, MANY)
     for model in task.models:
         seen = [column for column in columns if column.name in model.attributes]
         whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, seen, task.missing)
-        alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
-        if model.kept_by(whole)[0] and not model.kept_by(alone)[0]:
-            yield no_hidden_identities(algorithm, model, task)
-
-
-def no_hidden_identities(algorithm: Algorithm, model: PrivacyModel, task: Task) -> str:
-    """Return the refusal of a model about identities by an algorithm that hides only values."""
-    instead = "LocalAnatomyGeneralization" if task.table.flags else "CrossBucket or Mondrian"
-    return (
-        f"{_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
-        f"other cells stay exact; use {instead}."
-    )
+        even = {name: replace(each, counts=np.minimum(each.counts, 1)) for name, each in whole.histograms.items()}
+        for group in (whole, replace(whole, histograms=even)):
+            if model.kept_by(replace(group, sizes=many))[0] and not model.kept_by(replace(group, sizes=one))[0]:
+                yield (
+                    f"{_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
+                    f"other cells stay exact; use {instead}."
+                )
 
 
 def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:

@@ -204,8 +204,8 @@ def _candidates(view: View, points: Points) -> MatchingGroups:
     candidates = view.candidates(points)
     if not candidates.records.any():
         raise SchemaError(
-            "No known person matches any published record; the columns may mean something else, or show centers of "
-            "groups."
+            "No known person matches any published record; for perturbed, synthetic or averaged records use "
+            "sf.attacks.attack_records, or check that the columns mean the same."
         )
     return candidates
 

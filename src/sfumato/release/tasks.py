@@ -43,12 +43,13 @@ def task_of(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream 
         stream=Stream() if stream is None else stream,
         progress=progress,
     )
+    _refuse_unknown_values(task)
+    _refuse_impossible(task)
     refusal = recipe.algorithm.refusal(task)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
     _refuse_nearly_unique(task)
-    _refuse_unknown_values(task)
-    _refuse_impossible(task, recipe.algorithm)
+    _refuse_without_suppression(task, recipe.algorithm)
     return task
 
 
@@ -93,34 +94,41 @@ def _refuse_unknown_values(task: Task) -> None:
             )
 
 
-def _refuse_impossible(task: Task, algorithm: Algorithm) -> None:
-    """Refuse models that no group can keep, or not even all records together if nothing is suppressed."""
-    rows = task.table.rows
-    everybody = _whole(rows, task.table.sensitive, task.missing)
+def _refuse_impossible(task: Task) -> None:
+    """Refuse models that no group can keep, or not even all records together if nothing may be suppressed."""
     for model in task.models:
-        flagged = [flagged_cells(task.table, name) for name in model.attributes if name in task.table.flags]
-        _refuse_unflagged(model, flagged)
-        whole = _whole(len(flagged[0].codes), flagged, task.missing) if flagged else everybody
-        what, together = (f"{rows:,} rows", "a single group of all records")
-        if flagged:
-            what = f"{len(flagged[0].codes):,} flagged cells of {flagged[0].name!r}"
-            together = "a single bucket of all these cells"
-        complete = model.extendable or not task.most_suppressed
-        lasting = complete or not algorithm.suppresses
-        if model.monotone and lasting and not model.kept_by(whole)[0]:
-            level = model.worst(model.level(whole))
-            needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
-            reached = f"{together} reaches {level:g}, {needed}"
-            if complete:
-                raise InfeasibleError(f"No release of these {what} can keep {model!r}: {reached}.")
+        reached = _all_together(model, task) if model.extendable or not task.most_suppressed else None
+        if reached is not None:
+            raise InfeasibleError(f"No release of these {reached}.")
+
+
+def _refuse_without_suppression(task: Task, algorithm: Algorithm) -> None:
+    """Refuse models that not even all records together keep, if the algorithm suppresses none."""
+    for model in task.models:
+        reached = None if algorithm.suppresses else _all_together(model, task)
+        if reached is not None:
             raise InfeasibleError(
-                f"{type(algorithm).__name__} suppresses nothing, and all these {what} together cannot keep {model!r}: "
-                f"{reached}; use an algorithm that suppresses, such as Optimal, or ask for less."
+                f"{type(algorithm).__name__} suppresses nothing, and no release of all {reached}; use an algorithm "
+                "that suppresses, such as Optimal, or ask for less."
             )
 
 
-def _whole(rows: int, columns: Sequence[CodedColumn], missing: Missing) -> Groups:
-    return Groups.from_rows(np.zeros(rows, dtype=np.int32), 1, columns, missing)
+def _all_together(model: PrivacyModel, task: Task) -> str | None:
+    """Tell how far a group of all records is from keeping a monotone model; nothing if it keeps it."""
+    if model.needs_population or not model.monotone:
+        return None
+    flagged = [flagged_cells(task.table, name) for name in model.attributes if name in task.table.flags]
+    _refuse_unflagged(model, flagged)
+    rows, columns = (len(flagged[0].codes), flagged) if flagged else (task.table.rows, task.table.sensitive)
+    whole = Groups.from_rows(np.zeros(rows, dtype=np.int32), 1, columns, task.missing)
+    if model.kept_by(whole)[0]:
+        return None
+    what, together = f"{rows:,} rows", "a single group of all records"
+    if flagged:
+        what, together = f"{rows:,} flagged cells of {flagged[0].name!r}", "a single bucket of all these cells"
+    level = model.worst(model.level(whole))
+    needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
+    return f"{what} can keep {model!r}: {together} reaches {level:g}, {needed}"
 
 
 def _refuse_unflagged(model: PrivacyModel, flagged: Sequence[CodedColumn]) -> None:

@@ -281,7 +281,7 @@ def test_two_attributes_other_models_and_unknown_cells_are_refused():
         sf.anonymize(table, schema, two, CrossBucket())
     with pytest.raises(sf.UnsupportedModelError, match="does not support TCloseness"):
         sf.anonymize(table, schema, [sf.TCloseness(t=0.3, sensitive=D)], CrossBucket())
-    lost = table.set_column(2, D, pa.array(["flu", None, "ulcer"] * 3))
-    with pytest.raises(sf.UnsupportedModelError, match="3 missing cells"):
+    lost = table.set_column(2, D, pa.array(["flu", None, "ulcer", "flu", "cough", "ulcer", "cough", "cold", "cold"]))
+    with pytest.raises(sf.UnsupportedModelError, match="1 missing cells"):
         release_of(lost, 2, 2, schema=replace(SCHEMA, missing="matches-all"))
     assert release_of(lost, 2, 2).audit.holds

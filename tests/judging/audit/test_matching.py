@@ -106,7 +106,7 @@ def test_searches_do_not_hide_anybody_behind_them_either(algorithm):
     release = sf.anonymize(table, schema, [KAnonymity(k=5)], algorithm, seed=1)
     assert min(release.audit.groups.sizes[release.audit.sizes != 4]) >= 5
     assert release.published["age"].null_count == 4
-    with pytest.raises(sf.InfeasibleError, match="100 records have a quasi-identifier"):
+    with pytest.raises(sf.InfeasibleError, match="All records with any quasi-identifier"):
         sf.anonymize(table, schema, [KAnonymity(k=101)], algorithm, seed=1)
 
 

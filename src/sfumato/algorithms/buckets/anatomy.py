@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Shows, Task, no_hidden_identities
+from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.bucketing import Buckets, Rows, eligible_rows, protected_cells
 from sfumato.algorithms.publishing import recode_ranges
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Publication
-from sfumato.exceptions import UnsupportedModelError
 from sfumato.schema.missing import Missing
 
 
@@ -50,19 +48,12 @@ class Anatomy(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse sensitive attributes that would be next to exact quasi-identifiers."""
-        refusal = super().refusal(task)
-        if refusal is not None:
-            return refusal
-        whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, task.table.sensitive, task.missing)
-        if not (task.most_suppressed or all(model.kept_by(whole)[0] for model in task.models)):
-            return None  # nothing can keep it, which is refused with the level that is possible
-        return self._refused_column(task)
+        return super().refusal(task) or self._refused_column(task)
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
         protected = protected_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
-        _refuse_identities(self, task, kept)
         task.progress(0.2)
         buckets = {each.name: each.buckets(kept, task.stream, halve=False) for each in protected}
         task.progress(0.8)
@@ -90,16 +81,6 @@ class Anatomy(Algorithm):
                     "choose l > 1."
                 )
         return None
-
-
-def _refuse_identities(algorithm: Anatomy, task: Task, kept: Rows) -> None:
-    """Refuse models of identities that show as such only when too frequent values are suppressed."""
-    columns = [column.take(kept) for column in task.table.sensitive]
-    whole = Groups.from_rows(np.zeros(len(kept), dtype=np.int32), 1, columns, task.missing)
-    alone = replace(whole, sizes=np.ones(1, dtype=np.int64))
-    for model in task.models:
-        if not model.kept_by(alone)[0]:
-            raise UnsupportedModelError(no_hidden_identities(algorithm, model, task))
 
 
 def _exact(quasi: Sequence[CodedColumn], kept: Rows, rows: int, buckets: dict[str, Buckets]) -> Publication:

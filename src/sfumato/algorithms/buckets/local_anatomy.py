@@ -65,8 +65,6 @@ class LocalAnatomy(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse sensitive cells that no model protects."""
-        if impossible(task):
-            return None
         refusal = super().refusal(task)
         if refusal is not None:
             return refusal
@@ -89,12 +87,6 @@ class LocalAnatomy(Algorithm):
         publication = _exact(task.table, kept, buckets)
         task.progress(1.0)
         return publication
-
-
-def impossible(task: Task) -> bool:
-    """Return whether a group of all records breaks a model of group sizes, which is refused with what is possible."""
-    sizes = [model.k for model in simple_models(task.models) if isinstance(model, KAnonymity)]
-    return max(sizes, default=1) > task.table.rows
 
 
 def refused_cells(algorithm: Algorithm, task: Task) -> str | None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.algorithms.base import Algorithm, Shows, Task
 from sfumato.algorithms.buckets.bucketing import Protected, Rows, eligible_rows, protected_cells, simple_models
 from sfumato.algorithms.buckets.flag_patterns import Pool, group_pools, merged, pools_of
-from sfumato.algorithms.buckets.local_anatomy import flags_of, impossible, published_groups, refused_cells
+from sfumato.algorithms.buckets.local_anatomy import flags_of, published_groups, refused_cells
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.publishing import publish_groups, recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn, CodedTable
@@ -75,7 +75,7 @@ class LocalAnatomyGeneralization(Algorithm):
 
     def refusal(self, task: Task) -> str | None:
         """Refuse flagged cells that no model protects, and models of other things than group sizes and values."""
-        return None if impossible(task) else super().refusal(task) or refused_cells(self, task)
+        return super().refusal(task) or refused_cells(self, task)
 
     def search(self, task: Task) -> Publication:
         """Find what to publish."""
