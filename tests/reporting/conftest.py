@@ -13,6 +13,7 @@ from sfumato.judging.audit.audit import audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.release.applying import decoded
 from sfumato.release.release import Release
+from sfumato.reporting.facts import Compared, compare
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.public import dictionary_of
 
@@ -76,11 +77,11 @@ def suppressing(release, schema) -> Release:
 
 @pytest.fixture
 def parts():
-    """Give what facts are gathered from: what is written, the table as receivers see it, and its dictionary."""
+    """Return what facts are gathered from: what is written, the table as receivers see it, and what is told of both."""
 
-    def taken(release: Release) -> tuple[Handover, Evidence, list[dict]]:
+    def taken(release: Release) -> tuple[Handover, Evidence, list[dict], Compared]:
         handover = release._handover()
         written = Evidence(decoded(release.published), release.recipe.schema, centers=release.evidence.centers)
-        return handover, written, dictionary_of(written)
+        return handover, written, dictionary_of(written), compare(handover)
 
     return taken

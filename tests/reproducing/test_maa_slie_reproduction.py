@@ -239,7 +239,7 @@ def command(*arguments: object):
 
 @pytest.fixture
 def _one_process(monkeypatch):
-    monkeypatch.setattr("sfumato.coding.threads.worker_count", lambda: 1)
+    monkeypatch.setattr("sfumato.threads.worker_count", lambda: 1)
 
 
 @pytest.mark.usefixtures("_one_process")

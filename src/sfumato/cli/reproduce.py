@@ -60,10 +60,10 @@ def thesis(
     Every finding of the thesis is listed with whether it was seen here, and the numbers that show it. A finding that
     was not seen is not a failure: the exit code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.coding.threads import worker_count
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
     from sfumato.reproducing.thesis import reproduce_thesis
     from sfumato.reproducing.thesis_setting import ThesisGrid
+    from sfumato.threads import worker_count
 
     refuse_no_plots()
     refuse_foreign(out)
@@ -101,11 +101,11 @@ def maa_slie(
     paper is listed with whether it was seen here, and the numbers that show it. A finding that was not seen is not
     a failure: the exit code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.coding.threads import worker_count
     from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
     from sfumato.reproducing.maa_slie import reproduce_maa_slie
     from sfumato.reproducing.maa_slie_setting import MaaSlieGrid, adult
     from sfumato.table.read import read
+    from sfumato.threads import worker_count
 
     refuse_no_plots()
     refuse_foreign(out)

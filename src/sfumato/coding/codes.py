@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.domain import MOST_NOMINAL_VALUES, Domain, describe
-from sfumato.coding.threads import worker_count
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.schema.scales import Scale
+from sfumato.threads import worker_count
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema

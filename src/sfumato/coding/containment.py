@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import group_columns
-from sfumato.coding.threads import worker_count
+from sfumato.threads import worker_count
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

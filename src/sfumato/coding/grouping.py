@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.threads import worker_count
+from sfumato.threads import worker_count
 
 Keys = npt.NDArray[np.int64]
 COMPILED_ROWS = 200_000  # below this NumPy is as fast, and nothing needs compiling

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sfumato.coding.threads import worker_count
 from sfumato.exceptions import SchemaError
 from sfumato.inspection.names import hint
 from sfumato.inspection.profile import CellKind, Profile, profile
@@ -17,6 +16,7 @@ from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
+from sfumato.threads import worker_count
 
 if TYPE_CHECKING:
     from sfumato.hierarchies import Builder

@@ -15,13 +15,19 @@ MOST_ROWS = 2_000_000
 Rows = npt.NDArray[np.int64]
 
 
-def exposure_facts(evidence: Evidence, written: Evidence) -> list[dict[str, Any]] | None:
-    """Measure the exposure of identities and sensitive values, of the original and of the published table.
+def exposure_after(evidence: Evidence) -> Exposure | None:
+    """Measure the exposure by what is published; None for centers, and for a table that would take too long."""
+    return None if evidence.centers or evidence.source.num_rows > MOST_ROWS else exposure_of(evidence)
+
+
+def exposure_facts(evidence: Evidence, written: Evidence, found: Exposure | None) -> list[dict[str, Any]] | None:
+    """Compare the exposure of identities and sensitive values in the original and in the published table.
 
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
     what was written. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
-    `riskiest` are numbers of original rows. None for a table that would take too long.
+    `riskiest` are numbers of original rows. `found` is what `exposure_after` returns. None for a table that would take
+    too long.
     """
     rows = evidence.source.num_rows
     if rows > MOST_ROWS:
@@ -29,10 +35,10 @@ def exposure_facts(evidence: Evidence, written: Evidence) -> list[dict[str, Any]
     raw = evidence.raw
     before = _listed(exposure_of(raw) if evidence.schema.flags else own_groups(raw))
     everybody = _listed(own_groups(written))
-    if evidence.centers:
+    if found is None:
         after = {name: _moved(each, evidence.source_rows, rows) for name, each in everybody.items()}
     else:
-        after = _listed(exposure_of(evidence))
+        after = _listed(found)
     return [
         {
             "attribute": attribute,

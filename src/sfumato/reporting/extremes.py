@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.publication import Interval
 from sfumato.judging.evidence import Evidence
 
 
@@ -21,11 +20,12 @@ def extreme_facts(evidence: Evidence) -> list[dict[str, Any]]:
         domain = column.domain
         if not domain.scale.ordered:
             continue
-        labels = [label for label in shown.labels if isinstance(label, Interval)]
-        ends = {end for label in labels if label.low_closed and label.high_closed for end in (label.low, label.high)}
-        persons = np.bincount(column.codes, minlength=len(domain) + 1)
-        values = zip(domain.values.to_pylist(), persons.tolist(), strict=False)
-        counts = [count for value, count in values if count and value in ends]
-        if counts:
-            found.append({"attribute": column.name, "ends": len(counts), "lonely": counts.count(1)})
+        intervals = shown.all_intervals()
+        exact = intervals.low_closed & intervals.high_closed
+        ends = np.concatenate([intervals.low[exact], intervals.high[exact]])
+        persons = np.bincount(column.codes, minlength=len(domain) + 1)[: len(domain)]
+        counts = persons[np.isin(domain.positions, ends) & (persons > 0)]
+        if len(counts):
+            alone = int(np.count_nonzero(counts == 1))
+            found.append({"attribute": column.name, "ends": len(counts), "lonely": alone})
     return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,16 @@ from sfumato.core.published.table import bucket_numbers
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.audit.verdict import plain
 from sfumato.judging.evidence import Evidence
+from sfumato.judging.exposure import Exposure
 from sfumato.models.base import PrivacyModel
 from sfumato.reporting.attacked import attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
-from sfumato.reporting.exposures import exposure_facts
+from sfumato.reporting.exposures import exposure_after, exposure_facts
 from sfumato.reporting.extremes import extreme_facts
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.public import is_bucket, promised, unpromised_facts, words_used
 from sfumato.schema.schema import Schema
+from sfumato.threads import in_threads
 
 FORMAT = "sfumato-report-6"
 ROUND_SIZES = (1, 2, 3, 5)
@@ -34,7 +36,35 @@ SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
 Sizes = npt.NDArray[np.int64]
 
 
-def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Compared:
+    """What the report compares with the original, without looking at the file: nothing of it if that is not known."""
+
+    raw: Audit | None = None
+    exposure: Exposure | None = None
+    attacks: Any = None
+    attributes: Sequence[Mapping[str, Any]] = ()
+
+
+def compare(handover: Handover) -> Compared:
+    """Compare what is written with the original, before it is read back from its file."""
+    evidence = handover.evidence
+    if evidence.original is None:
+        return Compared()
+    smallest = smallest_promised(handover.models, evidence.schema.quasi)
+    parts: dict[str, Callable[[], Any]] = {
+        "raw": lambda: _audit_original(evidence, handover.models),
+        "exposure": lambda: exposure_after(evidence),
+        "attacks": lambda: attack_facts(evidence),
+        "attributes": lambda: _attributes(evidence, max(smallest, FEWEST_TO_NAME)),
+    }
+    found = in_threads(lambda part: part(), parts.values())
+    return Compared(**dict(zip(parts, found, strict=True)))
+
+
+def gather(
+    handover: Handover, written: Evidence, dictionary: list[dict[str, Any]], compared: Compared
+) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold.
 
     Where the original is not known, nothing is compared with it: what would be told of it is None or left out.
@@ -44,13 +74,12 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
     handover : what is written.
     written : the published table, read back from its file.
     dictionary : what receivers are told about its columns.
+    compared : what `compare` has found.
     """
     evidence, models, audit = handover.evidence, handover.models, handover.audit
-    schema = evidence.schema
-    known = evidence.original is not None
-    raw = _audit_original(evidence, models) if known else None
-    before = {} if raw is None else {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
+    schema, raw = evidence.schema, compared.raw
     smallest = smallest_promised(models, schema.quasi)
+    before = {} if raw is None else {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
     return {
         "format": FORMAT,
         "sfumato": __version__,
@@ -61,16 +90,16 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, **_sides(raw, audit, lambda each: _risk(each, smallest))},
         "unpromised": unpromised_facts(audit),
-        "exposure": exposure_facts(evidence, written) if known else None,
+        "exposure": None if raw is None else exposure_facts(evidence, written, compared.exposure),
         "extremes": extreme_facts(evidence),
-        "attacks": attack_facts(evidence) if known else None,
+        "attacks": compared.attacks,
         "buckets": _buckets(evidence.published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
         "columns": dictionary,
         "identifiers": list(schema.identifier),
         "flags": sorted(set(schema.flags.values())),
         "left_out": list(handover.left_out),
-        "attributes": _attributes(evidence, max(smallest, FEWEST_TO_NAME)) if known else [],
+        "attributes": list(compared.attributes),
         "measures": {name: plain(value) for name, value in handover.measures.items()},
         "search": handover.search,
         "recipe": SECRET_LINE.sub("", handover.recipe),

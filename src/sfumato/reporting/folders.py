@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from pathlib import Path
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.reporting.facts import FORMAT, gather
+from sfumato.reporting.facts import FORMAT, Compared, compare, gather
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.public import dictionary_of, promise_of
@@ -87,13 +88,16 @@ def write_folders(
     handover = changed(handover, evidence=handover.evidence.undecorated())
 
     def judge(file: Path) -> Statement:
-        written, audit = judge_written(file, handover, excel_safe=excel_safe)
-        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
+        with ThreadPoolExecutor(1) as pool:
+            begun = pool.submit(compare, handover) if report else None
+            written, audit = judge_written(file, handover, excel_safe=excel_safe)
+            dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
+            compared = Compared() if begun is None else begun.result()
         return Statement(
             promise=promise,
             dictionary=dictionary,
             about=render_about(promise, dictionary),
-            report=lambda: gather(handover, written, dictionary),
+            report=lambda: gather(handover, written, dictionary, compared),
         )
 
     rows = handover.evidence.correspondence

@@ -20,6 +20,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.words import FLAGGED_BUCKET, GROUP
 from sfumato.reporting.words import BUCKET, FORM_WORDS, MISSING_WORDS, compared, words_of
 from sfumato.schema.schema import Schema
+from sfumato.threads import in_threads
 
 
 def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
@@ -109,8 +110,9 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
     published, schema = evidence.published, evidence.schema
     assert evidence.original is None  # noqa: S101 - nothing here may know the original
     quasi = {column.name: column for column in evidence.table.columns}
-    return [
-        {
+
+    def described(name: str) -> dict[str, Any]:
+        return {
             "name": name,
             "role": BUCKET if is_bucket(name, schema) else schema.role(name).value,
             "type": type_words(published[name].type),
@@ -118,8 +120,8 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
             "distinct": _distinct(name, published, quasi),
             "missing": published[name].null_count,
         }
-        for name in published.column_names
-    ]
+
+    return list(in_threads(described, published.column_names))
 
 
 def _distinct(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn]) -> int:

@@ -14,7 +14,7 @@ from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.local.ncp_penalties import Floats, penalty_of
 from sfumato.algorithms.local.segment_cutting import Flags, SegmentCutting
 from sfumato.coding.cutting.partition import CuttingRule, Ints, Ranges, Records, widths
-from sfumato.coding.threads import worker_count
+from sfumato.threads import worker_count
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.threads import worker_count
 from sfumato.core.publication import Publication, Recoded
 from sfumato.schema.scales import Scale
+from sfumato.threads import worker_count
 
 
 def publish_covers(

@@ -11,9 +11,9 @@ from sfumato.algorithms.local.median_cutting import MedianCutting
 from sfumato.algorithms.local.riding import without_hollow
 from sfumato.algorithms.publishing import keep_missing, publish_groups, publish_one_group, recode_ranges, recode_sets
 from sfumato.coding.domain import Domain
-from sfumato.coding.threads import worker_count
 from sfumato.core.publication import Publication, Recoded
 from sfumato.schema.scales import Scale
+from sfumato.threads import worker_count
 from sfumato.validation import require
 
 

@@ -15,7 +15,7 @@ from sfumato.algorithms.local.judging import Judge
 from sfumato.algorithms.local.trees import UNIT, QuasiTrees
 from sfumato.coding.grouping import group_columns
 from sfumato.coding.regrouping.rows import Gathering, Grouping, Ints, Nodes, Regrouper, Visits
-from sfumato.coding.threads import worker_count
+from sfumato.threads import worker_count
 
 MOST_COMBINATIONS = 1 << 14
 MOST_WORK, FEWEST_VISITS = 5 * 10**9, 30_000  # work is rows times visits

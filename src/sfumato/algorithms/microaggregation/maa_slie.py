@@ -23,9 +23,9 @@ from sfumato.algorithms.microaggregation.forming import (
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.coding.clustering.points import Labels
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.threads import worker_count
 from sfumato.core.progress import silent
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.threads import worker_count
 from sfumato.validation import is_number, require
 
 BLOCK = 5_000  # the fewest records in a block

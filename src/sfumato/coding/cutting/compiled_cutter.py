@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import ALL_TIES, Cuts, CuttingRule, Ints, Ranges, Records
 from sfumato.coding.kernels import cutting as kernel
-from sfumato.coding.threads import worker_count
+from sfumato.threads import worker_count
 
 PIECE_ROWS = 1 << 15
 Memory = npt.NDArray[Any]

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.coding.kernels import gathering
 from sfumato.coding.kernels import regrouping as kernel
 from sfumato.coding.regrouping.rows import MOST_LENT, Grouping, Ints, Nodes, Plans, Visits, lenders, transfers
-from sfumato.coding.threads import worker_count
+from sfumato.threads import worker_count
 
 PIECES = 16  # per processor, so that all are busy to the end
 BLOCK = 8192  # groups among which rows change places

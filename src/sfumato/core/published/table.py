@@ -25,6 +25,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.values import texts
+from sfumato.threads import in_threads
 from sfumato.validation import did_you_mean
 
 BUCKET_PREFIX = "_bucket_"
@@ -121,9 +122,10 @@ class PublishedTable:
     def read(cls, table: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None) -> PublishedTable:
         """Read a table; `domains` are those of the original, if it is known."""
         refuse_unreadable(table, schema)
+        seen = in_threads(lambda name: _seen(table, name, schema), schema.quasi)
         columns = tuple(
-            PublishedColumn(name, *_seen(table, name, schema), schema, (domains or {}).get(name))
-            for name in schema.quasi
+            PublishedColumn(name, *each, schema, (domains or {}).get(name))
+            for name, each in zip(schema.quasi, seen, strict=True)
         )
         return cls(table.num_rows, columns, _grouped(columns, table.num_rows))
 

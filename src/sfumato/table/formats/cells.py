@@ -10,8 +10,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.table.limits import LONGEST_LINE
+from sfumato.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,13 +110,14 @@ def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
     mark = separator.encode()
     if b'"' not in data and not _has_loose_spaces(data, mark):
         return data, True
-    pieces, inside = [], False
-    for block in _blocks(data):
-        piece, inside, sound = _trimmed_block(block, mark[0], inside)
-        if not sound:
+    blocks = list(_blocks(data))
+    quotes = np.cumsum([0, *(block.count(b'"') for block in blocks)]) % 2
+    pieces = []
+    for piece in in_threads(lambda at: _trimmed_block(blocks[at], mark[0], bool(quotes[at])), range(len(blocks))):
+        if piece is None:
             return _trimmed_slowly(data, mark), False
         pieces.append(piece)
-    return b"".join(pieces), not inside
+    return b"".join(pieces), not quotes[-1]
 
 
 def _has_loose_spaces(data: bytes, mark: bytes) -> bool:
@@ -130,30 +133,40 @@ def _blocks(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _trimmed_block(block: bytes, mark: int, inside: bool) -> tuple[bytes, bool, bool]:
-    """Trim one block that ends with a line; `inside` says whether it begins within a quoted cell."""
+def _trimmed_block(block: bytes, mark: int, inside: bool) -> bytes | None:
+    """Trim one block that ends with a line; nothing if its quotation marks are not sound.
+
+    `inside` says whether the block begins within a quoted cell.
+    """
     cells = np.frombuffer(block, np.uint8)
-    borders = np.array([mark, NEWLINE, RETURN], np.uint8)
     around = np.full(len(cells) + 2, NEWLINE, np.uint8)  # around[i + 1] is cells[i]
     around[1:-1] = cells
     quotes = np.flatnonzero(cells == QUOTE)
-    allowed = np.append(borders, [QUOTE, SPACE]).astype(np.uint8)
+    allowed, border = _among([mark, NEWLINE, RETURN, QUOTE, SPACE]), _among([mark, NEWLINE, RETURN])
     opening, closing = quotes[int(inside) :: 2], quotes[1 - int(inside) :: 2]
-    sound = bool(np.isin(around[opening], allowed).all() and np.isin(around[closing + 2], allowed).all())
-    ends_inside = bool((len(quotes) + inside) % 2)
+    sound = bool(allowed[around[opening]].all() and allowed[around[closing + 2]].all())
     spaces = np.flatnonzero(cells == SPACE)
-    if not sound or not len(spaces):
-        return block, ends_inside, sound
+    if not sound:
+        return None
+    if not len(spaces):
+        return block
     first = np.append(True, np.diff(spaces) > 1)
     starts, ends = spaces[first], spaces[np.append(first[1:], True)] + 1
-    loose = np.isin(around[starts], borders) | np.isin(around[ends + 1], borders)
+    loose = border[around[starts]] | border[around[ends + 1]]
     edges = np.flatnonzero(loose)
     loose[edges] = (np.searchsorted(quotes, starts[edges]) + inside) % 2 == 0
     if not loose.any():
-        return block, ends_inside, True
+        return block
     keep = np.ones(len(cells), bool)
     keep[spaces[np.repeat(loose, ends - starts)]] = False
-    return cells[keep].tobytes(), ends_inside, True
+    return cells[keep].tobytes()
+
+
+def _among(wanted: list[int]) -> npt.NDArray[np.bool_]:
+    """Make a list by which every byte is looked up: whether it is one of those."""
+    found = np.zeros(256, dtype=np.bool_)
+    found[wanted] = True
+    return found
 
 
 def _trimmed_slowly(data: bytes, mark: bytes) -> bytes:

@@ -31,6 +31,7 @@ from sfumato.table.formats.inference import MISSING, typed
 from sfumato.table.frames import canonical
 from sfumato.table.limits import LONGEST_LINE, MOST_COLUMNS, too_many_columns
 from sfumato.table.values import coded, distinct_texts
+from sfumato.threads import in_threads
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -182,8 +183,8 @@ def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing
     """Give the columns their types and names; a column with neither name nor value is dropped."""
     named: dict[str, pa.ChunkedArray] = {}
     refuse_duplicates(name for name in names if name)
-    for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
-        values = typed(*coded(column), missing)
+    found = in_threads(lambda column: typed(*coded(column), missing), columns)
+    for place, (name, values) in enumerate(zip(names, found, strict=True), start=1):
         if name:
             named[name] = values
         elif values.null_count < len(values):
@@ -230,15 +231,18 @@ def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[byt
     names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
     parting = separator if table.num_columns > 1 else "".join(SEPARATORS)  # so that nobody finds more columns
-    parts = [_coded_cells(column, parting, excel_safe=excel_safe) for column in table.columns]
+    parts = list(in_threads(lambda column: _coded_cells(column, parting, excel_safe=excel_safe), table.columns))
     empty = '""' if len(parts) == 1 else ""  # an empty line would not count as a row
     between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
-    for start in range(0, table.num_rows if parts else 0, ROWS_AT_ONCE):
+
+    def block(start: int) -> memoryview:
         columns = [cells.take(codes.slice(start, ROWS_AT_ONCE)) for cells, codes in parts]
         rows = pc.binary_join_element_wise(*columns, between, null_handling="replace", null_replacement=empty)
         ended = pc.binary_join_element_wise(rows, nothing, end)
         _, offsets, text = ended.buffers()
-        yield memoryview(text)[: memoryview(offsets).cast("q")[len(ended)]]
+        return memoryview(text)[: memoryview(offsets).cast("q")[len(ended)]]
+
+    yield from in_threads(block, range(0, table.num_rows if parts else 0, ROWS_AT_ONCE))
 
 
 def _coded_cells(column: pa.ChunkedArray, separator: str, *, excel_safe: bool) -> tuple[pa.Array, pa.Array]:
