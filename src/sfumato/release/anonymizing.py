@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -30,7 +31,7 @@ from sfumato.release.recoding_rules import Recoding
 from sfumato.release.release import Release
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, FrameKind, to_arrow
 
 INFORMATION_LOSS = "information-loss-rate"
 
@@ -79,6 +80,13 @@ def anonymize(
 def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
     """Run a recipe on a table."""
     table, kind = to_arrow(data)
+    with ThreadPoolExecutor(1) as pool:
+        hashed = pool.submit(fingerprint, table)
+        return _released(recipe, table, kind, progress, hashed)
+
+
+def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progress, hashed: Future[str]) -> Release:
+    """Search, apply and audit, while the table is hashed for the record."""
     schema, models = recipe.schema, recipe.models
     left_out = schema.check_columns(table.column_names)
     order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)
@@ -87,7 +95,6 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
         recipe,
         seed=draw_seed() if recipe.seed is None else recipe.seed,
         input_rows=table.num_rows,
-        input_sha256=fingerprint(table),
     )
     secret = draw_secret() if recipe.secret is None else recipe.secret
     about = cache(partial(_about, recipe, searched))
@@ -105,6 +112,7 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
             "please report this as a bug."
         )
+    recipe = replace(recipe, input_sha256=hashed.result())
     return Release(
         evidence=evidence,
         audit=audit,

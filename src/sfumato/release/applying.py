@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.applying import CellTexts, Shuffle, column_ranks, order_rows
+from sfumato.coding.applying import CellTexts, Ranks, Shuffle, column_ranks, order_rows
 from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, Publication, Recoded
 from sfumato.core.published.table import name_buckets
 from sfumato.randomness import Stream
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import canonical
 from sfumato.table.values import texts
+from sfumato.threads import in_threads
 
 
 def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     """Order rows by everything a search may see or a release may show, so that their given order has no effect."""
     names = (*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values())
-    return order_rows([column_ranks(table[name]) for name in names], table.num_rows)
+    return order_rows(list(in_threads(lambda name: column_ranks(table[name]), names)), table.num_rows)
 
 
 def apply(
@@ -32,7 +36,8 @@ def apply(
     kept = np.flatnonzero(publication.group != NOT_PUBLISHED)
     group = publication.group[kept]
     whole = len(kept) == table.num_rows
-    arrays, ranked = {}, []
+    arrays: dict[str, pa.Array | pa.ChunkedArray] = {}
+    ranked: list[Callable[[], tuple[Ranks, int]]] = []
     published = {*schema.quasi, *schema.sensitive, *schema.insensitive}
     names = [name for name in table.column_names if name in published]
     shuffles = _Shuffles(publication, kept, stream)
@@ -50,10 +55,11 @@ def apply(
             arrays[name] = shuffle.cells(arrays[name], original.take(kept))
             if not set(joint) & set(names[at + 1 :]):
                 arrays[name_buckets(joint)] = shuffle.number
-                ranked.append(column_ranks(shuffle.number))
-        ranked.append(cells.ranks() if recoded is not None and not bucketed else column_ranks(arrays[name]))
-    order = order_rows(ranked, len(kept))
-    return pa.table(arrays).take(pa.array(order)), kept[order]
+                ranked.append(partial(column_ranks, shuffle.number))
+        ranked.append(cells.ranks if recoded is not None and not bucketed else partial(column_ranks, arrays[name]))
+    order = order_rows(list(in_threads(lambda ranks: ranks(), ranked)), len(kept))
+    ordered = in_threads(lambda array: array.take(pa.array(order)), arrays.values())
+    return pa.table(dict(zip(arrays, ordered, strict=True))), kept[order]
 
 
 class _Shuffles:
