@@ -13,7 +13,7 @@ from sfumato.judging.audit.audit import audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.release.applying import decoded
 from sfumato.release.release import Release
-from sfumato.reporting.facts import Compared, compare
+from sfumato.reporting.facts import AgainstOriginal, compare
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.public import dictionary_of
 
@@ -79,7 +79,7 @@ def suppressing(release, schema) -> Release:
 def parts():
     """Return what facts are gathered from: what is written, the table as receivers see it, and what is told of both."""
 
-    def taken(release: Release) -> tuple[Handover, Evidence, list[dict], Compared]:
+    def taken(release: Release) -> tuple[Handover, Evidence, list[dict], AgainstOriginal]:
         handover = release._handover()
         written = Evidence(decoded(release.published), release.recipe.schema, centers=release.evidence.centers)
         return handover, written, dictionary_of(written), compare(handover)

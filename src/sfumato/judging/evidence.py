@@ -19,6 +19,7 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
+from sfumato.threads import in_threads
 
 Rows = npt.NDArray[np.int64]
 SHARED = ("coded", "domains", "table", "groups", "cells", "raw")  # alike however values are kept
@@ -113,11 +114,12 @@ class Evidence:
 
     def undecorated(self) -> Evidence:
         """Return the same evidence without what files would carry along unseen: metadata and unused categories."""
-        columns = [
-            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-            for column in self.published.columns
-        ]
-        plain = replace(self, published=pa.table(columns, names=self.published.column_names))
+
+        def undressed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+            return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+        columns = in_threads(undressed, self.published.columns)
+        plain = replace(self, published=pa.table(list(columns), names=self.published.column_names))
         plain.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
         return plain
 

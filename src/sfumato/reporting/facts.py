@@ -37,7 +37,7 @@ Sizes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Compared:
+class AgainstOriginal:
     """What the report compares with the original, without looking at the file: nothing of it if that is not known."""
 
     raw: Audit | None = None
@@ -46,11 +46,11 @@ class Compared:
     attributes: Sequence[Mapping[str, Any]] = ()
 
 
-def compare(handover: Handover) -> Compared:
+def compare(handover: Handover) -> AgainstOriginal:
     """Compare what is written with the original, before it is read back from its file."""
     evidence = handover.evidence
     if evidence.original is None:
-        return Compared()
+        return AgainstOriginal()
     smallest = smallest_promised(handover.models, evidence.schema.quasi)
     parts: dict[str, Callable[[], Any]] = {
         "raw": lambda: _audit_original(evidence, handover.models),
@@ -59,11 +59,11 @@ def compare(handover: Handover) -> Compared:
         "attributes": lambda: _attributes(evidence, max(smallest, FEWEST_TO_NAME)),
     }
     found = in_threads(lambda part: part(), parts.values())
-    return Compared(**dict(zip(parts, found, strict=True)))
+    return AgainstOriginal(**dict(zip(parts, found, strict=True)))
 
 
 def gather(
-    handover: Handover, written: Evidence, dictionary: list[dict[str, Any]], compared: Compared
+    handover: Handover, written: Evidence, dictionary: list[dict[str, Any]], compared: AgainstOriginal
 ) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold.
 

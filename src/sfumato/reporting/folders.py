@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from dataclasses import replace as changed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.reporting.facts import FORMAT, Compared, compare, gather
+from sfumato.reporting.facts import FORMAT, AgainstOriginal, compare, gather
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.public import dictionary_of, promise_of
@@ -86,24 +87,10 @@ def write_folders(
         removed.
     """
     handover = changed(handover, evidence=handover.evidence.undecorated())
-
-    def judge(file: Path) -> Statement:
-        with ThreadPoolExecutor(1) as pool:
-            begun = pool.submit(compare, handover) if report else None
-            written, audit = judge_written(file, handover, excel_safe=excel_safe)
-            dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
-            compared = Compared() if begun is None else begun.result()
-        return Statement(
-            promise=promise,
-            dictionary=dictionary,
-            about=render_about(promise, dictionary),
-            report=lambda: gather(handover, written, dictionary, compared),
-        )
-
     rows = handover.evidence.correspondence
     content = Content(
         published=handover.evidence.published,
-        judge=judge,
+        judge=partial(_judged, handover, excel_safe=excel_safe, report=report),
         internal={"recipe.toml": handover.recipe, **handover.internal},
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
         confirm=handover.confirm,
@@ -116,6 +103,21 @@ def write_folders(
         excel_safe=excel_safe,
         report=report,
         progress=progress,
+    )
+
+
+def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -> Statement:
+    """Judge a file, and compare the table with the original at the same time if there is to be a report."""
+    with ThreadPoolExecutor(1) as pool:
+        begun = pool.submit(compare, handover) if report else None
+        written, audit = judge_written(file, handover, excel_safe=excel_safe)
+        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
+        compared = AgainstOriginal() if begun is None else begun.result()
+    return Statement(
+        promise=promise,
+        dictionary=dictionary,
+        about=render_about(promise, dictionary),
+        report=lambda: gather(handover, written, dictionary, compared),
     )
 
 

@@ -12,6 +12,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells
 from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
 from sfumato.table.limits import MOST_COLUMNS, too_many_columns
+from sfumato.threads import in_threads
 
 ACCEPTED = "a pandas, Polars or Arrow table"
 
@@ -50,7 +51,7 @@ def canonical(table: pa.Table) -> pa.Table:
     if table.num_columns > MOST_COLUMNS:
         raise SchemaError(too_many_columns("The table", table.num_columns))
     refuse_duplicates(table.column_names)
-    columns = [canonical_column(name, table.column(name)) for name in table.column_names]
+    columns = list(in_threads(lambda name: canonical_column(name, table.column(name)), table.column_names))
     if not columns:
         return table.replace_schema_metadata(None)
     return pa.table(columns, names=table.column_names)

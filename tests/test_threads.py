@@ -1,0 +1,36 @@
+"""The same work on several things by all threads."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sfumato import threads
+
+
+def test_results_come_in_order_though_the_first_takes_longest():
+    others = threading.Event()
+
+    def work(item: int) -> int:
+        if item == 0:
+            assert others.wait(10)
+        else:
+            others.set()
+        return -item
+
+    assert list(threads.in_threads(work, range(2))) == [0, -1]
+
+
+def test_no_more_is_made_ahead_than_there_are_processors(monkeypatch):
+    monkeypatch.setattr(threads, "worker_count", lambda: 2)
+    begun: list[int] = []
+    results = threads.in_threads(begun.append, range(100))
+    next(results)
+    assert len(begun) <= 3
+    assert len(list(results)) == 99
+
+
+def test_an_error_reaches_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        list(threads.in_threads(lambda item: 1 // item, [1, 0, 1]))
