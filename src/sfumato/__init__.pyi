@@ -20,6 +20,7 @@ from .algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneral
 from .algorithms.buckets.slicing import Slicing as Slicing
 from .algorithms.cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .algorithms.cuts.top_down_specialization import TopDownSpecialization as TopDownSpecialization
+from .algorithms.full_domain.as_is import AsIs as AsIs
 from .algorithms.full_domain.datafly import Datafly as Datafly
 from .algorithms.full_domain.fixed_levels import FixedLevels as FixedLevels
 from .algorithms.full_domain.incognito import Incognito as Incognito

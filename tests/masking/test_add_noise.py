@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.masking.persons import NUMBERS, SECRET, secret, unrounded
 
 import sfumato as sf
+from masked_persons import NUMBERS, SECRET, secret, unrounded
 from sfumato.masking import AddNoise, compare_masked
 from sfumato.masking.add_noise import KINDS, normals
 from sfumato.randomness import Stream

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.drawn_examples import examples
 
 import sfumato as sf
+from drawn_examples import examples
 from sfumato.masking import compare_masked
 from sfumato.masking.comparing import link_rate
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.masking.persons import SECRET
 
 import sfumato as sf
+from masked_persons import SECRET
 from sfumato.masking import AddNoise, RoundNumbers, SuppressCells, TopCode
 
 PEOPLE = pd.DataFrame({"age": [23, 35, 91, 64, 35, 52], "income": [900.5, 1200.0, 1500.25, 3100.0, 2200.75, 1800.0]})

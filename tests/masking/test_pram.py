@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.drawn_examples import examples
-from tests.masking.persons import SECRET, secret
 
 import sfumato as sf
+from drawn_examples import examples
+from masked_persons import SECRET, secret
 from sfumato.masking import Pram
 from sfumato.masking.pram import draw_values, invariant_matrix, total_variation
 from sfumato.randomness import Stream

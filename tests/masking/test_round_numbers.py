@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.drawn_examples import examples
-from tests.masking.persons import SECRET
 
 import sfumato as sf
+from drawn_examples import examples
+from masked_persons import SECRET
 from sfumato.masking import RoundNumbers
 
 DECIMALS = st.decimals(min_value=-10_000, max_value=10_000, places=3)

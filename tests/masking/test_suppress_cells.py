@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.drawn_examples import examples
-from tests.masking.persons import KEYS, keys
 
 import sfumato as sf
+from drawn_examples import examples
+from masked_persons import KEYS, keys
 from sfumato.masking import SuppressCells
 from sfumato.masking.walking import Combinations, exposed_persons, hide_for_groups
 
@@ -124,7 +124,7 @@ def test_the_golden_table_loses_as_many_cells_as_it_should(k, rows, walk, left):
 
 def test_rows_of_the_golden_table_lose_cells_of_the_last_column_first():
     shown = masked(keys(), k=2, protect="rows").table
-    assert [shown[name].null_count for name in KEYS] == [5, 1, 15, 47, 792]
+    assert [shown[name].to_pylist().count("*") for name in KEYS] == [5, 1, 15, 47, 792]
 
 
 def test_importance_is_a_rank_that_says_which_column_to_lose_last():

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.drawn_examples import examples
-from tests.masking.persons import NUMBERS, SECRET, persons, secret
 
 import sfumato as sf
+from drawn_examples import examples
+from masked_persons import NUMBERS, SECRET, persons, secret
 from sfumato.coding.swapping import draw_partners
 from sfumato.masking import SwapRanks, compare_masked
 from sfumato.randomness import Stream

@@ -20,6 +20,7 @@ from sfumato.masking.numbers import (
     mean_shift,
     refuse_missing,
     scaled_change,
+    scaled_decimals,
     spread_change,
     spreads,
 )
@@ -37,7 +38,8 @@ DEPENDENT = 1e-9
 class AddNoise(MaskingStep):
     """Add normally distributed noise to numbers, by default such that means and covariances stay as they are [1]_.
 
-    Missing cells stay missing. Columns of whole numbers are rounded afterwards, which adds a little more noise.
+    Missing cells stay missing. Numbers get no more decimals than their column has, and whole numbers stay whole; this
+    rounding adds a little more noise.
 
     Parameters
     ----------
@@ -103,8 +105,12 @@ class AddNoise(MaskingStep):
         if self.low is not None or self.high is not None:
             masked = np.clip(masked, self.low, self.high)
         kinds = [table[name].type for name in self.columns]
-        found = zip(self.columns, masked.T, kinds, strict=True)
-        return replaced(table, {name: column_of(column, kind) for name, column, kind in found})
+        found = {}
+        for at, name in enumerate(self.columns):
+            digits = scaled_decimals(values[~np.isnan(values[:, at]), at], 0)
+            shown = masked[:, at] if digits is None else np.round(masked[:, at], digits[1])
+            found[name] = column_of(shown, kinds[at])
+        return replaced(table, found)
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure the change of cells, means, spreads and correlations, and how many rows stay near their own."""

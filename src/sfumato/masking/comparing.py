@@ -117,17 +117,24 @@ def _compared(names: tuple[str, ...], x: Floats, y: Floats) -> MaskedComparison:
     )
 
 
-def link_rate(x: Floats, y: Floats) -> float:
-    """Return the share of rows whose nearest masked row, by columns over sd(x), is their own; ties count in part."""
+def link_rate(x: Floats, y: Floats, targets: int | None = None) -> float:
+    """Return the share of rows whose nearest masked row, by columns over sd(x), is their own; ties count in part.
+
+    Parameters
+    ----------
+    x, y : the numbers before and after masking, row by row.
+    targets : attack so many rows, evenly spread; by default all.
+    """
     from scipy.spatial import KDTree
 
     sds = np.where(spreads(x) > 0, spreads(x), 1.0)
-    own = np.linalg.norm((x - y) / sds, axis=1)
+    chosen = np.arange(len(x)) if targets is None else np.unique(np.linspace(0, len(x) - 1, targets).astype(np.int64))
+    own = np.linalg.norm((x - y)[chosen] / sds, axis=1)
     tree = KDTree(y / sds)
-    nearest = np.asarray(tree.query(x / sds)[0])
+    nearest = np.asarray(tree.query(x[chosen] / sds)[0])
     hit = own <= nearest + TIE
-    ties = [len(found) for found in tree.query_ball_point(x[hit] / sds, nearest[hit] + TIE)]
-    return float((1 / np.maximum(ties, 1)).sum() / len(x))
+    ties = [len(found) for found in tree.query_ball_point(x[chosen][hit] / sds, nearest[hit] + TIE)]
+    return float((1 / np.maximum(ties, 1)).sum() / len(chosen))
 
 
 def _numeric(first: pa.Table, second: pa.Table) -> tuple[str, ...]:

@@ -25,6 +25,10 @@ class StepRecord:
     measures: Mapping[str, float]
     warnings: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        return "\n  ".join([f"{self.step.name} of {', '.join(self.step.attributes)}: {measures}", *self.warnings])
+
     def told(self) -> dict[str, Any]:
         """Return what receivers may know of the step."""
         return {
@@ -55,12 +59,7 @@ class MaskedTable:
         return self.kind.restore_aligned(self.table)
 
     def __repr__(self) -> str:
-        lines = [f"MaskedTable: {self.table.num_rows:,} rows"]
-        for record in self.records:
-            measures = ", ".join(f"{name} {value:.4g}" for name, value in record.measures.items())
-            lines += [f"{record.step.name} of {', '.join(record.step.attributes)}: {measures}"]
-            lines += [f"  {warning}" for warning in record.warnings]
-        return "\n".join(lines)
+        return "\n".join([f"MaskedTable: {self.table.num_rows:,} rows", *map(str, self.records)])
 
 
 def mask(data: Frame, steps: Sequence[MaskingStep], *, secret: str | None = None) -> MaskedTable:

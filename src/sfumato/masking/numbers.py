@@ -14,6 +14,7 @@ from sfumato.masking.base import listed
 Floats = npt.NDArray[np.float64]
 EXACT = 2**53  # beyond it a float64 no longer tells neighboring whole numbers apart
 SQRT2 = 2**0.5
+MOST_DECIMALS = 15
 
 
 def floats(owner: object, table: pa.Table, names: Sequence[str]) -> Floats:
@@ -120,3 +121,19 @@ def refuse_missing(owner: object, values: Floats, names: Sequence[str], instead:
 def _means(values: Floats) -> Floats:
     known = ~np.isnan(values)
     return np.asarray(np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+
+
+def scaled_decimals(values: Floats, least: int) -> tuple[npt.NDArray[np.int64], int] | None:
+    """Return decimals as whole numbers of their last digit, and how many digits that is; None if they have too many.
+
+    >>> scaled_decimals(np.array([0.3, 12.25]), 1)
+    (array([  30, 1225]), 2)
+    """
+    for digits in range(least, MOST_DECIMALS + 1):
+        power = 10.0**digits
+        whole = np.rint(values * power)
+        if np.abs(whole).max(initial=0.0) >= EXACT:
+            return None
+        if np.array_equal(whole / power, values):
+            return whole.astype(np.int64), digits
+    return None

@@ -12,12 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
-from sfumato.masking.numbers import EXACT, Floats, column_of, floats, mean_shift, scaled_change
+from sfumato.masking.numbers import Floats, column_of, floats, mean_shift, scaled_change, scaled_decimals
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
 
 How: TypeAlias = Literal["nearest", "random"]
-MOST_DECIMALS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,19 +110,3 @@ class RoundNumbers(MaskingStep):
         if self.how == "random":
             return np.asarray(stream.uniform(len(part)) < part)
         return np.asarray((part > 0.5) | ((part == 0.5) & (below % 2 == 1)))  # noqa: PLR2004 - a half
-
-
-def scaled_decimals(values: Floats, least: int) -> tuple[npt.NDArray[np.int64], int] | None:
-    """Return decimals as whole numbers of their last digit, and how many digits that is; None if they have too many.
-
-    >>> scaled_decimals(np.array([0.3, 12.25]), 1)
-    (array([  30, 1225]), 2)
-    """
-    for digits in range(least, MOST_DECIMALS + 1):
-        power = 10.0**digits
-        whole = np.rint(values * power)
-        if np.abs(whole).max(initial=0.0) >= EXACT:
-            return None
-        if np.array_equal(whole / power, values):
-            return whole.astype(np.int64), digits
-    return None

@@ -34,10 +34,10 @@ MOST_COLUMNS = 16
 class SuppressCells(MaskingStep):
     """Hide single cells, as cheaply as it can, until every record is one of k; known as local suppression [1]_.
 
-    With `"groups"`, the rows that show the same form groups of at least k: k-anonymity as everywhere in Sfumato. Hidden
-    cells are `*`. With `"rows"`, as in sdcMicro, every published row could be that of at least k persons; hidden cells
-    are missing, and a person may still fit fewer than k rows. The walk over sets of columns from cheap to dear is the
-    best there is for `"rows"`, and near the best for `"groups"`.
+    Hidden cells are `*`. With `"groups"`, the rows that show the same form groups of at least k: k-anonymity as
+    everywhere in Sfumato. With `"rows"`, every published row could be that of at least k persons, but a person may
+    still fit fewer than k rows, as in sdcMicro: no model is kept. The walk over sets of columns from cheap to dear is
+    the best there is for `"rows"`, and near the best for `"groups"`.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class SuppressCells(MaskingStep):
                 "less, or generalize first."
             )
         columns = zip(self.columns, hide.T, strict=True)
-        return replaced(table, {name: self._shown(table[name], lost) for name, lost in columns if lost.any()})
+        return replaced(table, {name: _shown(table[name], lost) for name, lost in columns if lost.any()})
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Count hidden cells, weigh them, and count the persons who fit fewer than k of the published rows."""
@@ -152,12 +152,6 @@ class SuppressCells(MaskingStep):
         hide, group = hide_for_groups(found, self.costs, self.k)
         return complete_groups(found, hide, group, self.costs, self.k)[0]
 
-    def _shown(self, column: pa.ChunkedArray, lost: Cells) -> pa.ChunkedArray:
-        if self.protect == "rows":
-            plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-            return pc.if_else(pa.array(lost), pa.scalar(None, plain.type), plain)
-        return pa.chunked_array([pc.if_else(pa.array(lost), SUPPRESSED_TEXT, texts(column))])
-
 
 def _are_ranks(given: object, width: int) -> bool:
     if not isinstance(given, list | tuple) or not all(is_whole(each) for each in given):
@@ -175,3 +169,7 @@ def _newly_hidden(before: pa.ChunkedArray, after: pa.ChunkedArray) -> Cells:
     was, is_ = texts(before), texts(after)
     same = pc.or_(pc.fill_null(pc.equal(was, is_), fill_value=False), pc.and_(was.is_null(), is_.is_null()))
     return np.asarray(pc.invert(same).to_numpy(zero_copy_only=False))
+
+
+def _shown(column: pa.ChunkedArray, lost: Cells) -> pa.ChunkedArray:
+    return pa.chunked_array([pc.if_else(pa.array(lost), SUPPRESSED_TEXT, texts(column))])

@@ -88,7 +88,7 @@ def write_folders(
 
     def judge(file: Path) -> Statement:
         written, audit = judge_written(file, handover, excel_safe=excel_safe)
-        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
+        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking)
         return Statement(
             promise=promise,
             dictionary=dictionary,

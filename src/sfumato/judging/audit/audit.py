@@ -205,7 +205,7 @@ def audit_evidence(
         _refuse_unlinked_flags(evidence)
         counts = replace(counts, cells=judged.cells)
         compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers)
-        truth = compared.check(judged.correspondence)
+        truth = replace(compared.check(judged.correspondence), perturbed=evidence.masking.perturbed)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
         levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.published.column_names)),

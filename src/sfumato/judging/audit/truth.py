@@ -42,12 +42,16 @@ class Truth:
     false_cells: int
     unmatched: int
     of_centers: bool = False
+    perturbed: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """What is true of every published cell, if the truth holds."""
         if self.of_centers:
             return "Every published center lies among the original values of its group"
+        if self.perturbed:
+            masked = ", ".join(repr(name) for name in self.perturbed)
+            return f"Every published cell covers its original, or in {masked} what masking made of it"
         return "Every published cell covers its original"
 
     @property
@@ -63,6 +67,7 @@ class Truth:
             "suppressed": self.suppressed,
             "with_correspondence": self.with_correspondence,
             "of_centers": self.of_centers,
+            **({"perturbed": list(self.perturbed)} if self.perturbed else {}),
             "false_cells": self.false_cells,
             "unmatched_records": self.unmatched,
             "holds": self.holds,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from tests.golden_files import GOLDEN
 
 import sfumato as sf
+from golden_files import GOLDEN
 
 NUMBERS = ("age", "edu", "hours", "income")
 KEYS = ("age10", "sex", "region", "edu4", "job")
@@ -18,9 +18,9 @@ def persons() -> pa.Table:
 
 
 def unrounded() -> pa.Table:
-    """Make no number whole, so that nothing rounds what is drawn."""
+    """Give every number more digits than decimals have, so that nothing rounds what is drawn."""
     table = persons()
-    return pa.table({name: np.asarray(table[name], dtype=float) + 1e-7 for name in NUMBERS})
+    return pa.table({name: np.asarray(table[name], dtype=float) + 1 / 3 for name in NUMBERS})
 
 
 def keys() -> pa.Table:
