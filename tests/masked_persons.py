@@ -20,7 +20,7 @@ def persons() -> pa.Table:
 def unrounded() -> pa.Table:
     """Give every number more digits than decimals have, so that nothing rounds what is drawn."""
     table = persons()
-    return pa.table({name: np.asarray(table[name], dtype=float) + 1 / 3 for name in NUMBERS})
+    return pa.table({name: np.asarray(table[name], dtype=float) + 1 / 3_000_000 for name in NUMBERS})
 
 
 def keys() -> pa.Table:

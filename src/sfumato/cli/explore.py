@@ -14,6 +14,7 @@ from sfumato.cli.options import Force, Json, Reading, RecipeOptions, Source, exa
 from sfumato.cli.printing import aligned, print_json, printable, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.writing import refuse_existing
+from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.recipe import Recipe
@@ -62,6 +63,8 @@ def explore(
     refuse_existing(out, force=force)
     refuse_existing(picture, force=force)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=None)
+    if recipe.masking:
+        raise InvalidParameterError("The recipe masks, but explore looks at tables as they are; drop [[masking]].")
     recipe = recipe if algorithm is not None else _with_search(recipe)
     data = reading.read(file)
     with progress("Exploring") as tell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,6 @@ from sfumato.masking.numbers import (
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
 
-NoiseKind: TypeAlias = Literal["kept", "additive", "correlated", "exact", "multiplicative"]
 KINDS = ("kept", "additive", "correlated", "exact", "multiplicative")
 NEAR = 0.05  # the radius of the interval risk, in standard deviations
 MANY_ZEROS = 0.1
@@ -69,7 +68,7 @@ class AddNoise(MaskingStep):
 
     columns: Sequence[str]
     share: float
-    kind: NoiseKind = "kept"
+    kind: Literal["kept", "additive", "correlated", "exact", "multiplicative"] = "kept"
     low: float | None = None
     high: float | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from sfumato.randomness import Stream
 from sfumato.table.values import text, texts
 from sfumato.validation import is_number, require
 
-Publish: TypeAlias = Literal["bound", "interval", "mean"]
 FEWEST_TO_AVERAGE = 3
 LARGEST_PART = 0.8
 
@@ -32,7 +31,7 @@ class ExtremeCode(MaskingStep):
     column: str
     at: float | None = None
     quantile: float | None = None
-    publish: Publish = "bound"
+    publish: Literal["bound", "interval", "mean"] = "bound"
     value: float | None = None
     limit: float | None = None
 

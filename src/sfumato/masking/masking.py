@@ -50,9 +50,17 @@ class MaskedSource:
     reference: pa.Table
     records: tuple[StepRecord, ...]
 
-    def perturbed(self, original: pa.Table) -> tuple[str, ...]:
-        """Name the columns whose published cells need not cover the original."""
-        return tuple(name for name in original.column_names if not self.reference[name].equals(original[name]))
+
+def perturbed_by(steps: Sequence[MaskingStep], quasi: Collection[str]) -> tuple[str, ...]:
+    """Name the columns whose published cells need not cover the original, whether or not a step changed any of them.
+
+    Parameters
+    ----------
+    steps : what is done.
+    quasi : the quasi-identifiers; intervals and stars of these are read as what they cover.
+    """
+    named = [name for step in steps for name in step.attributes if not (step.covers and name in quasi)]
+    return tuple(dict.fromkeys(named))
 
 
 def earlier_steps(steps: Sequence[MaskingStep]) -> tuple[MaskingStep, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,6 @@ from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_na
 from sfumato.masking.numbers import Floats, column_of, floats, mean_shift, scaled_change, scaled_decimals
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
-
-How: TypeAlias = Literal["nearest", "random"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +48,7 @@ class RoundNumbers(MaskingStep):
 
     columns: Sequence[str]
     base: float
-    how: How = "nearest"
+    how: Literal["nearest", "random"] = "nearest"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", check_names(self, "columns", self.columns))

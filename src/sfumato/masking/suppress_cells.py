@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,6 @@ from sfumato.randomness import Stream
 from sfumato.table.values import texts
 from sfumato.validation import is_number, is_whole, require
 
-Protect: TypeAlias = Literal["groups", "rows"]
 MOST_COLUMNS = 16
 
 
@@ -66,7 +65,7 @@ class SuppressCells(MaskingStep):
     k: int
     weights: Mapping[str, float] | None = field(default=None, hash=False)
     importance: Sequence[int] = ()
-    protect: Protect = "groups"
+    protect: Literal["groups", "rows"] = "groups"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", check_names(self, "columns", self.columns))

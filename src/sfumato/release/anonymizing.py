@@ -23,7 +23,7 @@ from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.masking.base import MaskingStep
-from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_steps, mask_source
+from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_steps, mask_source, perturbed_by
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
@@ -118,7 +118,7 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
         original=reference,
         correspondence=found if order is None else order[found],
         centers=recipe.algorithm.publishes == "centers",
-        masking=Masking(records=records, perturbed=source.perturbed(searched), original=table)
+        masking=Masking(records=records, perturbed=perturbed_by(recipe.masking, schema.quasi), original=table)
         if records
         else Masking(),
     )
