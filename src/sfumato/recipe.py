@@ -16,7 +16,7 @@ from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeErro
 from sfumato.hierarchies.builder import Builder
 from sfumato.hierarchies.settings import read_builder
 from sfumato.masking.base import MaskingStep
-from sfumato.masking.mask import are_steps
+from sfumato.masking.masked_table import are_steps
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing

@@ -14,7 +14,7 @@ import sfumato as sf
 from drawn_examples import examples
 from masked_persons import KEYS, keys
 from sfumato.masking import SuppressCells
-from sfumato.masking.walking import Combinations, exposed_persons, hide_for_groups
+from sfumato.masking.walking import DistinctRows, exposed_persons, hide_for_groups
 
 TOY = pa.table({"a": [1, 1, 1, 2, 2, 3], "b": list("xxyyyz"), "c": list("pqppqq")})
 TOYS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=4, max_size=9)
@@ -137,7 +137,7 @@ def test_importance_is_a_rank_that_says_which_column_to_lose_last():
 def test_exposed_persons_are_those_whose_values_fit_too_few_rows(rows, bits, k):
     hide = np.array([bits >> at & 1 for at in range(len(rows) * 3)], dtype=bool).reshape(-1, 3)
     codes = np.array(rows)
-    found = Combinations(codes, (3, 3, 3), np.ones(len(rows), dtype=np.int64), np.arange(len(rows)))
+    found = DistinctRows(codes, (3, 3, 3), np.ones(len(rows), dtype=np.int64), np.arange(len(rows)))
     fits = [sum((hide[h] | (codes[h] == codes[i])).all() for h in range(len(rows))) for i in range(len(rows))]
     assert exposed_persons(found, hide, k) == sum(fit < k for fit in fits)
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
 from sfumato.masking.base import MaskingStep, StepWords
-from sfumato.masking.mask import mask
+from sfumato.masking.masked_table import mask
 from sfumato.randomness import generator
 from sfumato.table.frames import canonical
 from sfumato.table.values import texts

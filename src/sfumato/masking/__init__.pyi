@@ -4,9 +4,9 @@ from .base import StepWords as StepWords
 from .bottom_code import BottomCode as BottomCode
 from .comparing import MaskedComparison as MaskedComparison
 from .comparing import compare_masked as compare_masked
-from .mask import MaskedTable as MaskedTable
-from .mask import StepRecord as StepRecord
-from .mask import mask as mask
+from .masked_table import MaskedTable as MaskedTable
+from .masked_table import StepRecord as StepRecord
+from .masked_table import mask as mask
 from .pram import CountEstimate as CountEstimate
 from .pram import Pram as Pram
 from .round_numbers import RoundNumbers as RoundNumbers

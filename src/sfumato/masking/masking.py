@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.coding.applying import column_ranks, order_rows
 from sfumato.masking.base import MaskingStep
-from sfumato.masking.mask import StepRecord, carry_out_steps
+from sfumato.masking.masked_table import StepRecord, carry_out_steps
 from sfumato.masking.suppress_cells import SuppressCells
 from sfumato.randomness import Stream
 

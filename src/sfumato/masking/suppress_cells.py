@@ -16,7 +16,7 @@ from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.masking.base import MaskingStep, StepWords, check_names, replaced
 from sfumato.masking.walking import (
     Cells,
-    Combinations,
+    DistinctRows,
     complete_groups,
     exposed_persons,
     hide_for_groups,
@@ -132,15 +132,15 @@ class SuppressCells(MaskingStep):
             "exposed-persons": float(self._exposed(found, masks)),
         }
 
-    def _exposed(self, found: Combinations, masks: Cells) -> int:
+    def _exposed(self, found: DistinctRows, masks: Cells) -> int:
         """Count exposed persons; rows of one combination may be hidden differently, so each pair counts for itself."""
         pairs, of_row, counts = np.unique(masks, axis=0, return_inverse=True, return_counts=True)
-        split = Combinations(found.codes[pairs[:, 0]], found.widths, counts.astype(np.int64), of_row.ravel())
+        split = DistinctRows(found.codes[pairs[:, 0]], found.widths, counts.astype(np.int64), of_row.ravel())
         return exposed_persons(split, pairs[:, 1:].astype(np.bool_), self.k)
 
-    def _combinations(self, table: pa.Table) -> Combinations:
+    def _combinations(self, table: pa.Table) -> DistinctRows:
         ranked = [column_ranks(table[name]) for name in self.columns]
-        return Combinations.of([ranks for ranks, _ in ranked], [width for _, width in ranked])
+        return DistinctRows.of([ranks for ranks, _ in ranked], [width for _, width in ranked])
 
     def _hidden(self, table: pa.Table) -> Cells:
         if table.num_rows < self.k:

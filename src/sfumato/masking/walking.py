@@ -16,7 +16,7 @@ Cells = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Combinations:
+class DistinctRows:
     """The distinct rows of some coded columns: their codes, how often each occurs, and the combination of every row."""
 
     codes: Ints
@@ -25,7 +25,7 @@ class Combinations:
     of_row: Ints
 
     @classmethod
-    def of(cls, columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> Combinations:
+    def of(cls, columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> DistinctRows:
         """Find the distinct rows."""
         grouped = group_columns(columns, widths)
         first = np.zeros(len(grouped), dtype=np.int64)
@@ -55,7 +55,7 @@ def masks_by_cost(weights: Sequence[float]) -> Iterator[tuple[tuple[int, ...], t
         yield hidden, tuple(at for at in places if at not in hidden)
 
 
-def hide_for_rows(found: Combinations, weights: Sequence[float], k: int) -> Cells:
+def hide_for_rows(found: DistinctRows, weights: Sequence[float], k: int) -> Cells:
     """Hide in every combination the cheapest columns such that at least k original rows agree with what is left.
 
     No row's choice affects another's, so this is the cheapest of all ways to reach that.
@@ -74,10 +74,10 @@ def hide_for_rows(found: Combinations, weights: Sequence[float], k: int) -> Cell
     return hide
 
 
-def hide_for_groups(found: Combinations, weights: Sequence[float], k: int) -> tuple[Cells, Ints]:
+def hide_for_groups(found: DistinctRows, weights: Sequence[float], k: int) -> tuple[Cells, Ints]:
     """Hide columns such that combinations form groups of at least k rows that show the same; return groups, too.
 
-    Combinations that no group of k takes are left with group -1: together they have fewer than k rows.
+    DistinctRows that no group of k takes are left with group -1: together they have fewer than k rows.
     """
     hide = np.ones(found.codes.shape, dtype=np.bool_)
     group, groups = np.full(len(found.counts), -1, dtype=np.int64), 0
@@ -97,7 +97,7 @@ def hide_for_groups(found: Combinations, weights: Sequence[float], k: int) -> tu
 
 
 def complete_groups(
-    found: Combinations, hide: Cells, group: Ints, weights: Sequence[float], k: int
+    found: DistinctRows, hide: Cells, group: Ints, weights: Sequence[float], k: int
 ) -> tuple[Cells, Ints]:
     """Return which cells of every row to hide and its group, with no row left over.
 
@@ -132,7 +132,7 @@ def _borrowed(hide: Cells, group: Ints, weights: npt.NDArray[np.float64], k: int
     return np.asarray(placed[group[placed] == int(np.argmin(np.where(sizes > 0, whole, np.inf)))])
 
 
-def exposed_persons(found: Combinations, hide: Cells, k: int) -> int:
+def exposed_persons(found: DistinctRows, hide: Cells, k: int) -> int:
     """Count the persons whose own values fit fewer than k of the published rows; `hide` is per combination."""
     fitting = np.zeros(len(found.counts), dtype=np.int64)
     codes = np.packbits(hide, axis=1, bitorder="little")

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from sfumato.core.publication import SUPPRESSED_TEXT, Proof
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
-from sfumato.masking.mask import StepRecord
+from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.applying import decoded
 from sfumato.release.recoding_rules import Recoding
