@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
+from masked_persons import NUMBERS, persons
 from sfumato.masking import compare_masked
 from sfumato.masking.comparing import link_rate
 
@@ -26,6 +27,18 @@ def test_golden_figures_of_sdcmicro():
     assert found.eigen_change == pytest.approx(1.087753803)
     assert found.interval_risk == {0.05: 0, 0.1: 0, 0.2: pytest.approx(0.2)}
     assert set(found.to_dict()) >= {"link-rate", "interval-risk-0.05", "eigen-change"}
+
+
+def test_golden_figures_of_two_thousand_persons():
+    before, rng = persons().select(NUMBERS), np.random.default_rng(7)
+    columns = {name: np.asarray(before[name], dtype=float) for name in NUMBERS}
+    noisy = pa.table({name: x + rng.normal(0, 0.1 * x.std(ddof=1), len(x)) for name, x in columns.items()})
+    found = compare_masked(before, noisy)
+    assert found.scaled_change == pytest.approx(446.0909829)
+    assert found.eigen_change == pytest.approx(0.02307465854)
+    assert found.relative_change == pytest.approx(27777.84)
+    assert found.interval_risk == pytest.approx({0.05: 0.0175, 0.1: 0.2305, 0.2: 0.841})
+    assert found.link_rate == pytest.approx(0.8135)
 
 
 @examples(50)

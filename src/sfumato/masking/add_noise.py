@@ -158,8 +158,7 @@ class AddNoise(MaskingStep):
                 'choose kind="kept".'
             )
         centered = values - values.mean(axis=0)
-        self._refuse_dependent(centered)
-        basis = np.linalg.qr(np.column_stack([np.ones(rows), centered]))[0]
+        basis = self._basis(centered)
         free = noise - basis @ (basis.T @ noise)
         free -= basis @ (basis.T @ free)  # once more, for the digits that the first time lost
         white = np.linalg.solve(np.linalg.cholesky(free.T @ free), free.T).T * np.sqrt(rows - 1)
@@ -167,15 +166,18 @@ class AddNoise(MaskingStep):
         shrunk = np.sqrt(1 - self.share) * centered
         return np.asarray(values.mean(axis=0) + shrunk + np.sqrt(self.share) * white @ lower.T)
 
-    def _refuse_dependent(self, centered: Floats) -> None:
-        sds = np.sqrt((centered**2).sum(axis=0))
+    def _basis(self, centered: Floats) -> Floats:
+        """Return an orthonormal basis of the columns and of a constant; refuse columns that depend on others."""
+        lengths = np.sqrt((centered**2).sum(axis=0))
+        unit = np.column_stack([np.ones(len(centered)), centered / np.where(lengths > 0, lengths, 1)])
+        basis, upper = np.linalg.qr(unit)
         for at, name in enumerate(self.columns):
-            unit = centered[:, : at + 1] / np.where(sds[: at + 1] > 0, sds[: at + 1], 1)
-            if np.linalg.svd(unit, compute_uv=False)[-1] < DEPENDENT:
+            if abs(upper[at + 1, at + 1]) < DEPENDENT:
                 raise SchemaError(
                     f"Column {name!r} follows from the columns before it or never varies, so covariances cannot be "
                     'kept exactly; leave it out or choose kind="kept".'
                 )
+        return np.asarray(basis)
 
 
 def normals(stream: Stream, shape: tuple[int, ...]) -> Floats:
