@@ -6,6 +6,7 @@ from . import condensing as condensing
 from . import fusing as fusing
 from . import hierarchies as hierarchies
 from . import judging as judging
+from . import masking as masking
 from . import mining as mining
 from . import models as models
 from . import queries as queries
@@ -19,6 +20,7 @@ from .algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneral
 from .algorithms.buckets.slicing import Slicing as Slicing
 from .algorithms.cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .algorithms.cuts.top_down_specialization import TopDownSpecialization as TopDownSpecialization
+from .algorithms.full_domain.as_is import AsIs as AsIs
 from .algorithms.full_domain.datafly import Datafly as Datafly
 from .algorithms.full_domain.fixed_levels import FixedLevels as FixedLevels
 from .algorithms.full_domain.incognito import Incognito as Incognito
@@ -56,6 +58,7 @@ from .judging.audit.audit import Audit as Audit
 from .judging.audit.audit import audit as audit
 from .judging.exposure import exposure as exposure
 from .judging.risk.assess import assess_risk as assess_risk
+from .masking.masked_table import mask as mask
 from .models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from .models.beta_likeness import BetaLikeness as BetaLikeness
 from .models.confidence_bounding import ConfidenceBounding as ConfidenceBounding

@@ -10,10 +10,13 @@ from typing import Any
 
 from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
-from sfumato.catalogue import ALGORITHMS, MODELS
+from sfumato.algorithms.full_domain.as_is import AsIs
+from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
 from sfumato.hierarchies.builder import Builder
 from sfumato.hierarchies.settings import read_builder
+from sfumato.masking.base import MaskingStep
+from sfumato.masking.masked_table import are_steps
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
@@ -30,8 +33,10 @@ class Recipe:
     Parameters
     ----------
     schema : the role of every attribute.
-    models : what is promised; at least one.
+    models : what is promised; at least one, unless the table is masked and published as it is.
     algorithm : how to search for a release.
+    masking : steps that change or hide single cells, one after the other, before the search; `SuppressCells` comes last
+        and hides cells of what was found.
     max_suppressed : the share of records that may be suppressed.
     seed : makes random choices of a search that hide nobody repeatable.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
@@ -42,6 +47,7 @@ class Recipe:
     schema: Schema
     models: tuple[PrivacyModel, ...]
     algorithm: Algorithm
+    masking: tuple[MaskingStep, ...] = ()
     max_suppressed: float = 0.0
     seed: int | None = None
     secret: str | None = field(default=None, repr=False)
@@ -50,9 +56,13 @@ class Recipe:
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
-        require(_are_models(self.models), self, "models", "a list of at least one model", self.models)
-        object.__setattr__(self, "models", tuple(self.models))
         require(isinstance(self.algorithm, Algorithm), self, "algorithm", "an algorithm", self.algorithm)
+        require(are_steps(self.masking), self, "masking", "a list of masking steps", self.masking)
+        object.__setattr__(self, "masking", tuple(self.masking))
+        unpromised = bool(self.masking) and isinstance(self.algorithm, AsIs)
+        good = _are_models(self.models) and (bool(self.models) or unpromised)
+        require(good, self, "models", "a list of at least one model", self.models)
+        object.__setattr__(self, "models", tuple(self.models))
         require(
             is_number(self.max_suppressed) and 0 <= self.max_suppressed <= 1,
             self,
@@ -76,6 +86,7 @@ class Recipe:
             **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
+            **({"masking": [_step(step) for step in self.masking]} if self.masking else {}),
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
         }
@@ -100,7 +111,7 @@ class Recipe:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:
         """Rebuild a recipe from the values returned by `to_dict`."""
-        known = ("sfumato", "input", "release", "attributes", "models", "algorithm")
+        known = ("sfumato", "input", "release", "attributes", "masking", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret"))
@@ -109,6 +120,7 @@ class Recipe:
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
             algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
+            masking=tuple(_choice(STEPS, entry, "step") for entry in _list(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
             seed=header.get("seed"),
             secret=header.get("secret"),
@@ -118,7 +130,16 @@ class Recipe:
 
 
 def _are_models(given: object) -> bool:
-    return isinstance(given, list | tuple) and bool(given) and all(isinstance(each, PrivacyModel) for each in given)
+    return isinstance(given, list | tuple) and all(isinstance(each, PrivacyModel) for each in given)
+
+
+def _step(step: MaskingStep) -> dict[str, Any]:
+    """Write a step as plain values; what TOML calls an array is a list."""
+
+    def plain(value: object) -> object:
+        return [plain(each) for each in value] if isinstance(value, tuple) else value
+
+    return {"name": step.name, **{name: plain(value) for name, value in step.parameters().items()}}
 
 
 def _given(recipe: Recipe, name: str) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RecipeOptions, Source, WritingOptions, examples, spread
+from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
+from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def anonymize(
     reading: Reading,
     asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
+    step: Steps = [],  # noqa: B006 - Typer copies it
     max_suppressed: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
@@ -59,7 +60,7 @@ def anonymize(
 
     _refuse_database(to, to_table)
     writing.refuse_early(out)
-    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
+    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
     data = reading.read(file)
     with progress("Searching") as tell:
         release = carry_out(recipe, data, progress=tell)
@@ -67,6 +68,13 @@ def anonymize(
         writing.write(release, out, tell)
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=writing.replace)
+    tell_release(release, out, to, to_table, json=json)
+
+
+def tell_release(
+    release: Release, out: Path, to: str | None = None, to_table: str | None = None, *, json: bool
+) -> None:
+    """Print what was made, and where it is."""
     if json:
         print_json(_facts(release, out))
     else:
@@ -105,6 +113,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
         "audit": release.audit.to_dict(),
         "unpromised": [each.to_dict() for each in unpromised(release.audit)],
         "measures": dict(release.measures),
+        "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
         "public": str(out / "public"),
         "internal": str(out / "internal"),
@@ -115,7 +124,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
 def _lines(release: Release, out: Path, to: str | None, to_table: str | None) -> list[str]:
     from sfumato.table.formats.database import masked
 
-    lines = [*audit_lines(release.audit), "", *measure_lines(release.measures), ""]
+    lines = [*audit_lines(release.audit), "", *measure_lines(release.measures), "", *masking_lines(release)]
     if release.proof is not None:
         lines += [str(release.proof), ""]
     if release.left_out:

@@ -25,6 +25,7 @@ from sfumato.cli import (
     fuse,
     hierarchy,
     inspect,
+    mask,
     models,
     party,
     query,
@@ -33,6 +34,7 @@ from sfumato.cli import (
     reproduce,
     risk,
     rules,
+    steps,
     stream,
     warmup,
 )
@@ -81,6 +83,7 @@ def start(
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
+app.command("mask", epilog=mask.EXAMPLES)(mask.mask)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
@@ -100,6 +103,7 @@ app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)
 app.command("models", epilog=models.EXAMPLES)(models.models)
 app.command("algorithms", epilog=algorithms.EXAMPLES)(algorithms.algorithms)
+app.command("steps", epilog=steps.EXAMPLES)(steps.steps)
 app.command("formats", epilog=formats.EXAMPLES)(formats.formats)
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 

@@ -25,13 +25,20 @@ NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
 
 
 def ask_recipe(
-    asked: RecipeOptions, *, algorithm: str | None, max_suppressed: float | None, seed: int | None
+    asked: RecipeOptions,
+    *,
+    algorithm: str | None,
+    max_suppressed: float | None,
+    seed: int | None,
+    steps: Sequence[str] = (),
 ) -> Recipe:
-    """Build the recipe of a run."""
+    """Build the recipe of a run; masking steps follow those of the recipe file."""
     from sfumato.recipe import Recipe
 
     content = _content(asked)
-    if not content["models"]:
+    if steps:
+        content["masking"] = [*content.get("masking", []), *(_choice("step", text) for text in steps)]
+    if not content["models"] and not content.get("masking"):
         raise InvalidParameterError("Nothing is promised; give --k, --model or a recipe with models.")
     if algorithm is not None:
         content["algorithm"] = _choice("algorithm", algorithm)
@@ -44,20 +51,23 @@ def ask_recipe(
 
 @dataclass(frozen=True)
 class Promise:
-    """The roles of the columns, the models to judge (perhaps none), and what published cells show."""
+    """The roles of the columns, the models to judge (perhaps none), what published cells show, and what was masked."""
 
     schema: Schema
     models: tuple[PrivacyModel, ...]
     publishes: Shows
+    perturbed: tuple[str, ...] = ()
 
 
 def ask_promise(asked: RecipeOptions) -> Promise:
     """Return what a published table is audited against."""
+    from sfumato.masking.masking import perturbed_by
     from sfumato.recipe import Recipe
 
     content = _content(asked)
     recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
-    return Promise(recipe.schema, recipe.models if content["models"] else (), recipe.algorithm.publishes)
+    perturbed = perturbed_by(recipe.masking, recipe.schema.quasi)
+    return Promise(recipe.schema, recipe.models if content["models"] else (), recipe.algorithm.publishes, perturbed)
 
 
 def listed(text: str) -> list[str]:
@@ -159,10 +169,11 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
 
 def _choice(what: str, text: str) -> dict[str, Any]:
     """Read `name:key=value,...` as a recipe entry; + joins the items of lists and mappings, or a CSV file maps."""
-    from sfumato.catalogue import ALGORITHMS, MODELS, declared_type
+    from sfumato.catalogue import ALGORITHMS, MODELS, STEPS, declared_type
 
     name, _, settings = text.partition(":")
-    known: type | None = MODELS.get(name) if what == "model" else ALGORITHMS.get(name)
+    choices: dict[str, Mapping[str, type]] = {"model": MODELS, "algorithm": ALGORITHMS, "step": STEPS}
+    known = choices[what].get(name)
     types = {} if known is None else {field.name: declared_type(field) for field in fields(known)}
     entry: dict[str, Any] = {"name": name}
     for setting in listed(settings):
@@ -181,7 +192,7 @@ def _typed(text: str, declared: str) -> object:
             return given
         return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
     if declared.startswith(("Sequence", "list", "tuple")):
-        return text.split("+")
+        return [number_or_text(each) for each in text.split("+")] if "int" in declared else text.split("+")
     if declared.startswith(("str", "Literal")):
         return text
     return {"true": True, "false": False}.get(text.lower(), number_or_text(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from sfumato.cli.asking import Promise
     from sfumato.judging.audit.audit import Audit
     from sfumato.judging.evidence import Evidence
     from sfumato.judging.exposure import Exposure
@@ -99,6 +100,13 @@ class Taken:
     ignore_suppressed: Annotated[
         bool, typer.Option("--ignore-suppressed", help="Treat rows that are * in every quasi-identifier as left out.")
     ] = False
+    perturbed: Annotated[
+        list[str],
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns that were masked, whose cells are not compared with the original; implied if --recipe masks.",
+        ),
+    ] = field(default_factory=list)
     centers: Annotated[
         bool,
         typer.Option(
@@ -107,6 +115,15 @@ class Taken:
             "names an algorithm that publishes centers.",
         ),
     ] = False
+
+    def masked(self, promise: Promise) -> tuple[str, ...]:
+        """Name the columns that were masked."""
+        from sfumato.cli.asking import listed
+
+        named = [name for text in self.perturbed for name in listed(text)]
+        for name in named:
+            promise.schema.role(name)
+        return tuple(dict.fromkeys([*promise.perturbed, *named]))
 
 
 @spread
@@ -136,13 +153,15 @@ def audit(
     from sfumato.cli.asking import ask_promise
     from sfumato.judging.audit.audit import audit_evidence
     from sfumato.judging.evidence import Evidence
+    from sfumato.masking.masking import Masking
 
     promise = ask_promise(asked)
     schema, models = promise.schema, promise.models
     original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
     shown, centers = reading.read(file), taken.centers or promise.publishes == "centers"
     with progress("Judging"):
-        evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers)
+        masking = Masking(perturbed=taken.masked(promise))
+        evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers, masking=masking)
         found = audit_evidence(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)
         exposed = _exposed(evidence, found) if exposure else None
     _tell(found, exposed, json=json)

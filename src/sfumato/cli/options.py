@@ -32,6 +32,13 @@ Identifiers = Annotated[
 ]
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
 Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")]
+Steps = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME[:KEY=VALUE,...]",
+        help="A masking step before the search (see sfumato steps), as in top-code:column=age,at=90; repeat for more.",
+    ),
+]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
 FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes]
 

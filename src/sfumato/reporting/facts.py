@@ -24,11 +24,12 @@ from sfumato.reporting.distributions import plain_distribution, quasi_distributi
 from sfumato.reporting.exposures import exposure_after, exposure_facts
 from sfumato.reporting.extremes import extreme_facts
 from sfumato.reporting.handover import Handover
+from sfumato.reporting.masked import masking_facts
 from sfumato.reporting.public import is_bucket, promised, unpromised_facts, words_used
 from sfumato.schema.schema import Schema
 from sfumato.threads import in_threads
 
-FORMAT = "sfumato-report-6"
+FORMAT = "sfumato-report-7"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
@@ -83,7 +84,11 @@ def gather(
     return {
         "format": FORMAT,
         "sfumato": __version__,
-        "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
+        "promise": [
+            {**promised(model, schema, perturbed=evidence.masking.perturbed), **before.get(model, {})}
+            for model in models
+        ],
+        "masking": masking_facts(evidence, models),
         "audit": audit.to_dict(),
         "words": words_used(audit),
         "rows": _rows(evidence),

@@ -111,7 +111,7 @@ def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -
     with ThreadPoolExecutor(1) as pool:
         begun = pool.submit(compare, handover) if report else None
         written, audit = judge_written(file, handover, excel_safe=excel_safe)
-        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
+        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking)
         compared = AgainstOriginal() if begun is None else begun.result()
     return Statement(
         promise=promise,

@@ -74,6 +74,7 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
     promise : the result of `sfumato.reporting.public.promise_of`.
     dictionary : the result of `sfumato.reporting.public.dictionary_of`.
     """
+    promise = {"masking": [], "perturbed": [], "no_model": None, **promise}
     used = {form for column in dictionary for form in column["forms"]}
     context = {
         "promise": promise,

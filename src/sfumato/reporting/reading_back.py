@@ -33,7 +33,7 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
     evidence = handover.evidence
     try:
         shown = read_back(path, excel_safe=excel_safe)
-        written = Evidence(shown, evidence.schema, centers=evidence.centers)
+        written = Evidence(shown, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
         audit = audit_evidence(written, handover.models)
     except SfumatoError as error:
         raise BrokenPromiseError(

@@ -87,6 +87,7 @@ BUCKET = "bucket"  # the role of columns that number buckets
 # A form of published cells: an example, and what it means.
 FORM_WORDS = {
     "exact values": ("", "the value itself"),
+    "masked values": ("", "a value that masking may have changed"),
     "intervals": (
         "[20, 30)",
         "is any value from 20 up to 30; a square bracket includes its end, a round one does not",
