@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
 from sfumato.catalogue import ALGORITHMS, MODELS
+from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
 from sfumato.hierarchies.builder import Builder
 from sfumato.hierarchies.settings import read_builder
@@ -19,8 +20,29 @@ from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.table.formats.base import CONVENTIONS, WRITTEN
+from sfumato.table.formats.conventions import Conventions
 from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+READING: dict[str, type] = {
+    "table": str,
+    "query": str,
+    "sheet": str,
+    "fill_merged": bool,
+    "separator": str,
+    "encoding": str,
+    "skip_rows": int,
+    "skip_last": int,
+    "decimal": str,
+    "thousands": str,
+    "date_format": str,
+    "column_types": dict,
+}
+TOLD = {str: "a string", int: "a whole number", bool: "true or false", dict: "a table"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +59,7 @@ class Recipe:
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
     input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
+    reading : how the table is read, by the options of `sf.read`; a text file is written by the same conventions.
     """
 
     schema: Schema
@@ -47,6 +70,7 @@ class Recipe:
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
@@ -68,17 +92,44 @@ class Recipe:
             self.seed,
         )
         check_secret(self, self.secret)
+        object.__setattr__(self, "reading", checked_reading(self.reading))
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """How a text file is written: separator (comma or semicolon), encoding, decimal mark and format of days."""
+        known = {name: self.reading[name] for name in WRITTEN if name in self.reading}
+        if known.get("separator") not in {",", ";"} or known.get("separator") == known.get("decimal"):
+            known.pop("separator", None)
+        return known
+
+    def differs_from(self, table: pa.Table) -> str | None:
+        """Say that a table is not the one that the recipe was made for, if it states that one; None if it is."""
+        if self.input_rows is not None and self.input_rows != table.num_rows:
+            return (
+                f"The recipe was made for a table of {self.input_rows:,} rows and this one has {table.num_rows:,};"
+                " check that its roles and hierarchies still fit."
+            )
+        if self.input_sha256 is not None and self.input_sha256 != fingerprint(table):
+            return (
+                "The recipe was made for a table with other cells, or one that was read otherwise; check that its roles"
+                " and hierarchies still fit."
+            )
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain values, as in its TOML file."""
         return {
             "sfumato": {"version": __version__, **_given(self, "seed"), **_given(self, "secret")},
-            **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),
+            **({} if not self._input() else {"input": self._input()}),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
         }
+
+    def _input(self) -> dict[str, Any]:
+        stated = {} if self.input_sha256 is None else {"rows": self.input_rows, "sha256": self.input_sha256}
+        return stated | dict(self.reading)
 
     def to_toml(self) -> str:
         """Write the recipe as TOML."""
@@ -104,7 +155,7 @@ class Recipe:
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret"))
-        source = section_of(content, "input", ("rows", "sha256"))
+        source = section_of(content, "input", ("rows", "sha256", *READING))
         return cls(
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
@@ -114,7 +165,23 @@ class Recipe:
             secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
+            reading={name: value for name, value in source.items() if name in READING},
         )
+
+
+def checked_reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse what are no options of reading; empty ones are left out."""
+    if not isinstance(given, Mapping):
+        raise RecipeError("Recipe.reading must be a mapping of options, as in {'decimal': ','}.")
+    refuse_unknown(given, READING, "[input]")
+    for name, value in given.items():
+        if type(value) is not READING[name]:
+            raise RecipeError(f"The entry {name!r} in [input] must be {TOLD[READING[name]]}.")
+    try:
+        Conventions(**{name: given[name] for name in CONVENTIONS if name in given})
+    except InvalidParameterError as error:
+        raise RecipeError(f"[input] cannot be used: {error}") from None
+    return {name: value for name, value in given.items() if value not in ({}, 0, False)}
 
 
 def _are_models(given: object) -> bool:

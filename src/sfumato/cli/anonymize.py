@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.options import Json, Reading, RecipeOptions, Source, WritingOptions, examples, spread
-from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.printing import print_json, printable, progress, remark
+from sfumato.cli.remembering import to_remember
 from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
 
@@ -60,16 +61,19 @@ def anonymize(
     _refuse_database(to, to_table)
     writing.refuse_early(out)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
-    data = reading.read(file)
+    loaded = reading.load(file, recipe.reading)
+    unlike = recipe.differs_from(loaded.table)
+    if unlike is not None:
+        remark(unlike)
     with progress("Searching") as tell:
-        release = carry_out(recipe, data, progress=tell)
+        release = carry_out(replace(recipe, reading=to_remember(loaded)), loaded.table, progress=tell)
     with progress("Writing") as tell:
         writing.write(release, out, tell)
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=writing.replace)
     if json:
         print_json(_facts(release, out))
-    else:
+    elif not reading.quiet:
         typer.echo("\n".join(_lines(release, out, to, to_table)))
 
 

@@ -44,11 +44,12 @@ def ask_recipe(
 
 @dataclass(frozen=True)
 class Promise:
-    """The roles of the columns, the models to judge (perhaps none), and what published cells show."""
+    """The roles of the columns, the models to judge (perhaps none), what published cells show, and how to read them."""
 
     schema: Schema
     models: tuple[PrivacyModel, ...]
     publishes: Shows
+    reading: Mapping[str, Any]
 
 
 def ask_promise(asked: RecipeOptions) -> Promise:
@@ -57,7 +58,8 @@ def ask_promise(asked: RecipeOptions) -> Promise:
 
     content = _content(asked)
     recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
-    return Promise(recipe.schema, recipe.models if content["models"] else (), recipe.algorithm.publishes)
+    models = recipe.models if content["models"] else ()
+    return Promise(recipe.schema, models, recipe.algorithm.publishes, recipe.reading)
 
 
 def listed(text: str) -> list[str]:
@@ -101,7 +103,6 @@ def _content(asked: RecipeOptions) -> dict[str, Any]:
 
     if asked.recipe is not None:
         content = Recipe.read(asked.recipe).to_dict()
-        content.pop("input", None)
     else:
         content = {"sfumato": {}, "release": {}, "attributes": {}, "models": []}
     _set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})

@@ -16,6 +16,7 @@ from sfumato.inspection.scales import propose_scale
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
+from sfumato.table.formats.oddities import odd_texts
 from sfumato.table.frames import Frame, to_arrow
 
 if TYPE_CHECKING:
@@ -70,11 +71,13 @@ class Inspection:
     rows : the number of records.
     proposals : one per column, in the table's order.
     risk : the risk of the table, given the proposed quasi-identifiers.
+    remarks : what looks odd in columns of text, such as numbers with units; a sentence each.
     """
 
     rows: int
     proposals: tuple[Proposal, ...]
     risk: RawRisk
+    remarks: tuple[str, ...] = ()
 
     def schema(self) -> Schema:
         """Return the proposals as a schema."""
@@ -120,7 +123,16 @@ def inspect(data: Frame) -> Inspection:
         profiles = list(pool.map(profile, table.column_names, table.columns))
         proposals = tuple(pool.map(_propose, profiles))
     quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
-    return Inspection(rows=table.num_rows, proposals=proposals, risk=measure_risk(quasi, table.num_rows))
+    return Inspection(
+        rows=table.num_rows,
+        proposals=proposals,
+        risk=measure_risk(quasi, table.num_rows),
+        remarks=tuple(remark for each in profiles for remark in _odd(each)),
+    )
+
+
+def _odd(column: Profile) -> list[str]:
+    return odd_texts(column.name, column.values) if column.kind is CellKind.TEXT and column.distinct else []
 
 
 def _propose(column: Profile) -> Proposal:

@@ -87,6 +87,7 @@ class Release(HandedOver):
             recipe=self.recipe.to_toml(),
             left_out=self.left_out,
             search=None if self.proof is None else str(self.proof),
+            conventions=self.recipe.conventions,
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
+from sfumato.table.formats.base import WRITTEN
 from sfumato.table.formats.known import honored, release_format
 from sfumato.table.formats.parquet import write_parquet
 from sfumato.table.write import write_in
@@ -53,6 +54,7 @@ class Content:
     judge : reads the table back from a file, refuses one that breaks its promise, and says what is told about it.
     internal : the texts that must be kept private, by name of file.
     correspondence : the original row of every published row, if it is known.
+    conventions : how a text file is written.
     confirm : is called when all is written and before it is moved into place.
     """
 
@@ -60,6 +62,7 @@ class Content:
     judge: Callable[[Path], Statement]
     internal: Mapping[str, str]
     correspondence: npt.NDArray[np.int64] | None = None
+    conventions: Mapping[str, str] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None
 
 
@@ -102,6 +105,7 @@ def write_folders(
         judge=judge,
         internal={"recipe.toml": handover.recipe, **handover.internal},
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
+        conventions=handover.conventions,
         confirm=handover.confirm,
     )
     write_content(
@@ -133,7 +137,8 @@ def write_content(
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
-        write_in(form, content.published, table, honored(form, "write", {"excel_safe": excel_safe}))
+        options = {"excel_safe": excel_safe, **(content.conventions if set(WRITTEN) <= set(form.write_options) else {})}
+        write_in(form, content.published, table, honored(form, "write", options))
         progress(0.2, "judging the file")
         told = content.judge(table)
         _write_public(made / PUBLIC, told)

@@ -28,6 +28,7 @@ class Handover:
     search : how close to the best the search came, in a sentence, if it can say so.
     internal : further files that must be kept private, by name.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
+    conventions : how a text file is written, by the options of `sf.write`.
     confirm : is called when all is written and before it is moved into place; if it raises, nothing is there.
     """
 
@@ -40,4 +41,5 @@ class Handover:
     search: str | None = None
     internal: Mapping[str, str] = field(default_factory=dict)
     row_numbers: npt.NDArray[np.int64] | None = None
+    conventions: Mapping[str, str] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None

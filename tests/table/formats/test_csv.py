@@ -88,7 +88,8 @@ TITLED = "Patients of 2024\n\nname;zip;age\nEve;02139;39\nBob;02140;40\n"
 def test_a_title_above_the_header_is_found(csv_file, separator):
     path = csv_file(TITLED.replace(";", separator))
     with pytest.raises(
-        ReadError, match=r"would have one column, but its lines .*; pass skip_rows=1 \(--skip-rows\) if"
+        ReadError,
+        match=r"would have one column, but its lines .*; pass skip_rows=2 \(--skip-rows\) if the first 2 lines are titles",
     ):
         read_csv(path)
     expected = {"name": ["Eve", "Bob"], "zip": ["02139", "02140"], "age": [39, 40]}
@@ -98,7 +99,9 @@ def test_a_title_above_the_header_is_found(csv_file, separator):
 
 def test_a_title_with_separators_is_found(csv_file):
     titled = csv_file("Patients, 2024\nname,zip,age\nEve,02139,39\nBob,02140,40\n")
-    with pytest.raises(ReadError, match=r"has 2 cells but line 2 has 3; .*, or pass skip_rows=1 if the first line is"):
+    with pytest.raises(
+        ReadError, match=r"has 2 cells but line 2 has 3; .*, or pass skip_rows=1 \(--skip-rows\) if the first"
+    ):
         read_csv(titled)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sfumato.exceptions import InvalidParameterError, PluginError, SfumatoError
 from sfumato.plugins import Choices
-from sfumato.table.formats.base import Format
+from sfumato.table.formats.base import CONVENTIONS, SHAPE, WRITTEN, Format
 from sfumato.validation import did_you_mean, require
 
 
@@ -24,6 +24,18 @@ def _later(module: str, function: str) -> Callable[..., Any]:
         return getattr(import_module(f"sfumato.table.formats.{module}"), function)(*given, **options)
 
     return call
+
+
+def _statistics(name: str, kind: str, *suffixes: str) -> Format:
+    return Format(
+        name=name,
+        kind=kind,
+        suffixes=suffixes,
+        read=_later("statistics", "read_statistics"),
+        read_options=("encoding", "as_text"),
+        tells=True,
+        extra="statistics",
+    )
 
 
 def _database(name: str, *schemes: str, extra: str = "") -> Format:
@@ -46,8 +58,9 @@ _OUR_FORMATS = (
         suffixes=(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
         read=_later("csv", "read_csv"),
         write=_later("csv", "write_csv"),
-        read_options=("separator", "encoding", "missing", "skip_rows", "as_text"),
-        write_options=("excel_safe",),
+        read_options=("separator", "encoding", *SHAPE, *CONVENTIONS),
+        write_options=("excel_safe", *WRITTEN),
+        tells=True,
     ),
     Format(
         name="parquet",
@@ -63,10 +76,14 @@ _OUR_FORMATS = (
         suffixes=(".xlsx",),
         read=_later("excel", "read_excel"),
         write=_later("excel", "write_excel"),
-        read_options=("sheet", "missing", "skip_rows", "as_text"),
+        read_options=("sheet", "fill_merged", *SHAPE, *CONVENTIONS),
         write_options=("excel_safe",),
+        tells=True,
         extra="excel",
     ),
+    _statistics("stata", "a Stata file", ".dta"),
+    _statistics("spss", "an SPSS file", ".sav", ".zsav", ".por"),
+    _statistics("sas", "a SAS file", ".sas7bdat", ".xpt"),
     _database("sqlite", "sqlite"),
     _database("duckdb", "duckdb", extra="duckdb"),
     _database("postgresql", "postgresql", "postgres", extra="postgresql"),
