@@ -258,8 +258,7 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         raise RecipeError(f"Every {what} of a recipe must be a table with a name.")
     name = entry["name"]
     if name not in known:
-        hint = did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
-        raise RecipeError(f"There is no {what} {name!r}{hint}")
+        raise RecipeError(f"There is no {what} {name!r}{_meant(name, known)}")
     choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
     allowed = {field.name: field for field in fields(choice)}
@@ -272,6 +271,18 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         return choice(**parameters)
     except TypeError:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong type; see `sfumato {what}s`.") from None
+
+
+def _meant(name: str, known: Mapping[str, Any]) -> str:
+    """Suggest all choices whose name ends in the given one, or else the closest.
+
+    >>> _meant("diversity", {"distinct-l-diversity": 1, "entropy-l-diversity": 2, "k-anonymity": 3})
+    "; did you mean 'distinct-l-diversity' or 'entropy-l-diversity'?"
+    """
+    family = [each for each in known if name and each.endswith(f"-{name}")]
+    if family:
+        return f"; did you mean {' or '.join(map(repr, family))}?"
+    return did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
 
 
 def _list(content: Mapping[str, Any], name: str) -> list[Any]:

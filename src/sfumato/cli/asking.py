@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.hierarchies.settings import read_builder
 from sfumato.table.values import number_or_text
+from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Shows
@@ -153,7 +154,8 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
         if not sign or not how:
             raise InvalidParameterError(f"--hierarchy must be COLUMN=HOW, as in job=job.csv; got {text!r}.")
         if name not in attributes:
-            raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one.")
+            hint = did_you_mean(name, attributes) or "; give it a role, as with --quasi."
+            raise SchemaError(f"--hierarchy names the unknown column {name!r}{hint}")
         kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
         attributes[name] = {**kept, "hierarchy": read_builder(how).to_dict()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -114,14 +115,14 @@ def inspect(data: Frame) -> Inspection:
     >>> found.risk.unique_records
     1
     """
-    table, _ = to_arrow(data)
+    table, frame = to_arrow(data)
     if not table.num_columns:
         raise SchemaError("The table has no columns; there is nothing to inspect.")
     if not table.num_rows:
         raise SchemaError("The table has no rows; there is nothing to inspect.")
     with ThreadPoolExecutor(worker_count()) as pool:
         profiles = list(pool.map(profile, table.column_names, table.columns))
-        proposals = tuple(pool.map(_propose, profiles))
+        proposals = tuple(pool.map(lambda each: _propose(each, frame.orders.get(each.name)), profiles))
     quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
     return Inspection(
         rows=table.num_rows,
@@ -135,10 +136,10 @@ def _odd(column: Profile) -> list[str]:
     return odd_texts(column.name, column.values) if column.kind is CellKind.TEXT and column.distinct else []
 
 
-def _propose(column: Profile) -> Proposal:
+def _propose(column: Profile, order: Sequence[str] | None) -> Proposal:
     said = hint(column.name)
     role = propose_role(column, said)
-    measure = propose_scale(column, said, role.role)
+    measure = propose_scale(column, said, role.role, order)
     return Proposal(
         name=column.name,
         kind=column.kind,

@@ -79,6 +79,7 @@ def anonymize(
 def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
     """Run a recipe on a table."""
     table, kind = to_arrow(data)
+    recipe = replace(recipe, schema=recipe.schema.with_orders(kind.orders))
     schema, models = recipe.schema, recipe.models
     left_out = schema.check_columns(table.column_names)
     order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)

@@ -25,6 +25,7 @@ from sfumato.table.atomic import atomic_folder
 from sfumato.table.formats.base import WRITTEN
 from sfumato.table.formats.known import honored, release_format
 from sfumato.table.formats.parquet import write_parquet
+from sfumato.table.frames import with_zones
 from sfumato.table.write import write_in
 
 PUBLIC, INTERNAL = "public", "internal"
@@ -101,7 +102,7 @@ def write_folders(
 
     rows = handover.evidence.correspondence
     content = Content(
-        published=handover.evidence.published,
+        published=with_zones(handover.evidence.published, handover.zones),
         judge=judge,
         internal={"recipe.toml": handover.recipe, **handover.internal},
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],

@@ -29,6 +29,7 @@ class Handover:
     internal : further files that must be kept private, by name.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
     conventions : how a text file is written, by the options of `sf.write`.
+    zones : the time zones of columns of moments, which are published in UTC otherwise.
     confirm : is called when all is written and before it is moved into place; if it raises, nothing is there.
     """
 
@@ -42,4 +43,5 @@ class Handover:
     internal: Mapping[str, str] = field(default_factory=dict)
     row_numbers: npt.NDArray[np.int64] | None = None
     conventions: Mapping[str, str] = field(default_factory=dict)
+    zones: Mapping[str, str] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None

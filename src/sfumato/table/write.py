@@ -11,7 +11,7 @@ from sfumato.exceptions import SfumatoError, WriteError
 from sfumato.table.atomic import atomic_path
 from sfumato.table.formats.base import Format
 from sfumato.table.formats.known import FORMATS, format_of, honored
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, to_arrow, with_zones, zones_of
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def write(
         ISO dates.
     """
     content, _ = to_arrow(table)
+    content = with_zones(content, zones_of(content))
     form = format_of(target, WriteError)
     given: dict[str, object] = {"table_name": table_name, "excel_safe": excel_safe, "if_exists": if_exists}
     given |= {"separator": separator, "encoding": encoding, "decimal": decimal, "date_format": date_format}

@@ -41,7 +41,7 @@ from sfumato.table.formats.inference import MISSING, present
 from sfumato.table.formats.numerals import COMMA, POINT, written
 from sfumato.table.frames import canonical
 from sfumato.table.limits import LONGEST_LINE, MOST_COLUMNS, too_many_columns
-from sfumato.table.values import coded, distinct_texts
+from sfumato.table.values import coded, distinct_texts, zoned_texts
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -345,6 +345,8 @@ def _coded_cells(
         cells = _cells(cells, separator, excel_safe=excel_safe)
     elif pa.types.is_floating(column.type):
         cells = written(cells, conventions.mark)
+    elif pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        cells = zoned_texts(distinct)
     elif pa.types.is_temporal(column.type) and conventions.days is not None:
         cells = conventions.days.write(cells)
     return cells.cast(pa.large_string()), codes

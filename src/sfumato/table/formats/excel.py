@@ -25,7 +25,7 @@ from sfumato.table.formats.inference import MISSING
 from sfumato.table.formats.sheets import LEAST_WIDTH, filled, merged_ranges, titles_in, typed_cells, width_of
 from sfumato.table.frames import canonical
 from sfumato.table.limits import most_unpacked, too_large
-from sfumato.table.values import text, texts
+from sfumato.table.values import text, texts, zoned_texts
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -237,9 +237,15 @@ def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> Non
 
 def _written_rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
     yield tuple(table.column_names)
-    columns = [texts(column) if _beyond_sheets(column) else column for column in table.columns]
+    columns = [_written(column) for column in table.columns]
     for start in range(0, table.num_rows, ROWS_AT_ONCE):
         yield from zip(*(column.slice(start, ROWS_AT_ONCE).to_pylist() for column in columns), strict=True)
+
+
+def _written(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        return pa.chunked_array([zoned_texts(chunk) for chunk in column.chunks], pa.string())
+    return texts(column) if _beyond_sheets(column) else column
 
 
 def _beyond_sheets(column: pa.ChunkedArray) -> bool:

@@ -68,8 +68,7 @@ def parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per
     if all_match(values, MOMENT):
         return cast_or_none(values, pa.timestamp("us"))
     if all_match(values, ZONED):
-        instants = cast_or_none(values, pa.timestamp("us", "UTC"))
-        return None if instants is None else instants.cast(pa.timestamp("us"))
+        return cast_or_none(values, pa.timestamp("us", "UTC"))
     return None
 
 

@@ -151,7 +151,22 @@ def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
     found = _found(lambda each: name.endswith(each.suffixes))
     if found is not None:
         return found
+    scheme = _database_in(path)
+    if scheme is not None:
+        raise error(f"{path} is a database file; name it {scheme}:///{path}, and its table by table (--table).")
     raise error(f"{path} has no known suffix{_known([suffix for each in _usable() for suffix in each.suffixes])}")
+
+
+def _database_in(path: Path) -> str | None:
+    """Return the scheme for a file that is a database, whatever its suffix."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError:
+        return None
+    if start.startswith(b"SQLite format 3"):
+        return "sqlite"
+    return "duckdb" if start[8:12] == b"DUCK" else None
 
 
 def _found(fits: Callable[[Format], bool]) -> Format | None:

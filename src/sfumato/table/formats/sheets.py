@@ -88,13 +88,19 @@ def typed_cells(columns: Mapping[str, list[Any]], conventions: Conventions, find
         for name, values in columns.items()
         if name not in conventions.column_types and {type(value) for value in values} <= {str, type(None)}
     }
-    unparsed = {name: values for name, values in texts.items() if len(values) and parsed(values) is None}
+    unparsed = {name: values for name, values in texts.items() if len(values) and not _reads_alike(values)}
     found = detect(unparsed, conventions)
     tell(found, conventions, findings)
     findings.remarks += [
         remark for name, values in texts.items() if name not in unparsed for remark in odd_texts(name, values)
     ]
     return {name: _typed(name, values, found.conventions, texts=unparsed.get(name)) for name, values in columns.items()}
+
+
+def _reads_alike(values: pa.Array) -> bool:
+    """Return whether texts are numbers, days or booleans as everybody writes them; moments with a zone are moments."""
+    found = parsed(values)
+    return found is not None and not (pa.types.is_timestamp(found.type) and found.type.tz is not None)
 
 
 def _typed(name: str, values: list[Any], conventions: Conventions, texts: pa.Array | None) -> pa.Array:
