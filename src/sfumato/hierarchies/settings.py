@@ -44,8 +44,8 @@ def read_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> Bu
     if kind not in SHORT:
         if not _in(folder, how).exists():
             raise HierarchyError(
-                f"There is no file {how!r}; a hierarchy is intervals:5,10, intervals:month,year, prefixes, prefixes:3,1,"
-                " or the name of a CSV file (leaf;level1;...;*)."
+                f"There is no file {how!r}; a hierarchy is intervals:5,10, intervals:month,year, prefixes,"
+                " prefixes:3,1, or the name of a CSV file (leaf;level1;...;*)."
             )
         return Taxonomy.read_csv(_in(folder, how))
     listed = [number_or_text(each.strip()) for each in settings.split(",") if each.strip()]

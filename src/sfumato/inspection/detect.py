@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.coding.threads import worker_count
 from sfumato.exceptions import SchemaError
-from sfumato.inspection.names import hint
+from sfumato.inspection.names import has_survival, hint, survival_hint
 from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
 from sfumato.inspection.roles import propose_role
@@ -122,7 +122,10 @@ def inspect(data: Frame) -> Inspection:
         raise SchemaError("The table has no rows; there is nothing to inspect.")
     with ThreadPoolExecutor(worker_count()) as pool:
         profiles = list(pool.map(profile, table.column_names, table.columns))
-        proposals = tuple(pool.map(lambda each: _propose(each, frame.orders.get(each.name)), profiles))
+        survival = has_survival(table.column_names)
+        proposals = tuple(
+            pool.map(lambda each: _propose(each, frame.orders.get(each.name), survival=survival), profiles)
+        )
     quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
     return Inspection(
         rows=table.num_rows,
@@ -136,8 +139,8 @@ def _odd(column: Profile) -> list[str]:
     return odd_texts(column.name, column.values) if column.kind is CellKind.TEXT and column.distinct else []
 
 
-def _propose(column: Profile, order: Sequence[str] | None) -> Proposal:
-    said = hint(column.name)
+def _propose(column: Profile, order: Sequence[str] | None, *, survival: bool) -> Proposal:
+    said = (survival_hint(column.name) if survival else None) or hint(column.name)
     role = propose_role(column, said)
     measure = propose_scale(column, said, role.role, order)
     return Proposal(

@@ -36,7 +36,8 @@ def propose_scale(
 ) -> ProposedScale:
     """Propose a scale; quasi-identifiers with a useful automatic hierarchy get it.
 
-    Ordered `categories`, which a dataframe can state, make it ordinal. A flat taxonomy says no more than a nominal scale, so none is proposed.
+    Ordered `categories`, which a dataframe can state, make it ordinal. A flat taxonomy says no more than a nominal
+    scale, so none is proposed.
     """
     if categories is not None and role is not Role.IDENTIFIER:
         present = set(profile.values.to_pylist())

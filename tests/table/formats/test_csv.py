@@ -89,7 +89,7 @@ def test_a_title_above_the_header_is_found(csv_file, separator):
     path = csv_file(TITLED.replace(";", separator))
     with pytest.raises(
         ReadError,
-        match=r"would have one column, but its lines .*; pass skip_rows=2 \(--skip-rows\) if the first 2 lines are titles",
+        match=r"would have one column, but its lines .*; pass skip_rows=2 \(--skip-rows\) if the first 2 lines",
     ):
         read_csv(path)
     expected = {"name": ["Eve", "Bob"], "zip": ["02139", "02140"], "age": [39, 40]}

@@ -80,8 +80,8 @@ def test_whole_and_real_numbers_meet_across_batches(database, monkeypatch):
         (
             ["CREATE TABLE p (a)"],
             {},
-            InvalidParameterError,
-            "read.table must be given, or else query, but not both",
+            ReadError,
+            "has the table 'p'; pass table (--table) or query (--query)",
         ),
         (["CREATE TABLE p (a)"], {"table": "p", "query": "SELECT 1"}, InvalidParameterError, "read.table must be"),
     ],

@@ -107,7 +107,7 @@ def _refuse_present(connection: Any, names: Iterable[str]) -> None:
     for each in names:
         if each.casefold() in present:
             raise WriteError(
-                f"The database already has a table {each!r}; choose another name or pass if_exists='replace' (--replace)."
+                f"The database already has a table {each!r}; choose another name or replace it (--replace)."
             )
 
 

@@ -49,5 +49,6 @@ def name_table(where: object, known: Sequence[str]) -> ReadError:
 def occupied(where: object, name: str) -> WriteError:
     """Say that there is a table of that name."""
     return WriteError(
-        f"{where} already has a table {name!r}; choose another name, or replace it with if_exists='replace' (--replace)."
+        f"{where} already has a table {name!r}; choose another name, or replace it with if_exists='replace'"
+        " (--replace)."
     )
