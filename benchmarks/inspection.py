@@ -1,9 +1,9 @@
 """Roles that `sfumato.inspect` proposes, against those that a reviewer gives: precision, recall, and what is at stake.
 
-Run `python benchmarks/inspection.py`. The columns are in `labeled_columns.txt`; cells are made up from their summaries. One
-table in three is held out, and its figures are the honest ones: rules were mended by looking at the others. Goal: 0.95
-for identifiers and sensitive columns, and no identifier that would be published unchanged. `--mistakes` lists the
-mistakes in the tables that are not held out.
+Run `python benchmarks/inspection.py`. The columns are in `labeled_columns.txt`; cells are made up from their
+summaries. One table in three is held out, and its figures are the honest ones: rules were mended by looking at the
+others. Goal: 0.95 for identifiers and sensitive columns, and no identifier that would be published unchanged.
+`--mistakes` lists the mistakes in the tables that are not held out.
 """
 
 from __future__ import annotations

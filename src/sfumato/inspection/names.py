@@ -30,8 +30,8 @@ class Meaning(Enum):
 
 
 # Words of five letters or more, all Chinese words, and those after a tilde are found anywhere in a name; shorter words,
-# and those after an equals sign, only as separate words. Accents, umlauts written as two letters, case and separators do
-# not matter.
+# and those after an equals sign, only as separate words. Accents, umlauts written as two letters, case and separators
+# do not matter.
 WORDS = {
     Meaning.IDENTIFIER: """
         firstname lastname surname fullname givenname familyname maidenname middlename forename birthname
@@ -99,7 +99,8 @@ WORDS = {
     Meaning.SENSITIVE: """
         disease illness diagnos =icd symptom syndrome medication =drug prescri therap treatment surgery
         =hiv =aids =std cancer tumor tumour pregnan psychiat =mental mentalhealth disabilit injury testresult
-        labresult =result =ldl =hdl =bmi =chol totchol cholesterol glucose hba1c bloodpressure =bp =sysbp =diabp heartrate =pulse bloodtype
+        labresult =result =ldl =hdl =bmi =chol totchol cholesterol glucose hba1c bloodpressure =bp =sysbp =diabp
+        heartrate =pulse bloodtype
         genetic genome =dna mutation allerg causeofdeath =death mortality =health =healthy diabet stroke infarct
         hypertens ~asthma depress anxiety disorder severity =meds ~drug vaccin contracept fertility sexual surviv
         deceased expired expire fatal =died =dead hospitalized hospitalised =ecog karnofsky =pain
