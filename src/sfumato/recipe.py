@@ -96,11 +96,14 @@ class Recipe:
 
     @property
     def conventions(self) -> dict[str, Any]:
-        """How a text file is written: separator (comma or semicolon), encoding, decimal mark and format of days."""
+        """How a text file is written: separator (comma or semicolon), encoding, decimal mark, format of days, texts."""
         known = {name: self.reading[name] for name in WRITTEN if name in self.reading}
         if known.get("separator") not in {",", ";"} or known.get("separator") == known.get("decimal"):
             known.pop("separator", None)
-        return known
+        published = {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
+        types = self.reading.get("column_types", {})
+        texts = {name: kind for name, kind in types.items() if kind == "text" and name in published}
+        return known | ({"column_types": texts} if texts else {})
 
     def differs_from(self, table: pa.Table) -> str | None:
         """Say that a table is not the one that the recipe was made for, if it states that one; None if it is."""

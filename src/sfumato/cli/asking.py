@@ -45,12 +45,13 @@ def ask_recipe(
 
 @dataclass(frozen=True)
 class Promise:
-    """The roles of the columns, the models to judge (perhaps none), what published cells show, and how to read them."""
+    """The roles of the columns, the models to judge (perhaps none), what published cells show, and how to read tables."""
 
     schema: Schema
     models: tuple[PrivacyModel, ...]
     publishes: Shows
     reading: Mapping[str, Any]
+    conventions: Mapping[str, Any]
 
 
 def ask_promise(asked: RecipeOptions) -> Promise:
@@ -60,7 +61,7 @@ def ask_promise(asked: RecipeOptions) -> Promise:
     content = _content(asked)
     recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
     models = recipe.models if content["models"] else ()
-    return Promise(recipe.schema, models, recipe.algorithm.publishes, recipe.reading)
+    return Promise(recipe.schema, models, recipe.algorithm.publishes, recipe.reading, recipe.conventions)
 
 
 def listed(text: str) -> list[str]:

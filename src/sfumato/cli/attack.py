@@ -109,7 +109,7 @@ def attack(
         raise InvalidParameterError("--threshold must be between 0 and 1.")
     promise = described.promise()
     if knowing.control is not None:
-        shown = reading.load(file, promise.reading, published=True).table
+        shown = reading.read(file, promise.conventions)
         _attack_records(shown, promise, knowing, attacking, threshold=threshold, json=json)
         return
     if promise.publishes == "centers":
@@ -117,7 +117,7 @@ def attack(
             "The recipe publishes centers of groups, which contain nobody's values, so attacks would find nobody; "
             "give --control, measure them by sfumato audit --exposure, or publish ranges."
         )
-    found = _attacked(reading.load(file, promise.reading, published=True).table, promise, knowing, attacking)
+    found = _attacked(reading.read(file, promise.conventions), promise, knowing, attacking)
     worse = [each for each in found if threshold is not None and each.interval[0] > threshold]
     if json:
         print_json({"holds": not worse, **found.to_dict()})

@@ -141,7 +141,7 @@ def audit(
     promise = ask_promise(asked)
     schema, models = promise.schema, promise.models
     original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.everybody()
-    shown = reading.load(file, promise.reading, published=True).table
+    shown = reading.read(file, promise.conventions)
     centers = taken.centers or promise.publishes == "centers"
     with progress("Judging"):
         evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers)

@@ -78,7 +78,7 @@ def estimate(
     schema = promise.schema
     if (errors is None) != (original is None):
         raise InvalidParameterError("Give --errors and --original together.")
-    table = reading.load(file, promise.reading, published=True).table
+    table = reading.read(file, promise.conventions)
     if errors is None or original is None:
         with progress("Estimating"):
             found = answer(table, schema, question.query())

@@ -93,7 +93,6 @@ class Reading:
         source: str,
         remembered: Mapping[str, object] | None = None,
         *,
-        published: bool = False,
         propose: bool = False,
     ) -> Loaded:
         """Read a table, and print what its owner should know of it.
@@ -102,7 +101,6 @@ class Reading:
         ----------
         source : a file or a database URL.
         remembered : how a recipe says that the table is read; options override it.
-        published : whether the table was published by the recipe, so that it shares only conventions with the original.
         propose : whether to find the header and the sheet of a table, too.
         """
         from sfumato.cli.printing import be_quiet, progress, remark
@@ -113,7 +111,7 @@ class Reading:
             be_quiet()
         given = self.options()
         with progress("Reading"):
-            loaded = load(source, {**still_valid(source, remembered or {}, given, published), **given}, propose=propose)
+            loaded = load(source, {**still_valid(source, remembered or {}, given), **given}, propose=propose)
         for sentence in loaded.remarks:
             remark(sentence)
         return loaded

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.table.formats.base import WRITTEN
 from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
@@ -31,15 +30,11 @@ def column_types(given: Sequence[str]) -> dict[str, str]:
     return types
 
 
-def still_valid(
-    source: str, remembered: Mapping[str, object], given: Mapping[str, object], published: bool
-) -> dict[str, object]:
-    """Return what a recipe remembers and this table can be read by; a published one has no titles and no sheets."""
+def still_valid(source: str, remembered: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+    """Return what a recipe remembers and a table of this format can be read by."""
     if not remembered:
         return {}
     known = {*format_of(source, ReadError).read_options, "column_types"}
-    if published:
-        known &= {*WRITTEN, "thousands"}
     if {"table", "query"} & set(given):
         known -= {"table", "query"}
     return {name: value for name, value in remembered.items() if name in known}

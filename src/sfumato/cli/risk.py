@@ -89,7 +89,8 @@ def risk(
     0 nothing fails, 1 the threshold or the preset fails, 2 bad request.
     """
     promise = described.promise()
-    table = reading.load(file, promise.reading, published=Path(file).parent.name == "public").table
+    published = Path(file).parent.name == "public"
+    table = reading.read(file, promise.conventions if published else promise.reading)
     found = _assess(table, promise.schema, everybody, threshold, max_subset)
     judgment = None if preset is None else found.judge(preset)
     fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))

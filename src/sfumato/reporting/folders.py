@@ -22,7 +22,7 @@ from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
-from sfumato.table.formats.base import WRITTEN
+from sfumato.table.formats.base import WRITTEN, Format
 from sfumato.table.formats.known import honored, release_format
 from sfumato.table.formats.parquet import write_parquet
 from sfumato.table.frames import with_zones
@@ -63,7 +63,7 @@ class Content:
     judge: Callable[[Path], Statement]
     internal: Mapping[str, str]
     correspondence: npt.NDArray[np.int64] | None = None
-    conventions: Mapping[str, str] = field(default_factory=dict)
+    conventions: Mapping[str, Any] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None
 
 
@@ -138,7 +138,7 @@ def write_content(
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
-        options = {"excel_safe": excel_safe, **(content.conventions if set(WRITTEN) <= set(form.write_options) else {})}
+        options = {"excel_safe": excel_safe, **_written(content.conventions, form)}
         write_in(form, content.published, table, honored(form, "write", options))
         progress(0.2, "judging the file")
         told = content.judge(table)
@@ -155,6 +155,11 @@ def write_content(
         progress(1.0)
         if content.confirm is not None:
             content.confirm()
+
+
+def _written(conventions: Mapping[str, Any], form: Format) -> dict[str, Any]:
+    """Return the conventions that a format writes by: those of text files, or none."""
+    return {name: conventions[name] for name in WRITTEN if name in conventions and name in form.write_options}
 
 
 def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:

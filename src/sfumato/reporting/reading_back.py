@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -58,13 +59,14 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
     return written, audit
 
 
-def read_back(path: Path, *, excel_safe: bool, conventions: Mapping[str, str] | None = None) -> pa.Table:
+def read_back(path: Path, *, excel_safe: bool, conventions: Mapping[str, Any] | None = None) -> pa.Table:
     """Read a table that was written, without the apostrophes that were put in front of cells.
 
     Of a text file nothing is found out that is known: how it was written.
     """
     text = path.suffix == ".csv"
-    shown = load(path, {**PLAIN, **(conventions or {})} if text else {}).table
+    options = {**PLAIN, **(conventions or {})} if text else {}
+    shown = load(path, options).table
     return without_apostrophes(shown) if excel_safe and text else shown
 
 

@@ -16,8 +16,6 @@ from sfumato.table.formats.inference import Parse, parsed, parsed_numbers, prese
 from sfumato.table.formats.numerals import plain, without_unit
 from sfumato.table.values import coded, texts
 
-CALLED = {"number": "numbers", "date": "dates", "boolean": "true or false"}
-
 
 def typed_column(
     name: str, distinct: pa.Array, codes: pa.Array, missing: Sequence[str], conventions: Conventions
@@ -112,11 +110,11 @@ def _fits(written: str, missing: Sequence[str], parse: Parse) -> bool:
 
 def _unfit(name: str, said: str, count: int) -> str:
     """Say how many cells do not have the type."""
-    what = CALLED[said.partition(":")[0]]
+    what = said.partition(":")[0]
     if not count:  # each is one, but together they are not, as numbers that a float would round
-        return f"Column {name!r} cannot be read as {what}; read it as text."
-    cells = "1 cell that is" if count == 1 else f"{count:,} cells that are"
+        return f"Column {name!r} cannot be read as {what}s; read it as text."
+    cells = f"1 cell that is no {what}" if count == 1 else f"{count:,} cells that are no {what}s"
     return (
-        f"Column {name!r} has {cells} not {what}, so it cannot be read as {said!r}; correct or empty them, or read it"
+        f"Column {name!r} has {cells}, so it cannot be read as {said!r}; correct or empty them, or read it"
         f" as text with column_types={{{name!r}: 'text'}} (--column-type {name}=text)."
     )
