@@ -45,7 +45,7 @@ def ask_recipe(
 
 @dataclass(frozen=True)
 class Promise:
-    """The roles of the columns, the models to judge (perhaps none), what published cells show, and how to read tables."""
+    """The roles of the columns, the models to judge (perhaps none), what cells show, and how tables are read."""
 
     schema: Schema
     models: tuple[PrivacyModel, ...]
