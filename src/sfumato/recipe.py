@@ -20,7 +20,7 @@ from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.table.formats.base import CONVENTIONS, WRITTEN
+from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
@@ -70,7 +70,7 @@ class Recipe:
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
-    reading: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Option] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
@@ -95,13 +95,13 @@ class Recipe:
         object.__setattr__(self, "reading", checked_reading(self.reading))
 
     @property
-    def conventions(self) -> dict[str, Any]:
+    def conventions(self) -> dict[str, Option]:
         """How a text file is written: separator (comma or semicolon), encoding, decimal mark, format of days, texts."""
-        known = {name: self.reading[name] for name in WRITTEN if name in self.reading}
+        known: dict[str, Option] = {name: self.reading[name] for name in WRITTEN if name in self.reading}
         if known.get("separator") not in {",", ";"} or known.get("separator") == known.get("decimal"):
             known.pop("separator", None)
         published = {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
-        types = self.reading.get("column_types", {})
+        types: Any = self.reading.get("column_types", {})
         texts = {name: kind for name, kind in types.items() if kind == "text" and name in published}
         return known | ({"column_types": texts} if texts else {})
 
@@ -172,7 +172,7 @@ class Recipe:
         )
 
 
-def checked_reading(given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_reading(given: Mapping[str, Any]) -> dict[str, Option]:
     """Refuse what are no options of reading; empty ones are left out."""
     if not isinstance(given, Mapping):
         raise RecipeError("Recipe.reading must be a mapping of options, as in {'decimal': ','}.")

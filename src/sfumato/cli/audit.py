@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato.judging.evidence import Evidence
     from sfumato.judging.exposure import Exposure
     from sfumato.models.base import PrivacyModel
+    from sfumato.table.formats.base import Option
 
 EXAMPLES = examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml",
@@ -62,7 +63,7 @@ class Comparing:
         str | None, typer.Option(metavar="NAME", help="The table of the population, if it is in a database.")
     ] = None
 
-    def table(self, remembered: Mapping[str, object]) -> pa.Table | None:
+    def table(self, remembered: Mapping[str, Option]) -> pa.Table | None:
         """Read the original, if there is one, as a recipe remembers it."""
         if self.original is not None:
             return Reading(table=self.original_table).read(self.original, remembered)

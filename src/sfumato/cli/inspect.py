@@ -18,6 +18,7 @@ from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection, Proposal
+    from sfumato.table.formats.base import Option
     from sfumato.table.read import Loaded
 
 EXAMPLES = examples(
@@ -75,7 +76,7 @@ def _recipe(file: str, found: Inspection, loaded: Loaded) -> str:
     return commented_recipe(masked(file) if is_url(file) else Path(file).name, found, loaded)
 
 
-def _summary(found: Inspection, reading: Mapping[str, object]) -> Iterator[str]:
+def _summary(found: Inspection, reading: Mapping[str, Option]) -> Iterator[str]:
     columns = "1 column" if len(found.proposals) == 1 else f"{len(found.proposals):,} columns"
     yield f"{found.rows:,} rows, {columns}"
     if reading:

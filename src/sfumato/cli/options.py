@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.core.progress import Progress
     from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
+    from sfumato.table.formats.base import Option
     from sfumato.table.read import Loaded
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -34,7 +35,7 @@ Identifiers = Annotated[
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
 Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
-FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes]
+FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,14 +85,14 @@ class Reading:
         typer.Option("--quiet", help="Print only errors and what is asked for: no remarks, no summary."),
     ] = False
 
-    def read(self, source: str, remembered: Mapping[str, object] | None = None) -> pa.Table:
+    def read(self, source: str, remembered: Mapping[str, Option] | None = None) -> pa.Table:
         """Read a table; see `load`."""
         return self.load(source, remembered).table
 
     def load(
         self,
         source: str,
-        remembered: Mapping[str, object] | None = None,
+        remembered: Mapping[str, Option] | None = None,
         *,
         propose: bool = False,
     ) -> Loaded:
@@ -116,7 +117,7 @@ class Reading:
             remark(sentence)
         return loaded
 
-    def options(self) -> dict[str, object]:
+    def options(self) -> dict[str, Option]:
         """Return the options of `sf.read` that are given."""
         from sfumato.cli.remembering import column_types
 

@@ -10,6 +10,7 @@ from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
+    from sfumato.table.formats.base import Option
     from sfumato.table.read import Loaded
 
 USUAL = {"separator": ",", "encoding": "utf-8"}
@@ -30,7 +31,7 @@ def column_types(given: Sequence[str]) -> dict[str, str]:
     return types
 
 
-def still_valid(source: str, remembered: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+def still_valid(source: str, remembered: Mapping[str, Option], given: Mapping[str, Option]) -> dict[str, Option]:
     """Return what a recipe remembers and a table of this format can be read by."""
     if not remembered:
         return {}
@@ -40,7 +41,7 @@ def still_valid(source: str, remembered: Mapping[str, object], given: Mapping[st
     return {name: value for name, value in remembered.items() if name in known}
 
 
-def to_remember(loaded: Loaded) -> dict[str, object]:
+def to_remember(loaded: Loaded) -> dict[str, Option]:
     """Return how a table was read, without what goes without saying."""
     from sfumato.recipe import READING
 
@@ -48,7 +49,7 @@ def to_remember(loaded: Loaded) -> dict[str, object]:
     return {name: value for name, value in found.items() if USUAL.get(name) != value}
 
 
-def as_options(reading: Mapping[str, object]) -> str:
+def as_options(reading: Mapping[str, Option]) -> str:
     """Write how a table is read as options of a command line.
 
     >>> as_options({"separator": ";", "skip_rows": 2, "column_types": {"zip": "text"}})

@@ -85,8 +85,7 @@ def write_folders(
     ----------
     folder : the folder to create; refused if it is not empty, unless `replace`.
     handover : what to write.
-    table_format, replace, excel_safe, report, progress : as for `Release.write`; other files in the folder are never
-        removed.
+    table_format, replace, excel_safe, report, progress : as for `Release.write`; no other file is ever removed.
     """
     handover = changed(handover, evidence=handover.evidence.undecorated())
 

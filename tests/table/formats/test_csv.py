@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, WriteError
 from sfumato.table.formats.csv import read_csv, write_csv
-from sfumato.table.formats.findings import Findings
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.frames import canonical, zones_of
 
 
@@ -240,7 +240,7 @@ READ = {
 
 
 def test_a_german_file_is_read_as_it_is_meant_and_told(csv_file):
-    findings = Findings()
+    findings = FileFindings()
     read = read_csv(csv_file(GERMAN.encode("latin-1")), findings=findings)
     assert read.to_pydict() == READ
     assert findings.options == {
@@ -251,7 +251,7 @@ def test_a_german_file_is_read_as_it_is_meant_and_told(csv_file):
         "date_format": "dd.mm.yyyy",
     }
     assert len(findings.remarks) == 3
-    again = Findings()
+    again = FileFindings()
     options = dict(findings.options)
     assert read_csv(csv_file(GERMAN.encode("latin-1")), **options, findings=again).to_pydict() == READ
     assert again.remarks == []
@@ -286,7 +286,7 @@ def test_lines_after_the_last_record_are_left_out(csv_file):
     ],
 )
 def test_an_encoding_that_lies_is_told(csv_file, data, encoding, sentence):
-    findings = Findings()
+    findings = FileFindings()
     read_csv(csv_file(data), encoding=encoding, findings=findings)
     assert [sentence in remark for remark in findings.remarks] == [True]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from sfumato.validation import require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Frame
+
+Option: TypeAlias = "str | int | bool | tuple[str, ...] | Mapping[str, str]"
 
 CONVENTIONS = ("decimal", "thousands", "date_format", "column_types")
 SHAPE = ("missing", "skip_rows", "skip_last", "as_text")

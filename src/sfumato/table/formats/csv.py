@@ -36,7 +36,7 @@ from sfumato.table.formats.conventions import Conventions, refuse_absent
 from sfumato.table.formats.dates import ISO
 from sfumato.table.formats.detecting import detect, tell
 from sfumato.table.formats.encoding import decoded, encoded
-from sfumato.table.formats.findings import Findings
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import MISSING, present
 from sfumato.table.formats.numerals import COMMA, POINT, written
 from sfumato.table.frames import canonical
@@ -68,7 +68,7 @@ def read_csv(
     date_format: str | None = None,
     column_types: Mapping[str, str] | None = None,
     as_text: bool = False,
-    findings: Findings | None = None,
+    findings: FileFindings | None = None,
 ) -> pa.Table:
     """Read a CSV file with a header line as a canonical table.
 
@@ -83,8 +83,7 @@ def read_csv(
     separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab and bar.
     encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
     missing : spellings of a missing value.
-    skip_rows : how many lines, such as titles, stand before the header.
-    skip_last : how many lines, such as totals, stand after the last record.
+    skip_rows, skip_last : how many lines, such as titles and totals, stand before the header and after the records.
     decimal, thousands, date_format, column_types : see `sfumato.table.formats.conventions.Conventions`.
     as_text : read line by line, every cell as its own text, so that no row changes how another is read.
     findings : is told what was found out.
@@ -94,11 +93,10 @@ def read_csv(
     )
     known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
     require(known, "read", "separator", "one ASCII character other than a quote, space or line break", separator)
-    if separator is None and _has_tabs(path):
-        separator = "\t"
+    separator = "\t" if separator is None and _has_tabs(path) else separator
     if as_text:
         return _read_lines(path, separator, encoding, missing, skip_rows)
-    findings = Findings() if findings is None else findings
+    findings = FileFindings() if findings is None else findings
     source = _Source.read(path, encoding, findings).below(separator, skip_rows, skip_last)
     parts = _named(source, *_columns(source, missing))
     refuse_absent(conventions.column_types, parts)
@@ -120,7 +118,7 @@ class _Source:
     skipped: int = 0
 
     @classmethod
-    def read(cls, path: Path, encoding: str | None, findings: Findings) -> _Source:
+    def read(cls, path: Path, encoding: str | None, findings: FileFindings) -> _Source:
         found = decoded(path, encoding)
         findings.options["encoding"] = found.encoding
         findings.remarks += found.remarks

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from sfumato.table.formats.column_types import by_conventions
 from sfumato.table.formats.conventions import Conventions
-from sfumato.table.formats.findings import Findings
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import EXPONENT, all_match, parsed, parsed_numbers
 from sfumato.table.formats.numerals import COMMA, POINT, THOUSANDS, plain
 from sfumato.table.formats.oddities import fitting_formats, have, odd_texts, read
@@ -48,7 +48,7 @@ def detect(columns: Mapping[str, pa.Array], given: Conventions) -> Detected:
     return Detected(found, (*said, *more, *(remark for name in left for remark in odd_texts(name, left[name]))))
 
 
-def tell(found: Detected, given: Conventions, findings: Findings) -> None:
+def tell(found: Detected, given: Conventions, findings: FileFindings) -> None:
     """Note what was found out and is used, and what is odd."""
     for name in ("decimal", "thousands", "date_format", "column_types"):
         settled = getattr(found.conventions, name)

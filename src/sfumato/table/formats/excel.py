@@ -20,7 +20,7 @@ from sfumato.exceptions import ReadError, SfumatoError, WriteError
 from sfumato.table.columns import refuse_duplicates, texts_of
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.conventions import Conventions, refuse_absent
-from sfumato.table.formats.findings import Findings
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import MISSING
 from sfumato.table.formats.sheets import LEAST_WIDTH, filled, merged_ranges, titles_in, typed_cells, width_of
 from sfumato.table.frames import canonical
@@ -55,37 +55,28 @@ def read_excel(
     date_format: str | None = None,
     column_types: Mapping[str, str] | None = None,
     as_text: bool = False,
-    findings: Findings | None = None,
+    findings: FileFindings | None = None,
 ) -> pa.Table:
     """Read one sheet, by default the first; its first row that is not empty is the header.
 
     Cells have the types of the sheet, or are all texts; text cells in `missing` and blank ones are missing values,
     unless they were entered with an apostrophe, which makes them text. Rows without any value are skipped. For
-    formulas, the last computed values are read.
-
-    Parameters
-    ----------
-    path, missing, as_text, findings : as for text files.
-    sheet : its name; by default the first.
-    skip_rows, skip_last : how many rows, such as titles and totals, stand before the header and after the records.
-    fill_merged : give the value of merged cells to all of them, rather than to the first.
-    decimal, thousands, date_format, column_types : for cells that hold text; see
-        `sfumato.table.formats.conventions.Conventions`.
+    formulas, the last computed values are read. Merged cells hold their value in the first one, unless `fill_merged`.
+    Conventions are for cells that hold text. Other options are as for text files.
     """
     conventions = Conventions(
         decimal=decimal, thousands=thousands, date_format=date_format, column_types=column_types or {}
     )
-    findings = Findings() if findings is None else findings
+    findings = FileFindings() if findings is None else findings
     rows = _rows(path, sheet, skip_rows, findings, fill_merged=fill_merged)
     rows = rows[: len(rows) - skip_last]
     if not rows:
         raise ReadError(f"The sheet of {path} is empty; it needs a header row.")
-    header, *body = rows
-    names = ["" if name is None else text(name).strip() for name in header]
+    names = ["" if name is None else text(name).strip() for name in rows[0]]
     refuse_duplicates(name for name in names if name)
     refuse_absent(conventions.column_types, names)
-    columns = list(zip_longest(*body))
-    columns += [(None,) * len(body)] * (len(names) - len(columns))
+    columns = list(zip_longest(*rows[1:]))
+    columns += [(None,) * (len(rows) - 1)] * (len(names) - len(columns))
     named: dict[str, list[Any]] = {}
     absent = {*missing, NOT_AVAILABLE}
     for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
@@ -93,13 +84,19 @@ def read_excel(
         if name:
             named[name] = values
         elif not as_text and any(value is not None for value in values):
-            titles = titles_in(rows)
-            which = "row is a title" if titles == 1 else f"{titles} rows are titles"
-            title = f", or pass skip_rows={skip_rows + titles} (--skip-rows) if the first {which}" if titles else ""
-            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet{title}.")
+            raise ReadError(
+                f"Column {place} of {path} has no name; name it or drop it from the sheet{_titled(rows, skip_rows)}."
+            )
     if as_text:
         return pa.table({name: texts_of(values) for name, values in named.items()})
     return canonical(pa.table(typed_cells(named, conventions, findings)))
+
+
+def _titled(rows: list[tuple[Any, ...]], skipped: int) -> str:
+    """Say how to leave out the titles, if there seem to be some."""
+    titles = titles_in(rows)
+    which = "row is a title" if titles == 1 else f"{titles} rows are titles"
+    return f", or pass skip_rows={skipped + titles} (--skip-rows) if the first {which}" if titles else ""
 
 
 @contextmanager
@@ -121,7 +118,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _rows(
-    path: Path, sheet: str | None, skipped: int, findings: Findings, *, fill_merged: bool
+    path: Path, sheet: str | None, skipped: int, findings: FileFindings, *, fill_merged: bool
 ) -> list[tuple[Any, ...]]:
     with _opened(path) as book:
         sheets = {each.title: each for each in book.worksheets}
@@ -161,15 +158,15 @@ def _holds_table(book: Any, sheet: Any) -> bool:
     return width_of(_raw_rows(book, sheet, most=GLANCE)) >= LEAST_WIDTH
 
 
-def proposed_sheet(path: Path) -> dict[str, object]:
-    """Find the first sheet that holds a table, and the titles above it."""
+def proposed_sheet(path: Path, given: object = None) -> dict[str, object]:
+    """Find the first sheet that holds a table, unless one is given, and the titles above it."""
     with _opened(path) as book:
-        for place, sheet in enumerate(book.worksheets):
-            rows = _raw_rows(book, sheet, most=GLANCE)
+        for sheet in book.worksheets:
+            rows = _raw_rows(book, sheet, most=GLANCE) if given in {None, sheet.title} else []
             if width_of(rows) >= LEAST_WIDTH:
                 titles = titles_in(rows)
-                named = {"sheet": sheet.title} if place or len(book.worksheets) > 1 else {}
-                return {**named, **({"skip_rows": titles} if titles else {})}
+                named = {"sheet": sheet.title} if given is None and len(book.worksheets) > 1 else {}
+                return named | ({"skip_rows": titles} if titles else {})
     return {}
 
 

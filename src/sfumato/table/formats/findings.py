@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Findings:
+class FileFindings:
     """Options that were found out and used, and a sentence for everything that the owner should know."""
 
     options: dict[str, object] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sfumato.exceptions import InvalidParameterError, PluginError, SfumatoError
+from sfumato.exceptions import InvalidParameterError, PluginError, SfumatoError, WriteError
 from sfumato.plugins import Choices
 from sfumato.table.formats.base import CONVENTIONS, SHAPE, WRITTEN, Format
 from sfumato.validation import did_you_mean, require
@@ -154,7 +154,8 @@ def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
     scheme = _database_in(path)
     if scheme is not None:
         raise error(f"{path} is a database file; name it {scheme}:///{path}, and its table by table (--table).")
-    raise error(f"{path} has no known suffix{_known([suffix for each in _usable() for suffix in each.suffixes])}")
+    able = (each for each in _usable() if (each.write if error is WriteError else each.read) is not None)
+    raise error(f"{path} has no known suffix{_known([suffix for each in able for suffix in each.suffixes])}")
 
 
 def _database_in(path: Path) -> str | None:

@@ -16,7 +16,7 @@ from sfumato.table.columns import column_of, kinds_of, texts_of
 from sfumato.table.formats.column_types import by_conventions, parser
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.detecting import detect, tell
-from sfumato.table.formats.findings import Findings
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import parsed
 from sfumato.table.formats.oddities import odd_texts
 
@@ -81,7 +81,9 @@ def filled(rows: Sequence[Sequence[Any]], merged: Sequence[Range], skipped: int)
     return [tuple(row) for row in cells]
 
 
-def typed_cells(columns: Mapping[str, list[Any]], conventions: Conventions, findings: Findings) -> dict[str, pa.Array]:
+def typed_cells(
+    columns: Mapping[str, list[Any]], conventions: Conventions, findings: FileFindings
+) -> dict[str, pa.Array]:
     """Give columns of Python values their types; texts become numbers or days only by conventions that are told."""
     texts = {
         name: pa.array(dict.fromkeys(value for value in values if value is not None), pa.string())

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sfumato.exceptions import ReadError
 from sfumato.table.columns import column_of
 from sfumato.table.extras import optional_library
-from sfumato.table.formats.findings import Findings
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.frames import all_texts, canonical
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ NAMED = 3
 
 
 def read_statistics(
-    path: Path, *, encoding: str | None = None, as_text: bool = False, findings: Findings | None = None
+    path: Path, *, encoding: str | None = None, as_text: bool = False, findings: FileFindings | None = None
 ) -> pa.Table:
     """Read a file of Stata, SPSS or SAS as a canonical table, or as texts.
 
