@@ -44,6 +44,7 @@ from .exceptions import InvalidParameterError as InvalidParameterError
 from .exceptions import PluginError as PluginError
 from .exceptions import ProtocolError as ProtocolError
 from .exceptions import ReadError as ReadError
+from .exceptions import ReadWarning as ReadWarning
 from .exceptions import RecipeError as RecipeError
 from .exceptions import SchemaError as SchemaError
 from .exceptions import SfumatoError as SfumatoError
@@ -87,6 +88,7 @@ from .release.later_rows import recode as recode
 from .release.release import Release as Release
 from .schema.flagging import flag as flag
 from .schema.schema import Schema as Schema
+from .table.read import propose_reading as propose_reading
 from .table.read import read as read
 from .table.write import write as write
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
 from sfumato.algorithms.full_domain.as_is import AsIs
 from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
+from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
 from sfumato.hierarchies.builder import Builder
 from sfumato.hierarchies.settings import read_builder
@@ -22,8 +23,29 @@ from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option
+from sfumato.table.formats.conventions import Conventions
 from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+READING: dict[str, type] = {
+    "table": str,
+    "query": str,
+    "sheet": str,
+    "fill_merged": bool,
+    "separator": str,
+    "encoding": str,
+    "skip_rows": int,
+    "skip_last": int,
+    "decimal": str,
+    "thousands": str,
+    "date_format": str,
+    "column_types": dict,
+}
+TOLD = {str: "a string", int: "a whole number", bool: "true or false", dict: "a table"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +64,7 @@ class Recipe:
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
     input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
+    reading : how the table is read, by the options of `sf.read`; a text file is written by the same conventions.
     """
 
     schema: Schema
@@ -53,6 +76,7 @@ class Recipe:
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
+    reading: Mapping[str, Option] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
@@ -78,18 +102,48 @@ class Recipe:
             self.seed,
         )
         check_secret(self, self.secret)
+        object.__setattr__(self, "reading", checked_reading(self.reading))
+
+    @property
+    def conventions(self) -> dict[str, Option]:
+        """How a text file is written: separator (comma or semicolon), encoding, decimal mark, format of days, texts."""
+        known: dict[str, Option] = {name: self.reading[name] for name in WRITTEN if name in self.reading}
+        if known.get("separator") not in {",", ";"} or known.get("separator") == known.get("decimal"):
+            known.pop("separator", None)
+        published = {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
+        types: Any = self.reading.get("column_types", {})
+        texts = {name: kind for name, kind in types.items() if kind == "text" and name in published}
+        return known | ({"column_types": texts} if texts else {})
+
+    def differs_from(self, table: pa.Table) -> str | None:
+        """Say that a table is not the one that the recipe was made for, if it states that one; None if it is."""
+        if self.input_rows is not None and self.input_rows != table.num_rows:
+            return (
+                f"The recipe was made for a table of {self.input_rows:,} rows and this one has {table.num_rows:,};"
+                " check that its roles and hierarchies still fit."
+            )
+        if self.input_sha256 is not None and self.input_sha256 != fingerprint(table):
+            return (
+                "The recipe was made for a table with other cells, or one that was read otherwise; check that its roles"
+                " and hierarchies still fit."
+            )
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain values, as in its TOML file."""
         return {
             "sfumato": {"version": __version__, **_given(self, "seed"), **_given(self, "secret")},
-            **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),
+            **({} if not self._input() else {"input": self._input()}),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
             **({"masking": [_step(step) for step in self.masking]} if self.masking else {}),
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
         }
+
+    def _input(self) -> dict[str, Any]:
+        stated = {} if self.input_sha256 is None else {"rows": self.input_rows, "sha256": self.input_sha256}
+        return stated | dict(self.reading)
 
     def to_toml(self) -> str:
         """Write the recipe as TOML."""
@@ -115,7 +169,7 @@ class Recipe:
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret"))
-        source = section_of(content, "input", ("rows", "sha256"))
+        source = section_of(content, "input", ("rows", "sha256", *READING))
         return cls(
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
@@ -126,7 +180,23 @@ class Recipe:
             secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
+            reading={name: value for name, value in source.items() if name in READING},
         )
+
+
+def checked_reading(given: Mapping[str, Any]) -> dict[str, Option]:
+    """Refuse what are no options of reading; empty ones are left out."""
+    if not isinstance(given, Mapping):
+        raise RecipeError("Recipe.reading must be a mapping of options, as in {'decimal': ','}.")
+    refuse_unknown(given, READING, "[input]")
+    for name, value in given.items():
+        if type(value) is not READING[name]:
+            raise RecipeError(f"The entry {name!r} in [input] must be {TOLD[READING[name]]}.")
+    try:
+        Conventions(**{name: given[name] for name in CONVENTIONS if name in given})
+    except InvalidParameterError as error:
+        raise RecipeError(f"[input] cannot be used: {error}") from None
+    return {name: value for name, value in given.items() if value not in ({}, 0, False)}
 
 
 def _are_models(given: object) -> bool:
@@ -212,8 +282,7 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         raise RecipeError(f"Every {what} of a recipe must be a table with a name.")
     name = entry["name"]
     if name not in known:
-        hint = did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
-        raise RecipeError(f"There is no {what} {name!r}{hint}")
+        raise RecipeError(f"There is no {what} {name!r}{_meant(name, known)}")
     choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
     allowed = {field.name: field for field in fields(choice)}
@@ -226,6 +295,18 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         return choice(**parameters)
     except TypeError:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong type; see `sfumato {what}s`.") from None
+
+
+def _meant(name: str, known: Mapping[str, Any]) -> str:
+    """Suggest all choices whose name ends in the given one, or else the closest.
+
+    >>> _meant("diversity", {"distinct-l-diversity": 1, "entropy-l-diversity": 2, "k-anonymity": 3})
+    "; did you mean 'distinct-l-diversity' or 'entropy-l-diversity'?"
+    """
+    family = [each for each in known if name and each.endswith(f"-{name}")]
+    if family:
+        return f"; did you mean {' or '.join(map(repr, family))}?"
+    return did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
 
 
 def _list(content: Mapping[str, Any], name: str) -> list[Any]:

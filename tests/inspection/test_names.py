@@ -31,7 +31,7 @@ NAMES = {
         "Gehalt maladie salaire enfermedad 疾病 诊断 收入 job_salary cause_of_death HbA1c disease_name "
         "criminal_record political_party"
     ),
-    Meaning.AMOUNT: "cost costs total_amount Betrag montant precio 费用",
+    Meaning.AMOUNT: "cost costs total_amount Betrag montant precio 金额",
     Meaning.OUTCOME: "class target",
     None: "x17 foo storage message embrace Page zipper _ 42 classroom_b",
 }

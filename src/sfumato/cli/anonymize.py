@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
-from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.printing import print_json, printable, progress, remark
+from sfumato.cli.remembering import to_remember
 from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.recipe import Recipe
     from sfumato.release.release import Release
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
@@ -61,23 +65,32 @@ def anonymize(
     _refuse_database(to, to_table)
     writing.refuse_early(out)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
-    data = reading.read(file)
+    recipe, table = read_for(recipe, file, reading)
     with progress("Searching") as tell:
-        release = carry_out(recipe, data, progress=tell)
+        release = carry_out(recipe, table, progress=tell)
     with progress("Writing") as tell:
         writing.write(release, out, tell)
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=writing.replace)
-    tell_release(release, out, to, to_table, json=json)
+    tell_release(release, out, to, to_table, json=json, quiet=reading.quiet)
+
+
+def read_for(recipe: Recipe, file: str, reading: Reading) -> tuple[Recipe, pa.Table]:
+    """Read a table as its recipe says, say if it is another one, and remember how it was read."""
+    loaded = reading.load(file, recipe.reading)
+    unlike = recipe.differs_from(loaded.table)
+    if unlike is not None:
+        remark(unlike)
+    return replace(recipe, reading=to_remember(loaded)), loaded.table
 
 
 def tell_release(
-    release: Release, out: Path, to: str | None = None, to_table: str | None = None, *, json: bool
+    release: Release, out: Path, to: str | None = None, to_table: str | None = None, *, json: bool, quiet: bool
 ) -> None:
     """Print what was made, and where it is."""
     if json:
         print_json(_facts(release, out))
-    else:
+    elif not quiet:
         typer.echo("\n".join(_lines(release, out, to, to_table)))
 
 
@@ -93,10 +106,12 @@ def _refuse_database(to: str | None, to_table: str | None) -> None:
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
     from sfumato.release.applying import decoded
+    from sfumato.table.frames import with_zones, zones_of
     from sfumato.table.write import write
 
     try:
-        write(decoded(release.published), url, table_name=name, if_exists="replace" if replace else "fail")
+        published = with_zones(decoded(release.published), zones_of(release.original))
+        write(published, url, table_name=name, if_exists="replace" if replace else "fail")
     except WriteError as error:
         raise WriteError(f"{str(error).rstrip('.')}; the release in {out} is complete.") from None
 

@@ -39,6 +39,7 @@ from sfumato.cli import (
     warmup,
 )
 from sfumato.cli.options import examples
+from sfumato.cli.printing import be_quiet
 from sfumato.cli.refusals import RefusingGroup
 
 STOPPED = {"SIGTERM": 143, "SIGHUP": 129}  # signals that end a process, tidily; Windows knows no SIGHUP
@@ -76,6 +77,7 @@ def start(
 
     Exit codes: 0 the promise holds, 1 it does not, 2 bad request.
     """
+    be_quiet(quiet=False)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

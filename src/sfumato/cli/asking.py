@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.hierarchies.settings import read_builder
 from sfumato.table.values import number_or_text
+from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Shows
@@ -51,11 +52,13 @@ def ask_recipe(
 
 @dataclass(frozen=True)
 class Promise:
-    """The roles of the columns, the models to judge (perhaps none), what published cells show, and what was masked."""
+    """What is asked of a table: roles, models to judge (perhaps none), what cells show, and how tables are read."""
 
     schema: Schema
     models: tuple[PrivacyModel, ...]
     publishes: Shows
+    reading: Mapping[str, Any]
+    conventions: Mapping[str, Any]
     perturbed: tuple[str, ...] = ()
 
 
@@ -66,8 +69,14 @@ def ask_promise(asked: RecipeOptions) -> Promise:
 
     content = _content(asked)
     recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
-    perturbed = perturbed_by(recipe.masking, recipe.schema.quasi)
-    return Promise(recipe.schema, recipe.models if content["models"] else (), recipe.algorithm.publishes, perturbed)
+    return Promise(
+        schema=recipe.schema,
+        models=recipe.models if content["models"] else (),
+        publishes=recipe.algorithm.publishes,
+        reading=recipe.reading,
+        conventions=recipe.conventions,
+        perturbed=perturbed_by(recipe.masking, recipe.schema.quasi),
+    )
 
 
 def listed(text: str) -> list[str]:
@@ -111,7 +120,6 @@ def _content(asked: RecipeOptions) -> dict[str, Any]:
 
     if asked.recipe is not None:
         content = Recipe.read(asked.recipe).to_dict()
-        content.pop("input", None)
     else:
         content = {"sfumato": {}, "release": {}, "attributes": {}, "models": []}
     _set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})
@@ -162,7 +170,8 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
         if not sign or not how:
             raise InvalidParameterError(f"--hierarchy must be COLUMN=HOW, as in job=job.csv; got {text!r}.")
         if name not in attributes:
-            raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one.")
+            hint = did_you_mean(name, attributes) or "; give it a role, as with --quasi."
+            raise SchemaError(f"--hierarchy names the unknown column {name!r}{hint}")
         kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
         attributes[name] = {**kept, "hierarchy": read_builder(how).to_dict()}
 

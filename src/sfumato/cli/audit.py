@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato.judging.evidence import Evidence
     from sfumato.judging.exposure import Exposure
     from sfumato.models.base import PrivacyModel
+    from sfumato.table.formats.base import Option
 
 EXAMPLES = examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml",
@@ -62,10 +64,10 @@ class Comparing:
         str | None, typer.Option(metavar="NAME", help="The table of the population, if it is in a database.")
     ] = None
 
-    def table(self) -> pa.Table | None:
-        """Read the original, if there is one."""
+    def table(self, remembered: Mapping[str, Option]) -> pa.Table | None:
+        """Read the original, if there is one, as a recipe remembers it."""
         if self.original is not None:
-            return Reading(table=self.original_table).read(self.original)
+            return Reading(table=self.original_table).read(self.original, remembered)
         if self.correspondence is not None or self.original_table is not None:
             raise InvalidParameterError("--correspondence and --original-table also need --original.")
         return None
@@ -157,8 +159,9 @@ def audit(
 
     promise = ask_promise(asked)
     schema, models = promise.schema, promise.models
-    original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
-    shown, centers = reading.read(file), taken.centers or promise.publishes == "centers"
+    original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.everybody()
+    shown = reading.read(file, promise.conventions)
+    centers = taken.centers or promise.publishes == "centers"
     with progress("Judging"):
         masking = Masking(perturbed=taken.masked(promise))
         evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers, masking=masking)

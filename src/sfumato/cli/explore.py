@@ -64,7 +64,7 @@ def explore(
     refuse_existing(picture, force=force)
     recipe = _unmasked(ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=None))
     recipe = recipe if algorithm is not None else _with_search(recipe)
-    data = reading.read(file)
+    data = reading.read(file, recipe.reading)
     with progress("Exploring") as tell:
         found = find(
             data,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.anonymize import tell_release
+from sfumato.cli.anonymize import read_for, tell_release
 from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
 from sfumato.cli.printing import progress
 from sfumato.exceptions import InvalidParameterError
@@ -49,9 +49,9 @@ def mask(
     recipe = ask_recipe(asked, algorithm="as-is", max_suppressed=max_suppressed, seed=None, steps=step)
     if not recipe.masking:
         raise InvalidParameterError(NOTHING_MASKED)
-    data = reading.read(file)
+    recipe, table = read_for(recipe, file, reading)
     with progress("Masking") as tell:
-        release = carry_out(recipe, data, progress=tell)
+        release = carry_out(recipe, table, progress=tell)
     with progress("Writing") as tell:
         writing.write(release, out, tell)
-    tell_release(release, out, json=json)
+    tell_release(release, out, json=json, quiet=reading.quiet)

@@ -86,6 +86,7 @@ def anonymize(
 def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
     """Run a recipe on a table."""
     table, kind = to_arrow(data)
+    recipe = replace(recipe, schema=recipe.schema.with_orders(kind.orders))
     with ThreadPoolExecutor(1) as pool:
         hashed = pool.submit(fingerprint, table)
         return _released(recipe, table, kind, progress, hashed)

@@ -294,6 +294,7 @@ def explore(
         max_suppressed=max_suppressed,
     )
     table, kind = to_arrow(data)
+    recipe = replace(recipe, schema=schema.with_orders(kind.orders))
     if not schema.quasi:
         raise SchemaError("The schema has no quasi-identifier, so there is no lattice; give at least one.")
     schema.check_columns(table.column_names)

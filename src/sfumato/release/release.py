@@ -20,7 +20,7 @@ from sfumato.release.applying import decoded
 from sfumato.release.recoding_rules import Recoding
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.publishable import HandedOver
-from sfumato.table.frames import FrameKind, SameKind
+from sfumato.table.frames import FrameKind, SameKind, zones_of
 from sfumato.table.values import texts
 
 
@@ -94,6 +94,8 @@ class Release(HandedOver):
             recipe=self.recipe.to_toml(),
             left_out=self.left_out,
             search=None if self.proof is None else str(self.proof),
+            conventions=self.recipe.conventions,
+            zones=zones_of(self.original),
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
         )
 

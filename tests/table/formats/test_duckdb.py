@@ -93,7 +93,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 def test_a_table_is_replaced_only_when_asked(database):
     url = database("CREATE TABLE p AS SELECT 7 AS a")
-    with pytest.raises(WriteError, match="already has a table 'P'; choose another name or ask to replace it"):
+    with pytest.raises(WriteError, match="already has a table 'P'; choose another name, or replace it with if_exists="):
         write_database(TABLE, url, table_name="P")
     assert read_database(url, table="p").to_pydict() == {"a": [7]}
     write_database(TABLE, url, table_name="p", if_exists="replace")

@@ -80,8 +80,8 @@ def test_whole_and_real_numbers_meet_across_batches(database, monkeypatch):
         (
             ["CREATE TABLE p (a)"],
             {},
-            InvalidParameterError,
-            "read.table must be given, or else query, but not both",
+            ReadError,
+            "has the table 'p'; pass table (--table) or query (--query)",
         ),
         (["CREATE TABLE p (a)"], {"table": "p", "query": "SELECT 1"}, InvalidParameterError, "read.table must be"),
     ],
@@ -117,7 +117,9 @@ def test_a_new_table_leaves_others_alone(database):
 
 def test_a_table_is_replaced_only_when_asked(database):
     url = database("CREATE TABLE People (a)", "INSERT INTO People VALUES (7)")
-    with pytest.raises(WriteError, match="already has a table 'people'; choose another name or ask to replace it"):
+    with pytest.raises(
+        WriteError, match="already has a table 'people'; choose another name, or replace it with if_exists="
+    ):
         write_database(TABLE, url, table_name="people")
     assert read_database(url, table="people")["a"].to_pylist() == [7]
     write_database(TABLE, url, table_name="people", if_exists="replace")

@@ -258,9 +258,9 @@ def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
     require(isinstance(schema, Schema), "audit", "schema", "an sf.Schema", schema)
     require(_are_models(models), "audit", "models", "a list of models", models)
     for model in models:
-        _refuse_other(model, model.attributes, (*schema.sensitive, *schema.flags), Role.SENSITIVE)
+        _refuse_other(model, model.attributes, schema, Role.SENSITIVE)
         _refuse_of_cells(model, schema)
-        _refuse_other(model, model.scope, schema.quasi, Role.QUASI)
+        _refuse_other(model, model.scope, schema, Role.QUASI)
 
 
 def _refuse_unlinked_flags(evidence: Evidence) -> None:
@@ -276,11 +276,16 @@ def _are_models(given: object) -> bool:
     return isinstance(given, Sequence) and all(isinstance(each, PrivacyModel) for each in given)
 
 
-def _refuse_other(model: PrivacyModel, names: Sequence[str], known: Collection[str], role: Role) -> None:
+def _refuse_other(model: PrivacyModel, names: Sequence[str], schema: Schema, role: Role) -> None:
+    known = (*schema.sensitive, *schema.flags) if role is Role.SENSITIVE else schema.quasi
     for name in names:
-        if name not in known:
+        if name not in schema.attributes:
             hint = did_you_mean(name, known) or f"; give it the role {role}."
-            raise SchemaError(f"{type(model).__name__} names {name!r}, but its role is not {role}{hint}")
+            raise SchemaError(f"{type(model).__name__} names the unknown column {name!r}{hint}")
+        if name not in known:
+            raise SchemaError(
+                f"{type(model).__name__} names {name!r}, but its role is not {role}; give it the role {role}."
+            )
 
 
 def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:
