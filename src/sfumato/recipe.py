@@ -108,13 +108,19 @@ class Recipe:
         return cls(
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
-            algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
+            algorithm=algorithm_of(content.get("algorithm", {"name": "mondrian"})),
             max_suppressed=release.get("max_suppressed", 0.0),
             seed=header.get("seed"),
             secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
         )
+
+
+def algorithm_of(entry: Mapping[str, Any]) -> Algorithm:
+    """Return the algorithm that a recipe's `[algorithm]` names."""
+    algorithm: Algorithm = _choice(ALGORITHMS, entry, "algorithm")
+    return algorithm
 
 
 def _are_models(given: object) -> bool:

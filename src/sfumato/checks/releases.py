@@ -22,6 +22,7 @@ import pyarrow as pa
 from sfumato.exceptions import WriteError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
+from sfumato.reporting.comparison import compare
 from sfumato.reporting.folders import INTERNAL, PUBLIC, read_facts, render
 from sfumato.reporting.public import promise_of
 from sfumato.reporting.publishable import Publishable
@@ -162,6 +163,13 @@ def check_report_can_be_drawn_again(release: Publishable, folder: Path) -> None:
         assert "src=" not in text
 
 
+def check_figures_are_those_of_the_report(release: Publishable, folder: Path) -> None:
+    """What a release is compared by in memory is what its folder says, read back."""
+    release.write(_made(folder) / "release")
+    in_memory, written = (compare({"it": each}).to_dict() for each in (release, folder / "release"))
+    assert json.loads(json.dumps(in_memory)) == json.loads(json.dumps(written))
+
+
 def check_same_release_gives_same_bytes(release: Publishable, folder: Path) -> None:
     """The same release is written alike, byte for byte."""
     for name in ("one", "two"):
@@ -179,6 +187,7 @@ RELEASE_CHECKS: tuple[Check, ...] = (
     check_interrupted_writing_leaves_nothing,
     check_report_can_be_left_out,
     check_report_can_be_drawn_again,
+    check_figures_are_those_of_the_report,
     check_same_release_gives_same_bytes,
 )
 

@@ -17,6 +17,7 @@ from sfumato.cli import (
     audit,
     buckets,
     collect,
+    compare,
     condense,
     demo,
     estimate,
@@ -34,6 +35,7 @@ from sfumato.cli import (
     risk,
     rules,
     stream,
+    trying,
     warmup,
 )
 from sfumato.cli.options import examples
@@ -81,6 +83,8 @@ def start(
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
+app.command("try", epilog=trying.EXAMPLES)(trying.try_)
+app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)

@@ -46,6 +46,15 @@ def bar(x: float, y: float, width: float, height: float, *, fill: str, edge: str
     )
 
 
+def dot(x: float, y: float, radius: float, *, fill: str, edge: str, width: float = 1, tip: str = "") -> str:
+    """Draw a circle; `tip` is shown when it is pointed at."""
+    inside = f"<title>{written(tip)}</title>" if tip else ""
+    return (
+        f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}" fill="{fill}" stroke="{edge}" '
+        f'stroke-width="{width:g}">{inside}</circle>'
+    )
+
+
 def line(
     x1: float, y1: float, x2: float, y2: float, *, ink: str = FAINT, width: float = 1, dashes: str = "none"
 ) -> str:

@@ -16,17 +16,18 @@ from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import bucket_numbers
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.audit.verdict import plain
+from sfumato.judging.comparing.utility import utility_of
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
-from sfumato.reporting.attacked import attack_facts
+from sfumato.reporting.attacked import attack_facts, worst_attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
-from sfumato.reporting.exposures import exposure_facts
+from sfumato.reporting.exposures import exposure_facts, worst_exposure_facts
 from sfumato.reporting.extremes import extreme_facts
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.public import is_bucket, promised, unpromised_facts, words_used
 from sfumato.schema.schema import Schema
 
-FORMAT = "sfumato-report-6"
+FORMAT = "sfumato-report-7"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
@@ -57,7 +58,7 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
         "audit": audit.to_dict(),
         "words": words_used(audit),
-        "rows": _rows(evidence),
+        "rows": rows_of(evidence),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, **_sides(raw, audit, lambda each: _risk(each, smallest))},
         "unpromised": unpromised_facts(audit),
@@ -72,12 +73,32 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "left_out": list(handover.left_out),
         "attributes": _attributes(evidence, max(smallest, FEWEST_TO_NAME)) if known else [],
         "measures": {name: plain(value) for name, value in handover.measures.items()},
+        "utility": utility_of(evidence).to_dict() if known else None,
         "search": handover.search,
         "recipe": SECRET_LINE.sub("", handover.recipe),
     }
 
 
-def _rows(evidence: Evidence) -> dict[str, int | None]:
+def compared_facts(handover: Handover) -> dict[str, Any]:
+    """Gather those facts that releases are compared by, as the report tells them; quicker than the whole report."""
+    evidence, audit = handover.evidence.undecorated(), handover.audit
+    known = evidence.original is not None
+    return {
+        "format": FORMAT,
+        "promise": [promised(model, evidence.schema) for model in handover.models],
+        "audit": audit.to_dict(),
+        "words": words_used(audit),
+        "rows": rows_of(evidence),
+        "exposure": worst_exposure_facts(evidence) if known else None,
+        "attacks": worst_attack_facts(evidence) if known else None,
+        "measures": {name: plain(value) for name, value in handover.measures.items()},
+        "utility": utility_of(evidence).to_dict() if known else None,
+        "recipe": handover.recipe,
+    }
+
+
+def rows_of(evidence: Evidence) -> dict[str, int | None]:
+    """Count the records of both tables, where the original is known."""
     shown = evidence.published.num_rows
     if evidence.original is None:
         return {"original": None, "published": shown, "suppressed": None}

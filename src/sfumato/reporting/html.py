@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_RECIPE_LINES = 400
 Words = Mapping[str, Mapping[str, str]]
-SYNTHETIC_FORMAT = "sfumato-synthetic-report-1"
+SYNTHETIC_FORMAT = "sfumato-synthetic-report-2"
 MOMENT_WORDS = {
     "mean_shift": "Largest shift of a mean, in standard deviations",
     "covariance_error": "Relative error of covariances",
@@ -38,13 +38,13 @@ def render_report(facts: Mapping[str, Any]) -> str:
     lines = facts["recipe"].splitlines()
     context = {
         "facts": facts,
-        "promises": _promises(facts["promise"], facts["audit"]["models"], facts["words"]),
+        "promises": promises_told(facts["promise"], facts["audit"]["models"], facts["words"]),
         "other_levels": _other_levels(facts["audit"]["levels"], facts["words"]),
         "open_points": _open_points([entry["model"] for entry in facts["promise"]], facts["words"]),
         "missing_words": MISSING_WORDS.get(facts["missing"], facts["missing"]),
-        "legend": _drawn(legend()),
+        "legend": drawn(legend()),
         "known": known,
-        "risk_picture": _drawn(risk_bars(facts["risk"])) if known else None,
+        "risk_picture": drawn(risk_bars(facts["risk"])) if known else None,
         "risk_rows": _risk_rows(facts["risk"]),
         "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
         "most_rows": MOST_ROWS,
@@ -52,7 +52,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "targets": TARGETS,
         "buckets": facts["buckets"],
         "sizes_picture": (
-            _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])) if known else None
+            drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])) if known else None
         ),
         "sizes": [
             (size_text(size), size["groups"]["after"], size["records"]["after"]) for size in facts["group_sizes"]
@@ -63,7 +63,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "recipe_text": "\n".join(lines[:MOST_RECIPE_LINES]),
         "recipe_cut": max(0, len(lines) - MOST_RECIPE_LINES),
     }
-    return _environment().get_template("report.html.j2").render(context) + "\n"
+    return environment().get_template("report.html.j2").render(context) + "\n"
 
 
 def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, Any]]) -> str:
@@ -77,7 +77,7 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
     used = {form for column in dictionary for form in column["forms"]}
     context = {
         "promise": promise,
-        "promises": _promises(promise["promise"], promise["audit"]["models"], promise["words"]),
+        "promises": promises_told(promise["promise"], promise["audit"]["models"], promise["words"]),
         "other_levels": _other_levels(promise["audit"]["levels"], promise["words"]),
         "open_points": _open_points([entry["model"] for entry in promise["promise"]], promise["words"]),
         "missing_words": MISSING_WORDS.get(promise["missing"], promise["missing"]),
@@ -86,13 +86,13 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
         "has_missing": any(column["missing"] for column in dictionary),
         "roles": {column["role"] for column in dictionary},
     }
-    return _environment().get_template("about.html.j2").render(context) + "\n"
+    return environment().get_template("about.html.j2").render(context) + "\n"
 
 
 def render_synthetic_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, Any]]) -> str:
     """Write the page for those who receive synthetic records."""
     context = {"promise": promise, "columns": [_described(column) for column in dictionary]}
-    return _environment().get_template("synthetic_about.html.j2").render(context) + "\n"
+    return environment().get_template("synthetic_about.html.j2").render(context) + "\n"
 
 
 def render_synthetic_report(facts: Mapping[str, Any]) -> str:
@@ -108,14 +108,15 @@ def render_synthetic_report(facts: Mapping[str, Any]) -> str:
         ],
         "columns": [_described(column) for column in facts["columns"]],
     }
-    return _environment().get_template("synthetic_report.html.j2").render(context) + "\n"
+    return environment().get_template("synthetic_report.html.j2").render(context) + "\n"
 
 
 def _described(column: Mapping[str, Any]) -> dict[str, Any]:
     return {**column, "role_words": ROLE_WORDS.get(column["role"], column["role"])}
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return where pages are rendered: every text is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -131,16 +132,17 @@ def _environment() -> Environment:
     return environment
 
 
-def _drawn(picture: str) -> Markup:
+def drawn(picture: str) -> Markup:
     """Embed a picture in a page unescaped: `drawing` has escaped every text in it."""
     from markupsafe import Markup
 
     return Markup(picture)  # noqa: S704 - see above
 
 
-def _promises(
+def promises_told(
     promised: Sequence[Mapping[str, Any]], judged: Sequence[Mapping[str, Any]], words: Words
 ) -> list[dict[str, Any]]:
+    """Prepare every promise for reading: its words, the level that is reached, and the limit."""
     return [
         {
             **_part(verdict, words),
@@ -230,7 +232,7 @@ def _exposed(kind: Mapping[str, Any]) -> dict[str, Any]:
     )
     return {
         "attribute": kind["attribute"],
-        "picture": _drawn(exposure_columns(kind)),
+        "picture": drawn(exposure_columns(kind)),
         "rows": [(title, *(write(side[key]) for side in sides)) for title, write, key in rows],
         "riskiest": ", ".join(str(row) for row in kind["riskiest"]),
     }
@@ -243,7 +245,7 @@ def _families(attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) 
         cards = [
             {
                 **attribute,
-                "picture": _drawn(attribute_picture(attribute, rows)),
+                "picture": drawn(attribute_picture(attribute, rows)),
                 "starred": numbers.percent(attribute["suppressed_cells"] / max(1, rows["published"])),
             }
             for attribute in attributes

@@ -60,6 +60,10 @@ class Publishable(Protocol):
         """What made the release."""
         ...
 
+    def figures(self) -> Mapping[str, Any]:
+        """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
+        ...
+
     def write(
         self,
         folder: str | PathLike[str],
@@ -80,6 +84,12 @@ class HandedOver(ABC):
     @abstractmethod
     def _handover(self) -> Handover:
         """Hand over what is to be written."""
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
+        from sfumato.reporting.facts import compared_facts
+
+        return compared_facts(self._handover())
 
     def write(
         self,

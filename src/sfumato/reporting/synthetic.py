@@ -88,6 +88,11 @@ def write_synthetic(
     )
 
 
+def synthetic_figures(handover: SyntheticHandover) -> dict[str, Any]:
+    """Return what releases are compared by."""
+    return _facts(handover, [])
+
+
 def _near(handover: SyntheticHandover, shown: pa.Table, name: str) -> bool:
     """Return whether numbers agree but for their last digits, which spreadsheets do not keep."""
     drawn = handover.published[name]
@@ -127,6 +132,7 @@ def _facts(handover: SyntheticHandover, dictionary: list[dict[str, Any]]) -> dic
         "format": SYNTHETIC_FORMAT,
         "sfumato": __version__,
         "k": handover.k,
+        "records": handover.published.num_rows,
         "words": WORDS.format(k=handover.k),
         "audit": dict(handover.certificate),
         "moments": dict(handover.moments),

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sfumato.core.publication import Center, Exact, Interval, ValueSet
 from sfumato.core.published.labels import as_moment, parse_label
+from sfumato.core.published.plain import plain_days, plain_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.table.frames import Frame, to_arrow
@@ -32,7 +33,7 @@ def numbers_of(column: pa.ChunkedArray) -> Numbers:
     """
     if pa.types.is_string(column.type):
         distinct, codes = coded(column)
-        values = np.array([*(_middle(text) for text in distinct.to_pylist()), nan])
+        values = np.append(middles(distinct.to_pylist()), nan)
         return np.asarray(values[codes.fill_null(len(distinct)).to_numpy()])
     return to_numbers(column)
 
@@ -101,6 +102,18 @@ def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 def _complete(table: pa.Table, columns: Sequence[str]) -> Numbers:
     matrix = np.column_stack([numbers_of(table.column(name)) for name in columns])
     return np.asarray(matrix[~np.isnan(matrix).any(axis=1)])
+
+
+def middles(shown: Sequence[str | None]) -> Numbers:
+    """Return the number that every cell counts as: its own, or the middle of what it may be; NaN for none."""
+    found = np.full(len(shown), nan)
+    unread = np.ones(len(shown), dtype=np.bool_)
+    for plain in (plain_numbers(shown), plain_days(shown)):
+        found[plain.at] = (plain.low + plain.high) / 2
+        unread[plain.at] = False
+    places = np.flatnonzero(unread)
+    found[places] = [_middle(shown[place]) for place in places.tolist()]
+    return found
 
 
 def _middle(text: str | None) -> float:
