@@ -83,7 +83,6 @@ from .release.exploring import explore as explore
 from .release.later_rows import recode as recode
 from .release.release import Release as Release
 from .release.trying import try_algorithms as try_algorithms
-from .reporting.comparison import Comparison as Comparison
 from .reporting.comparison import compare as compare
 from .schema.flagging import flag as flag
 from .schema.schema import Schema as Schema

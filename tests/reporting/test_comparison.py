@@ -10,22 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.reporting.candidates import Candidate
-from sfumato.reporting.comparison import OTHER_TABLES, Comparison, compare
+from sfumato.reporting.compared import ComparedRelease
+from sfumato.reporting.comparison import OTHER_TABLES, ReleaseComparison, compare
 from sfumato.reporting.tradeoff_picture import NEAR, Placed, draw_tradeoff
 
 SHARES = st.integers(0, 5).map(lambda part: part / 5)
 
 
-def candidate(name, risk=0.1, loss=0.2, **given) -> Candidate:
+def candidate(name, risk=0.1, loss=0.2, **given) -> ComparedRelease:
     exposure = None if risk is None else {None: (risk, 1.0)}
     measures = {} if loss is None else {"loss": loss}
     plain = {"made_by": "mondrian", "holds": True, "promises": ("k-anonymity: 5 (at least 5)",), "records": 10}
-    return Candidate(name=name, exposure=exposure, measures=measures, **{**plain, **given})
+    return ComparedRelease(name=name, exposure=exposure, measures=measures, **{**plain, **given})
 
 
 @pytest.fixture(scope="module")
-def found(release, suppressing) -> Comparison:
+def found(release, suppressing) -> ReleaseComparison:
     return compare({"all": release, "some": suppressing}, refused={"mdav": "Mdav needs complete columns."})
 
 
@@ -69,17 +69,17 @@ def test_the_page_stands_alone_and_escapes_names(release, tmp_path):
 
 
 def test_a_candidate_without_risk_is_told_but_not_drawn():
-    found = Comparison(candidates=(candidate("known"), candidate("unknown", risk=None)))
+    found = ReleaseComparison(candidates=(candidate("known"), candidate("unknown", risk=None)))
     assert "Not in the picture, because a figure is not known: unknown." in found.page().html
-    nothing = Comparison(candidates=(candidate("unknown", risk=None, loss=None),))
+    nothing = ReleaseComparison(candidates=(candidate("unknown", risk=None, loss=None),))
     assert "<svg" not in nothing.page().html
     assert nothing.loss is None
     assert nothing.front == ()
 
 
 def test_releases_of_other_tables_are_told_apart():
-    same = Comparison(candidates=(candidate("a", input="x"), candidate("b", input="x"), candidate("c")))
-    other = Comparison(candidates=(candidate("a", input="x"), candidate("b", input="y")))
+    same = ReleaseComparison(candidates=(candidate("a", input="x"), candidate("b", input="x"), candidate("c")))
+    other = ReleaseComparison(candidates=(candidate("a", input="x"), candidate("b", input="y")))
     assert same.note is None
     assert other.note == OTHER_TABLES
     assert OTHER_TABLES in repr(other)
@@ -89,13 +89,13 @@ def test_releases_of_other_tables_are_told_apart():
 def test_candidates_are_compared_by_the_loss_that_most_of_them_have():
     centers = candidate("mdav", loss=None, utility={"covariance-error": 0.3})
     cover = candidate("mondrian", utility={"covariance-error": 0.1})
-    assert Comparison(candidates=(cover, cover)).loss == "loss"
-    assert Comparison(candidates=(cover, centers)).loss == "covariance-error"
+    assert ReleaseComparison(candidates=(cover, cover)).loss == "loss"
+    assert ReleaseComparison(candidates=(cover, centers)).loss == "covariance-error"
 
 
 @given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=8))
 def test_the_front_is_what_no_other_beats(places):
-    found = Comparison(candidates=tuple(candidate(str(at), *place) for at, place in enumerate(places)))
+    found = ReleaseComparison(candidates=tuple(candidate(str(at), *place) for at, place in enumerate(places)))
     beaten = {
         str(at)
         for at, (risk, loss) in enumerate(places)

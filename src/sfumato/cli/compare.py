@@ -12,7 +12,7 @@ from sfumato.cli.printing import print_json, printable
 from sfumato.cli.writing import refuse_existing
 
 if TYPE_CHECKING:
-    from sfumato.reporting.comparison import Comparison
+    from sfumato.reporting.comparison import ReleaseComparison
 
 EXAMPLES = examples(
     "sfumato compare mondrian optimal anatomy",
@@ -47,7 +47,7 @@ def compare(
     show_comparison(found, json=json, page=out)
 
 
-def show_comparison(found: Comparison, *, json: bool, page: Path | None) -> None:
+def show_comparison(found: ReleaseComparison, *, json: bool, page: Path | None) -> None:
     """Print a comparison and where its page is."""
     if json:
         print_json({**found.to_dict(), "page": None if page is None else str(page)})

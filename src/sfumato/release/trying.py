@@ -16,8 +16,8 @@ from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.anonymizing import carry_out
-from sfumato.reporting.candidates import Candidate, candidate_of
-from sfumato.reporting.comparison import Comparison
+from sfumato.reporting.compared import ComparedRelease, candidate_of
+from sfumato.reporting.comparison import ReleaseComparison
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, is_number, require
 
@@ -32,7 +32,7 @@ def try_algorithms(
     most_seconds: float | None = None,
     folder: str | PathLike[str] | None = None,
     progress: Progress = silent,
-) -> Comparison:
+) -> ReleaseComparison:
     """Release a table by several algorithms under the same promise, and compare what they make.
 
     Every candidate is dropped when its figures are taken, so that not all are in memory at once. To release the chosen
@@ -51,7 +51,7 @@ def try_algorithms(
     require(limited, "try_algorithms", "most_seconds", "above 0", most_seconds)
     table, _ = to_arrow(data)
     recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
-    found: list[Candidate] = []
+    found: list[ComparedRelease] = []
     refused: dict[str, str] = {}
     chosen = dict(_chosen(algorithms))
     for number, (name, algorithm) in enumerate(chosen.items()):
@@ -72,7 +72,7 @@ def try_algorithms(
     if not found:
         reasons = "; ".join(f"{name}: {why.rstrip('.')}" for name, why in refused.items())
         raise InvalidParameterError(f"No algorithm could keep the promise ({reasons}).")
-    return Comparison(candidates=tuple(found), refused=refused)
+    return ReleaseComparison(candidates=tuple(found), refused=refused)
 
 
 class _Clock:

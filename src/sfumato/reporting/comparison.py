@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.reporting import numbers
-from sfumato.reporting.candidates import Candidate, candidate_of
+from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.page import Page
 from sfumato.reporting.publishable import Publishable
@@ -34,14 +34,14 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Comparison:
+class ReleaseComparison:
     """Releases side by side: what they promise, expose, withstand, lose and keep.
 
     No figure is a score, and none decides: `front` names the candidates that no other beats in both risk and loss.
     `refused` says in a sentence why a candidate could not be made.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ComparedRelease, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -56,7 +56,7 @@ class Comparison:
         found = {name: sum(self.lost(each, name) is not None for each in self.candidates) for name in BEST_FIRST}
         return max(found, key=found.__getitem__) if any(found.values()) else None
 
-    def lost(self, candidate: Candidate, name: str | None = None) -> float | None:
+    def lost(self, candidate: ComparedRelease, name: str | None = None) -> float | None:
         """Return what a candidate loses, by the figure that is compared or by another one."""
         name = name or self.loss
         return None if name is None else candidate.measures.get(name, candidate.utility.get(name))
@@ -116,7 +116,7 @@ class Comparison:
 
 def compare(
     releases: Sequence[Compared] | Mapping[str, Compared], *, refused: Mapping[str, str] | None = None
-) -> Comparison:
+) -> ReleaseComparison:
     """Put releases of one table side by side: promises, exposure, attacks, losses and what analysts still find.
 
     Parameters
@@ -129,7 +129,7 @@ def compare(
     if not named:
         raise InvalidParameterError("There is nothing to compare; give at least one release or folder.")
     found = tuple(candidate_of(name, _facts(name, each)) for name, each in named.items())
-    return Comparison(candidates=found, refused=dict(refused or {}))
+    return ReleaseComparison(candidates=found, refused=dict(refused or {}))
 
 
 def _facts(name: str, release: object) -> Mapping[str, Any]:
@@ -164,7 +164,7 @@ def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] <= other[0] and one[1] <= other[1]
 
 
-def _made(found: Comparison) -> Section:
+def _made(found: ReleaseComparison) -> Section:
     rows = tuple(
         (
             each.name,
@@ -180,7 +180,7 @@ def _made(found: Comparison) -> Section:
     return Section("Promises", says, ("made by", "holds", "records", "suppressed", "reached (promised)"), rows)
 
 
-def _exposed(found: Comparison) -> Section:
+def _exposed(found: ReleaseComparison) -> Section:
     kinds = list(dict.fromkeys(kind for each in found.candidates for kind in each.exposure or {}))
     rows = tuple(
         (each.name, *(_of_two(None if each.exposure is None else each.exposure.get(kind)) for kind in kinds))
@@ -195,7 +195,7 @@ def _exposed(found: Comparison) -> Section:
     )
 
 
-def _attacked(found: Comparison) -> Section:
+def _attacked(found: ReleaseComparison) -> Section:
     titles = list(dict.fromkeys(one.title for each in found.candidates for one in each.attacks or ()))
     rows = []
     for each in found.candidates:
@@ -213,13 +213,13 @@ def _rate(one: Any) -> str:
     return f"{numbers.percent(one.rate)} / {numbers.percent(one.guessing)}{' *' if one.succeeds else ''}"
 
 
-def _lost(found: Comparison) -> Section:
+def _lost(found: ReleaseComparison) -> Section:
     names = list(dict.fromkeys(name for each in found.candidates for name in each.measures))
     rows = tuple((each.name, *(_measure(name, each.measures) for name in names)) for each in found.candidates)
     return Section("Losses", "Lower is better.", tuple(names), rows)
 
 
-def _kept(found: Comparison) -> Section:
+def _kept(found: ReleaseComparison) -> Section:
     names = [name for name in UTILITY_WORDS if any(name in each.utility for each in found.candidates)]
     rows = tuple(
         (each.name, *(f"{each.utility[name]:.3g}" if name in each.utility else NOT_KNOWN for name in names))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from sfumato import __version__
-from sfumato.reporting.comparison import Comparison
+from sfumato.reporting.comparison import ReleaseComparison
 from sfumato.reporting.html import drawn, environment
 from sfumato.reporting.tradeoff_picture import Placed, draw_tradeoff
 
 RISK = "mean exposure"
 
 
-def render_comparison(found: Comparison) -> str:
+def render_comparison(found: ReleaseComparison) -> str:
     """Render a comparison as one page that loads nothing from outside."""
     placed = [
         Placed(each.name, each.risk, lost, each.name in found.front)

@@ -14,7 +14,7 @@ SYNTHETIC_UTILITY = ("mean-shift", "covariance-error", "correlation-difference")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CandidateAttack:
+class ComparedAttack:
     """How often an attack is right about a person, with its 95% confidence interval, and how often guessing is."""
 
     attack: str
@@ -31,7 +31,7 @@ class CandidateAttack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class ComparedRelease:
     """What one release promises, exposes, withstands, loses and keeps.
 
     Parameters
@@ -57,7 +57,7 @@ class Candidate:
     records: int
     suppressed: int | None = None
     exposure: Mapping[str | None, tuple[float, float]] | None = field(default=None, hash=False)
-    attacks: tuple[CandidateAttack, ...] | None = None
+    attacks: tuple[ComparedAttack, ...] | None = None
     measures: Mapping[str, float] = field(default_factory=dict, hash=False)
     utility: Mapping[str, float] = field(default_factory=dict, hash=False)
     input: str | None = None
@@ -89,13 +89,13 @@ class Candidate:
         }
 
 
-def candidate_of(name: str, facts: Mapping[str, Any]) -> Candidate:
+def candidate_of(name: str, facts: Mapping[str, Any]) -> ComparedRelease:
     """Take the figures of a candidate from the facts of its report; see `sfumato.reporting.facts`."""
     recipe = tomllib.loads(facts["recipe"])
     source = recipe.get("input", {}).get("sha256")
     if facts["format"] != FORMAT:
         measures = facts["measures"]
-        return Candidate(
+        return ComparedRelease(
             name=name,
             made_by="condensation",
             holds=facts["audit"]["holds"],
@@ -106,7 +106,7 @@ def candidate_of(name: str, facts: Mapping[str, Any]) -> Candidate:
             input=source,
         )
     told = promises_told(facts["promise"], facts["audit"]["models"], facts["words"])
-    return Candidate(
+    return ComparedRelease(
         name=name,
         made_by=recipe.get("algorithm", {}).get("name", "fusion"),
         holds=facts["audit"]["holds"],
@@ -127,9 +127,9 @@ def _exposure(facts: Mapping[str, Any]) -> dict[str | None, tuple[float, float]]
     return {each["attribute"]: (each["everybody"]["mean"], each["everybody"]["maximum"]) for each in facts["exposure"]}
 
 
-def _attack(each: Mapping[str, Any]) -> CandidateAttack:
+def _attack(each: Mapping[str, Any]) -> ComparedAttack:
     after = each["after"]
-    return CandidateAttack(
+    return ComparedAttack(
         attack=each["attack"],
         sensitive=each["sensitive"],
         rate=after["rate"],
