@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.publication import Center, Exact, Interval, ValueSet
+from sfumato.core.publication import Center, Exact, Interval, Node, ValueSet
 from sfumato.core.published.labels import as_moment, parse_label
 from sfumato.core.published.plain import plain_days, plain_numbers
+from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.table.frames import Frame, to_arrow
@@ -87,13 +88,14 @@ def row_keys(tables: Iterable[pa.Table], names: Sequence[str]) -> list[npt.NDArr
     total = sum(table.num_rows for table in tables)
     keys = np.zeros(total, dtype=np.int64)
     for name in names:
-        distinct, codes = coded(_joined([table.column(name) for table in tables]))
+        distinct, codes = coded(joined([table.column(name) for table in tables]))
         numbers = codes.fill_null(len(distinct)).to_numpy().astype(np.int64)
         keys = np.unique(keys * (len(distinct) + 1) + numbers, return_inverse=True)[1]
     return np.split(keys, np.cumsum([table.num_rows for table in tables])[:-1])
 
 
-def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+def joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return columns one below the other, as texts if their types differ."""
     if len({column.type for column in columns}) > 1:
         return pa.chunked_array([texts(column) for column in columns], pa.string())
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
@@ -113,6 +115,16 @@ def middles(shown: Sequence[str | None]) -> Numbers:
         unread[plain.at] = False
     places = np.flatnonzero(unread)
     found[places] = [_middle(shown[place]) for place in places.tolist()]
+    return found
+
+
+def middles_of(column: PublishedColumn) -> Numbers:
+    """Return what every distinct text of a column counts as; a node that tells no bounds, the mean of its values."""
+    found = middles(column.texts)
+    for place, label in column.others.items():
+        if isinstance(label, Node) and np.isnan(found[place]):
+            low, high = column.coverage.low[place], column.coverage.high[place]
+            found[place] = to_numbers(pa.chunked_array([column.domain.values[low : high + 1]])).mean()
     return found
 
 

@@ -9,11 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.publication import Node
-from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
 from sfumato.judging.comparing.moments import MomentComparison, moments_of
-from sfumato.judging.comparing.reading import middles, numbers_of
+from sfumato.judging.comparing.reading import middles_of, numbers_of
 from sfumato.judging.comparing.regression import RegressionComparison, regression_of
 from sfumato.judging.comparing.tabulation import TabulationComparison, columns_of, read_apart, tabulations_of
 from sfumato.judging.evidence import Evidence
@@ -120,18 +118,8 @@ def _published_numbers(evidence: Evidence, name: str) -> Numbers:
     column = evidence.published[name]
     if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
         read = next((each for each in evidence.table.columns if each.name == name), None)
-        return numbers_of(texts(column)) if read is None else _middles(read)
+        return numbers_of(texts(column)) if read is None else middles_of(read)[read.codes]
     return to_numbers(column)
-
-
-def _middles(column: PublishedColumn) -> Numbers:
-    """Return the middle of every cell; of a node that does not tell its bounds, the mean of its values."""
-    found = middles(column.texts)
-    for place, label in column.others.items():
-        if isinstance(label, Node) and np.isnan(found[place]):
-            low, high = column.coverage.low[place], column.coverage.high[place]
-            found[place] = to_numbers(pa.chunked_array([column.domain.values[low : high + 1]])).mean()
-    return np.asarray(found[column.codes])
 
 
 def _categories(evidence: Evidence) -> list[Any]:
