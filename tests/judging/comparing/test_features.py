@@ -117,3 +117,4 @@ def test_missing_cells_have_a_feature_of_their_own():
     found = features_of(shown, table(job=EVERYBODY), table(job=["clerk", None]), ["job"], None)
     assert found.training[1].tolist() != found.training[2].tolist()
     assert found.held_out[0].tolist() != found.held_out[1].tolist()
+    assert found.training[1].max() == found.held_out[1].max() == 1
