@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from datetime import date
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ class Recipe:
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
     input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
+    input_file, input_date : the name of its file and the date of the release, YYYY-MM-DD, for the title of the report;
+        they change nothing else, and no date is taken from the clock.
     """
 
     schema: Schema
@@ -47,6 +50,8 @@ class Recipe:
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
+    input_file: str | None = None
+    input_date: str | None = None
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
@@ -68,17 +73,24 @@ class Recipe:
             self.seed,
         )
         check_secret(self, self.secret)
+        dated = self.input_date is None or _is_date(self.input_date)
+        require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain values, as in its TOML file."""
         return {
             "sfumato": {"version": __version__, **_given(self, "seed"), **_given(self, "secret")},
-            **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),
+            **self._input(),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
         }
+
+    def _input(self) -> dict[str, Any]:
+        known = {"file": self.input_file, "date": self.input_date, "rows": self.input_rows, "sha256": self.input_sha256}
+        given = {name: value for name, value in known.items() if value is not None}
+        return {"input": given} if given else {}
 
     def to_toml(self) -> str:
         """Write the recipe as TOML."""
@@ -104,7 +116,7 @@ class Recipe:
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret"))
-        source = section_of(content, "input", ("rows", "sha256"))
+        source = section_of(content, "input", ("file", "date", "rows", "sha256"))
         return cls(
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
@@ -114,6 +126,8 @@ class Recipe:
             secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
+            input_file=source.get("file"),
+            input_date=source.get("date"),
         )
 
 
@@ -121,6 +135,13 @@ def algorithm_of(entry: Mapping[str, Any]) -> Algorithm:
     """Return the algorithm that a recipe's `[algorithm]` names."""
     algorithm: Algorithm = _choice(ALGORITHMS, entry, "algorithm")
     return algorithm
+
+
+def _is_date(given: object) -> bool:
+    try:
+        return isinstance(given, str) and date.fromisoformat(given).isoformat() == given
+    except ValueError:
+        return False
 
 
 def _are_models(given: object) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,9 @@ from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.recipe import Recipe
     from sfumato.release.release import Release
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
@@ -43,6 +47,14 @@ def anonymize(
         int | None,
         typer.Option(metavar="N", help="Seed of the search; buckets are repeated only by a recipe's secret."),
     ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="The date in the title of the report; by default the recipe's, if it was run on this very table, or "
+            "else today.",
+        ),
+    ] = None,
     writing: WritingOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
@@ -61,6 +73,7 @@ def anonymize(
     writing.refuse_early(out)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
     data = reading.read(file)
+    recipe = titled(recipe, file, date, earlier=asked.recipe, data=data)
     with progress("Searching") as tell:
         release = carry_out(recipe, data, progress=tell)
     with progress("Writing") as tell:
@@ -71,6 +84,23 @@ def anonymize(
         print_json(_facts(release, out))
     else:
         typer.echo("\n".join(_lines(release, out, to, to_table)))
+
+
+def titled(recipe: Recipe, file: str, date: str | None, *, earlier: Path | None, data: pa.Table) -> Recipe:
+    """Record what the title of the report tells: the name of the file, and the date.
+
+    A recipe that was run on this very table before keeps what it has recorded, so that it gives the same bytes again.
+    """
+    from sfumato.coding.fingerprint import fingerprint
+    from sfumato.recipe import Recipe
+    from sfumato.table.formats.database import masked
+    from sfumato.table.formats.known import is_url
+
+    known = None if earlier is None else Recipe.read(earlier)
+    if known is not None and known.input_sha256 is not None and known.input_sha256 == fingerprint(data):
+        return replace(recipe, input_file=known.input_file, input_date=date or known.input_date)
+    name = masked(file) if is_url(file) else Path(file).name
+    return replace(recipe, input_file=name, input_date=date or datetime.now().astimezone().date().isoformat())
 
 
 def _refuse_database(to: str | None, to_table: str | None) -> None:

@@ -83,12 +83,7 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
     left_out = schema.check_columns(table.column_names)
     order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)
     searched = table if order is None else table.take(pa.array(order))
-    recipe = replace(
-        recipe,
-        seed=draw_seed() if recipe.seed is None else recipe.seed,
-        input_rows=table.num_rows,
-        input_sha256=fingerprint(table),
-    )
+    recipe = replace(_for_this(recipe, table), seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     about = cache(partial(_about, recipe, searched))
     task = task_of(recipe, searched, progress, Stream(secret, "search", about=about))
@@ -115,6 +110,15 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
         proof=publication.proof,
         recoding=_recoding(publication, task, table, recipe),
     )
+
+
+def _for_this(recipe: Recipe, table: pa.Table) -> Recipe:
+    """Record which table the recipe is run on; the file and date of another table are dropped."""
+    found = fingerprint(table)
+    known = {"input_rows": table.num_rows, "input_sha256": found}
+    if recipe.input_sha256 not in {None, found}:
+        return replace(recipe, **known, input_file=None, input_date=None)
+    return replace(recipe, **known)
 
 
 def _about(recipe: Recipe, table: pa.Table) -> str:

@@ -122,7 +122,14 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
     schema = _readable(recoding, known, columns)
     evidence, audit = _publish(recoding, known, columns, schema)
     measured = Measured(evidence.table, table.num_rows - evidence.published.num_rows)
-    recipe = changed(recoding.recipe, schema=schema, input_rows=table.num_rows, input_sha256=fingerprint(table))
+    recipe = changed(
+        recoding.recipe,
+        schema=schema,
+        input_rows=table.num_rows,
+        input_sha256=fingerprint(table),
+        input_file=None,
+        input_date=None,
+    )
     return RecodedRows(
         evidence=evidence,
         audit=audit,

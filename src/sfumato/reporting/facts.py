@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato import __version__
 from sfumato.core.publication import NOT_PUBLISHED
@@ -30,6 +32,7 @@ from sfumato.schema.schema import Schema
 FORMAT = "sfumato-report-7"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
+FEWEST_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
 
 Sizes = npt.NDArray[np.int64]
@@ -55,6 +58,7 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
     return {
         "format": FORMAT,
         "sfumato": __version__,
+        "made": made_of(handover.recipe),
         "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
         "audit": audit.to_dict(),
         "words": words_used(audit),
@@ -64,6 +68,7 @@ def gather(handover: Handover, written: Evidence, dictionary: list[dict[str, Any
         "unpromised": unpromised_facts(audit),
         "exposure": exposure_facts(evidence, written) if known else None,
         "extremes": extreme_facts(evidence),
+        "telling_texts": telling_texts(evidence.published, schema),
         "attacks": attack_facts(evidence) if known else None,
         "buckets": _buckets(evidence.published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
@@ -95,6 +100,29 @@ def compared_facts(handover: Handover) -> dict[str, Any]:
         "utility": utility_of(evidence).to_dict() if known else None,
         "recipe": handover.recipe,
     }
+
+
+def made_of(recipe: str) -> dict[str, str | None]:
+    """Return the name of the file and the date that a recipe has recorded, and its algorithm."""
+    content = tomllib.loads(recipe)
+    source = content.get("input", {})
+    return {
+        "file": source.get("file"),
+        "date": source.get("date"),
+        "algorithm": content.get("algorithm", {}).get("name"),
+    }
+
+
+def telling_texts(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+    """Find columns of text, published as they are, in which most values are one record's alone."""
+    found = []
+    for name in (*schema.sensitive, *schema.insensitive):
+        column = published[name]
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        distinct = int(pc.count_distinct(column).as_py())
+        if pa.types.is_string(kind) and distinct > max(FEWEST_TEXTS, TELLING * published.num_rows):
+            found.append({"attribute": name, "distinct": distinct, "records": published.num_rows})
+    return found
 
 
 def rows_of(evidence: Evidence) -> dict[str, int | None]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reporting import numbers
+from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars, size_text
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_RECIPE_LINES = 400
+MOST_EXPOSURES = 6  # are shown at once, the others are folded
 Words = Mapping[str, Mapping[str, str]]
 SYNTHETIC_FORMAT = "sfumato-synthetic-report-2"
 MOMENT_WORDS = {
@@ -46,7 +48,10 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "known": known,
         "risk_picture": drawn(risk_bars(facts["risk"])) if known else None,
         "risk_rows": _risk_rows(facts["risk"]),
-        "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
+        "exposures": None if facts["exposure"] is None else _worst_first(facts["exposure"]),
+        "most_exposures": MOST_EXPOSURES,
+        "made": [each for each in (facts["made"]["file"], facts["made"]["date"], facts["made"]["algorithm"]) if each],
+        "findings": None if facts["utility"] is None else findings_of(facts["utility"]),
         "most_rows": MOST_ROWS,
         "attacks": None if facts["attacks"] is None else [_attacked(each) for each in facts["attacks"]],
         "targets": TARGETS,
@@ -128,7 +133,6 @@ def environment() -> Environment:
     )
     environment.filters["count"] = numbers.count
     environment.filters["percent"] = numbers.percent
-    environment.filters["risk"] = numbers.risk
     return environment
 
 
@@ -197,8 +201,8 @@ def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         ("Records in the smallest group", numbers.count, "smallest_group"),
         ("Unique records", numbers.count, "unique_records"),
         (f"Records in groups smaller than {smallest}", numbers.count, "records_below"),
-        ("Highest risk", numbers.risk, "highest_risk"),
-        ("Average risk", numbers.risk, "average_risk"),
+        ("Highest risk", numbers.percent, "highest_risk"),
+        ("Average risk", numbers.percent, "average_risk"),
     ]
     return [
         (title, "" if before is None else write(before[key]), write(after[key]))
@@ -214,20 +218,27 @@ def _attacked(each: Mapping[str, Any]) -> dict[str, str]:
     return {
         "title": f"{each['attack']} of {each['sensitive']}" if each["sensitive"] else each["attack"],
         "question": each["question"],
-        "before": numbers.risk(before["rate"]),
-        "after": f"{numbers.risk(after['rate'])} ({numbers.risk(after['low'])} to {numbers.risk(after['high'])})",
-        "guessing": numbers.risk(after["guessing"]),
-        "control": "" if control is None else numbers.risk(control),
+        "before": numbers.percent(before["rate"]),
+        "after": "{} ({} to {})".format(*(numbers.percent(after[key]) for key in ("rate", "low", "high"))),
+        "guessing": numbers.percent(after["guessing"]),
+        "control": "" if control is None else numbers.percent(control),
         "succeeds": "yes" if after["succeeds"] else "no",
     }
+
+
+def _worst_first(kinds: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Prepare the cards of all kinds of exposure: identities, then what is exposed most to the strongest adversary."""
+    identity, *others = kinds
+    others.sort(key=lambda kind: (-kind["everybody"]["maximum"], -kind["everybody"]["mean"]))
+    return [_exposed(kind) for kind in (identity, *others)]
 
 
 def _exposed(kind: Mapping[str, Any]) -> dict[str, Any]:
     """Prepare the card of one kind of exposure: its picture, its figures, and the most exposed rows."""
     sides = [kind[side] for side in ("before", "after", "everybody")]
     rows = (
-        ("Highest exposure", numbers.risk, "maximum"),
-        ("Mean exposure", numbers.risk, "mean"),
+        ("Highest exposure", numbers.percent, "maximum"),
+        ("Mean exposure", numbers.percent, "mean"),
         ("Records with the highest exposure", numbers.count, "at_maximum"),
     )
     return {

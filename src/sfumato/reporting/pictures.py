@@ -22,7 +22,7 @@ from sfumato.reporting.drawing import (
     words,
     wrapped,
 )
-from sfumato.reporting.numbers import count, percent, risk
+from sfumato.reporting.numbers import count, percent
 
 WIDTH = 380.0
 LEFT, RIGHT, TOP, BOTTOM = 42.0, WIDTH - 8, 34.0, 204.0  # of the axes below columns
@@ -79,12 +79,12 @@ def risk_bars(measured: Mapping[str, Any]) -> str:
     for at, (title, key) in enumerate(rows):
         y = 16 + at * 60.0
         before, after = (_risk_of(measured[side], key) for side in ("before", "after"))
-        told.append(f"{title}: original {risk(before)}, published {risk(after)}")
+        told.append(f"{title}: original {percent(before)}, published {percent(after)}")
         shapes.append(words(0.5, y, title, size=12.5, weight=600))
         for offset, share, fill, edge in ((7, before, BEFORE, BEFORE_EDGE), (25, after, AFTER, "none")):
             shapes.append(bar(0.5, y + offset, long, 14, fill="#f3f5f8"))
             shapes.append(bar(0.5, y + offset, long * share, 14, fill=fill, edge=edge if share else "none"))
-            shapes.append(words(WIDTH, y + offset + 11.5, risk(share), size=12, anchor="end", weight=600))
+            shapes.append(words(WIDTH, y + offset + 11.5, percent(share), size=12, anchor="end", weight=600))
     height = 16 + len(rows) * 60 - 12
     return picture(WIDTH, height, title="Risk before and after", description=". ".join(told) + ".", shapes=shapes)
 

@@ -68,7 +68,7 @@ def _numbers(column: PublishedColumn, codes: np.ndarray[Any, Any], original: Num
 def _as_shown(column: PublishedColumn, middle: Numbers, shown: Numbers, values: Numbers) -> Numbers:
     """Return for every value the midpoint of the only cell that covers it, or else itself."""
     told = ~np.isnan(middle) & (shown > 0)
-    counts, total = _summed(column, told * 1.0), _summed(column, np.where(told, middle, 0.0))
+    counts, total = _summed(column, told.astype(np.float64)), _summed(column, np.where(told, middle, 0.0))
     return np.where(np.round(counts) == 1, total, values)
 
 

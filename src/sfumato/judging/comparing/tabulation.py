@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn
+from sfumato.coding.codes import CodedColumn, code
 from sfumato.core.published.coverage import Coverage
 from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
@@ -117,8 +117,11 @@ def read_apart(
             part: {name: each for name, each in getattr(schema, part).items() if name in names}
             for part in ("hierarchies", "orders", "scales")
         }
-    read = Evidence(published.select(names), Schema(quasi=list(names), **parts), original=original.select(names))
-    return columns_of(read)
+    apart = Schema(quasi=list(names), **parts)
+    return [
+        (column, PublishedColumn.of_cells(column.name, published[column.name], apart, column.domain))
+        for column in code(original.select(names), apart).quasi
+    ]
 
 
 def columns_of(evidence: Evidence) -> list[tuple[CodedColumn, PublishedColumn]]:
