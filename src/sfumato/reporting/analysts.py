@@ -38,7 +38,7 @@ def findings_of(utility: Mapping[str, Any]) -> list[Finding]:
 
 def _moments(entries: Sequence[Mapping[str, Any]]) -> Finding:
     kinds = ("original_mean", "published_mean", "original_deviation", "published_deviation")
-    rows = tuple((each["column"], *(f"{each[kind]:,.4g}" for kind in kinds)) for each in entries)
+    rows = tuple((each["column"], *(numbers.measure(each[kind], share=False) for kind in kinds)) for each in entries)
     head = ("column", "mean, original", "published", "deviation, original", "published")
     says = "Means and standard deviations; a generalized number counts as its midpoint, a date in days since 1970."
     return Finding("Means and deviations", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])

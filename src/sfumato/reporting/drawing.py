@@ -72,12 +72,21 @@ def path(points: Iterable[tuple[float, float]], *, ink: str, width: float) -> st
 
 
 def words(
-    x: float, y: float, text: str, *, size: float = 12, ink: str = INK, anchor: str = "start", weight: int = 400
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: float = 12,
+    ink: str = INK,
+    anchor: str = "start",
+    weight: int = 400,
+    halo: bool = False,
 ) -> str:
-    """Write a line of text, its baseline at y."""
+    """Write a line of text, its baseline at y; a halo keeps it readable on top of other shapes."""
+    around = ' stroke="#ffffff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"' if halo else ""
     return (
         f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size:g}" font-weight="{weight}" fill="{ink}" '
-        f'text-anchor="{anchor}">{written(text)}</text>'
+        f'text-anchor="{anchor}"{around}>{written(text)}</text>'
     )
 
 

@@ -148,7 +148,7 @@ def _paired_columns(
     """
     shares = [[records / max(1, sum(side)) for records in side] for side in sides]
     step = (RIGHT - LEFT) / len(classes)
-    shapes = _share_axis(1.0, LEFT, RIGHT, TOP, BOTTOM)
+    shapes, labels = _share_axis(1.0, LEFT, RIGHT, TOP, BOTTOM), []
     for at, (tick, name) in enumerate(classes):
         x, thick = LEFT + at * step, 0.38 * step
         numbered = _label_heights([BOTTOM - 4 - side[at] * (BOTTOM - TOP) for side in shares])
@@ -160,7 +160,8 @@ def _paired_columns(
             shapes.append(bar(start, BOTTOM - height, thick, height, fill=fill, edge=outline, tip=tip))
             if share and len(classes) <= MOST_NUMBERED:
                 middle = start + thick / 2
-                shapes.append(words(middle, numbered[side], percent(share), size=10.5, ink=INK, anchor="middle"))
+                text = percent(share)
+                labels.append(words(middle, numbered[side], text, size=10.5, ink=INK, anchor="middle", halo=True))
         if at % (1 + len(classes) // 14) == 0:
             shapes.append(words(x, BOTTOM + 16, tick, size=11, ink=QUIET, anchor="middle"))
         shapes.append(line(x, BOTTOM, x, BOTTOM + 4, ink=QUIET))
@@ -170,7 +171,7 @@ def _paired_columns(
         ", ".join(f"{name} {percent(share)}" for (_, name), share in zip(classes, side, strict=True) if share)
         for side in shares
     )
-    return shapes, f"Original: {before}. Published: {after}."
+    return [*shapes, *labels], f"Original: {before}. Published: {after}."
 
 
 def _label_heights(heights: Sequence[float]) -> list[float]:
