@@ -154,10 +154,11 @@ def check_report_can_be_left_out(release: Publishable, folder: Path) -> None:
 
 
 def check_report_can_be_drawn_again(release: Publishable, folder: Path) -> None:
-    """The page of the report can be made again from its figures, and loads nothing from outside."""
+    """The page of the report can be made again from its figures, and without writing; it loads nothing from outside."""
     release.write(_made(folder) / "release")
     page = (folder / "release" / INTERNAL / "report.html").read_text("utf-8")
     assert render(read_facts(folder / "release")) == page
+    assert release.report().html == page
     for text in (page, (folder / "release" / PUBLIC / "about.html").read_text("utf-8")):
         assert "<script" not in text
         assert "src=" not in text

@@ -51,8 +51,7 @@ def anonymize(
         str | None,
         typer.Option(
             metavar="YYYY-MM-DD",
-            help="The date in the title of the report; by default the recipe's, if it was run on this very table, or "
-            "else today.",
+            help="The date in the report's title; by default that of the recipe's run on this very table, or else today.",
         ),
     ] = None,
     writing: WritingOptions,

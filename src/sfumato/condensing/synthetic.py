@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sfumato import __version__
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.judging.comparing.moments import MomentComparison
 from sfumato.judging.comparing.nearest import NearestOriginals
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import FrameKind, SameKind
 
 if TYPE_CHECKING:
+    from sfumato.reporting.page import Page
     from sfumato.reporting.synthetic import SyntheticHandover
 
 
@@ -129,26 +130,33 @@ class SyntheticRecords:
         replace: bool = False,
         excel_safe: bool = False,
         report: bool = True,
-        progress: Progress = silent,
+        progress: Progress | bool = False,
     ) -> None:
         """Write `public/`, which is safe to share, and `internal/`, which must be kept private; as `Release.write`."""
         from sfumato.reporting.synthetic import write_synthetic
 
-        write_synthetic(
-            folder,
-            self._handover(),
-            table_format=table_format,
-            replace=replace,
-            excel_safe=excel_safe,
-            report=report,
-            progress=progress,
-        )
+        with followed(progress, "Writing") as tell:
+            write_synthetic(
+                folder,
+                self._handover(),
+                table_format=table_format,
+                replace=replace,
+                excel_safe=excel_safe,
+                report=report,
+                progress=tell,
+            )
 
     def figures(self) -> Mapping[str, Any]:
         """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
         from sfumato.reporting.synthetic import synthetic_figures
 
         return synthetic_figures(self._handover())
+
+    def report(self) -> Page:
+        """Return the internal report without writing anything; a notebook shows it."""
+        from sfumato.reporting.synthetic import synthetic_page
+
+        return synthetic_page(self._handover())
 
     def _handover(self) -> SyntheticHandover:
         from sfumato.reporting.synthetic import SyntheticHandover

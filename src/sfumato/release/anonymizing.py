@@ -16,7 +16,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import MEASURES
 from sfumato.coding.fingerprint import fingerprint
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError
 from sfumato.judging.audit.audit import audit_evidence
@@ -44,7 +44,7 @@ def anonymize(
     max_suppressed: float = 0.0,
     seed: int | None = None,
     secret: str | None = None,
-    progress: Progress = silent,
+    progress: Progress | bool = False,
 ) -> Release:
     """Find, check and record a release of a table that keeps every model.
 
@@ -58,7 +58,7 @@ def anonymize(
     seed : makes the random choices of a search that hide nobody repeatable; by default drawn from the operating system.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system.
-    progress : is called with the share of the search that is done.
+    progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
 
     Raises
     ------
@@ -76,14 +76,19 @@ def anonymize(
     return carry_out(recipe, data, progress=progress)
 
 
-def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
-    """Run a recipe on a table."""
+def carry_out(recipe: Recipe, data: Frame, *, progress: Progress | bool = False) -> Release:
+    """Run a recipe on a table; `progress` as for `anonymize`."""
+    with followed(progress, "Searching") as tell:
+        return _carried_out(recipe, data, tell)
+
+
+def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:
     table, kind = to_arrow(data)
     schema, models = recipe.schema, recipe.models
     left_out = schema.check_columns(table.column_names)
     order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)
     searched = table if order is None else table.take(pa.array(order))
-    recipe = replace(_for_this(recipe, table), seed=draw_seed() if recipe.seed is None else recipe.seed)
+    recipe = replace(run_on(recipe, table), seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     about = cache(partial(_about, recipe, searched))
     task = task_of(recipe, searched, progress, Stream(secret, "search", about=about))
@@ -112,7 +117,7 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
     )
 
 
-def _for_this(recipe: Recipe, table: pa.Table) -> Recipe:
+def run_on(recipe: Recipe, table: pa.Table) -> Recipe:
     """Record which table the recipe is run on; the file and date of another table are dropped."""
     found = fingerprint(table)
     known = {"input_rows": table.num_rows, "input_sha256": found}

@@ -9,13 +9,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from sfumato.algorithms.base import Algorithm
 from sfumato.catalogue import ALGORITHMS
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.anonymizing import carry_out
+from sfumato.release.release import Release
 from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.comparison import ReleaseComparison
 from sfumato.table.frames import Frame, to_arrow
@@ -31,7 +34,7 @@ def try_algorithms(
     *,
     most_seconds: float | None = None,
     folder: str | PathLike[str] | None = None,
-    progress: Progress = silent,
+    progress: Progress | bool = False,
 ) -> ReleaseComparison:
     """Release a table by several algorithms under the same promise, and compare what they make.
 
@@ -45,34 +48,40 @@ def try_algorithms(
     algorithms : names or algorithms, or `"all"` for every one that can do without parameters.
     most_seconds : stop a search that takes longer and list it as refused; by default never.
     folder : where to write every candidate, in a folder of its name; by default nothing is written.
-    progress : is called with the share of the candidates that is done, and their names.
+    progress : True shows a bar; a function is called with the share of the candidates that is done, and their names.
     """
     limited = most_seconds is None or (is_number(most_seconds) and most_seconds > 0)
     require(limited, "try_algorithms", "most_seconds", "above 0", most_seconds)
     table, _ = to_arrow(data)
     recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
+    chosen = dict(_chosen(algorithms))
     found: list[ComparedRelease] = []
     refused: dict[str, str] = {}
-    chosen = dict(_chosen(algorithms))
-    for number, (name, algorithm) in enumerate(chosen.items()):
-        progress(number / len(chosen), name)
-        try:
-            if isinstance(algorithm, str):
-                raise InvalidParameterError(algorithm)
-            clock = _Clock(most_seconds, number / len(chosen), 1 / len(chosen), name, progress)
-            release = carry_out(replace(recipe, algorithm=algorithm), table, progress=clock)
-        except SfumatoError as error:
-            refused[name] = str(error)
-        else:
-            if folder is not None:
-                Path(folder).mkdir(exist_ok=True)
-                release.write(Path(folder) / name)
-            found.append(candidate_of(name, release.figures()))
-    progress(1.0)
+    with followed(progress, "Trying") as tell:
+        for number, (name, algorithm) in enumerate(chosen.items()):
+            clock = _Clock(most_seconds, number / len(chosen), 1 / len(chosen), name, tell)
+            try:
+                release = _made(recipe, table, algorithm, clock)
+            except SfumatoError as error:
+                refused[name] = str(error)
+            else:
+                if folder is not None:
+                    Path(folder).mkdir(exist_ok=True)
+                    release.write(Path(folder) / name)
+                found.append(candidate_of(name, release.figures()))
+        tell(1.0)
     if not found:
         reasons = "; ".join(f"{name}: {why.rstrip('.')}" for name, why in refused.items())
         raise InvalidParameterError(f"No algorithm could keep the promise ({reasons}).")
     return ReleaseComparison(candidates=tuple(found), refused=refused)
+
+
+def _made(recipe: Recipe, table: pa.Table, algorithm: Algorithm | str, progress: Progress) -> Release:
+    """Make one candidate; a text says why it cannot be tried."""
+    progress(0.0)
+    if isinstance(algorithm, str):
+        raise InvalidParameterError(algorithm)
+    return carry_out(replace(recipe, algorithm=algorithm), table, progress=progress)
 
 
 class _Clock:

@@ -12,7 +12,7 @@ MOST_ROWS = 6
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingTable:
     """One table of the section: its rows are shown, those that matter less folded."""
 
     title: str
@@ -22,7 +22,7 @@ class Finding:
     folded: tuple[tuple[str, ...], ...] = ()
 
 
-def findings_of(utility: Mapping[str, Any]) -> list[Finding]:
+def findings_of(utility: Mapping[str, Any]) -> list[FindingTable]:
     """Prepare what analysts find for reading; see `sfumato.judging.comparing.utility.Utility`."""
     found = []
     if utility["moments"] is not None:
@@ -36,22 +36,22 @@ def findings_of(utility: Mapping[str, Any]) -> list[Finding]:
     return found
 
 
-def _moments(entries: Sequence[Mapping[str, Any]]) -> Finding:
+def _moments(entries: Sequence[Mapping[str, Any]]) -> FindingTable:
     kinds = ("original_mean", "published_mean", "original_deviation", "published_deviation")
     rows = tuple((each["column"], *(numbers.measure(each[kind], share=False) for kind in kinds)) for each in entries)
     head = ("column", "mean, original", "published", "deviation, original", "published")
     says = "Means and standard deviations; a generalized number counts as its midpoint, a date in days since 1970."
-    return Finding("Means and deviations", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    return FindingTable("Means and deviations", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
 
 
-def _correlations(entries: Sequence[Mapping[str, Any]]) -> Finding:
+def _correlations(entries: Sequence[Mapping[str, Any]]) -> FindingTable:
     worst = sorted(entries, key=lambda each: -abs(each["published"] - each["original"]))
     rows = tuple((_pair(each), f"{each['original']:.3f}", f"{each['published']:.3f}") for each in worst)
     head = ("columns", "original", "published")
-    return Finding("Correlations", "Those that changed most come first.", head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    return FindingTable("Correlations", "Those that changed most come first.", head, rows[:MOST_ROWS], rows[MOST_ROWS:])
 
 
-def _tabulations(entries: Sequence[Mapping[str, Any]]) -> Finding:
+def _tabulations(entries: Sequence[Mapping[str, Any]]) -> FindingTable:
     worst = sorted(entries, key=lambda each: -each["distance"])
     rows = tuple(
         (
@@ -67,10 +67,10 @@ def _tabulations(entries: Sequence[Mapping[str, Any]]) -> Finding:
         "from 0 to 1). A generalized cell counts evenly for all values it covers."
     )
     head = ("columns", "records in another cell", "association, original", "published")
-    return Finding("Cross-tabulations", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    return FindingTable("Cross-tabulations", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
 
 
-def _regression(found: Mapping[str, Any]) -> Finding:
+def _regression(found: Mapping[str, Any]) -> FindingTable:
     rows = tuple(
         (
             each["column"],
@@ -85,7 +85,7 @@ def _regression(found: Mapping[str, Any]) -> Finding:
         "The more the intervals overlap, the more an analyst of the release agrees with one of the original."
     )
     head = ("explained by", "original", "published", "overlap")
-    return Finding(f"Regression of {found['target']}", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    return FindingTable(f"Regression of {found['target']}", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
 
 
 def _pair(each: Mapping[str, Any]) -> str:

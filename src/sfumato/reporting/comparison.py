@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.risk.showing import text_table
 from sfumato.reporting import numbers
 from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.folders import read_facts
@@ -101,7 +102,7 @@ class ReleaseComparison:
     def lines(self) -> Iterator[str]:
         """Yield the tables as text, and who was refused and why."""
         for section in self.sections():
-            table = _aligned([("", *section.head), *section.rows])
+            table = text_table([("", *section.head), *section.rows])
             yield f"{section.title}\n{table}"
         if self.refused:
             yield "Refused\n" + "\n".join(f"  {name}: {why}" for name, why in self.refused.items())
@@ -235,9 +236,3 @@ def _measure(name: str, measures: Mapping[str, float]) -> str:
 
 def _of_two(exposed: tuple[float, float] | None) -> str:
     return NOT_KNOWN if exposed is None else f"{numbers.percent(exposed[0])} / {numbers.percent(exposed[1])}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(f"  {line}".rstrip() for line in lines)

@@ -21,7 +21,7 @@ DENSE = 20_000_000  # the most cells of a matrix that is not sparse
 
 
 @dataclass(frozen=True)
-class Learned:
+class Features:
     """What a classifier learns from, and held-out records as they look to it."""
 
     training: Any
@@ -30,7 +30,7 @@ class Learned:
 
 def features_of(
     training: pa.Table, original: pa.Table, held_out: pa.Table, columns: Sequence[str], schema: Schema | None
-) -> Learned:
+) -> Features:
     """Return the features of a table to learn from, and of held-out records.
 
     A column of numbers or dates becomes one feature, in standard deviations of the original. A generalized cell counts
@@ -50,7 +50,7 @@ def features_of(
             parts.append(_numbers(read[1], codes, to_numbers(original[name])))
         else:
             parts.append(_labels(read[1], codes))
-    return Learned(*(_stacked([part[side] for part in parts]) for side in (0, 1)))
+    return Features(*(_stacked([part[side] for part in parts]) for side in (0, 1)))
 
 
 def _numbers(column: PublishedColumn, codes: np.ndarray[Any, Any], original: Numbers) -> tuple[Numbers, Numbers]:
