@@ -51,7 +51,7 @@ def anonymize(
         str | None,
         typer.Option(
             metavar="YYYY-MM-DD",
-            help="The date in the report's title; by default that of the recipe's run on this very table, or else today.",
+            help="The date in the report's title; by default that of the recipe's run on this very table, or today.",
         ),
     ] = None,
     writing: WritingOptions,
