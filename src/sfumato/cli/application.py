@@ -36,6 +36,7 @@ from sfumato.cli import (
     rules,
     stream,
     trying,
+    utility,
     warmup,
 )
 from sfumato.cli.options import examples
@@ -91,6 +92,7 @@ app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
+app.command("utility", epilog=utility.EXAMPLES)(utility.utility)
 app.command("attack", epilog=attack.EXAMPLES)(attack.attack)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
 app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
