@@ -86,6 +86,8 @@ from .release.anonymizing import carry_out as carry_out
 from .release.exploring import explore as explore
 from .release.later_rows import recode as recode
 from .release.release import Release as Release
+from .release.trying import try_algorithms as try_algorithms
+from .reporting.comparison import compare as compare
 from .schema.flagging import flag as flag
 from .schema.schema import Schema as Schema
 from .table.read import propose_reading as propose_reading

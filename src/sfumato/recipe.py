@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from datetime import date
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,8 @@ class Recipe:
         default drawn from the operating system; kept by the owner, never published.
     input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
     reading : how the table is read, by the options of `sf.read`; a text file is written by the same conventions.
+    input_file, input_date : the name of its file and the date of the release, YYYY-MM-DD, for the title of the report;
+        they change nothing else, and no date is taken from the clock.
     """
 
     schema: Schema
@@ -77,6 +80,8 @@ class Recipe:
     input_rows: int | None = None
     input_sha256: str | None = None
     reading: Mapping[str, Option] = field(default_factory=dict)
+    input_file: str | None = None
+    input_date: str | None = None
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
@@ -103,6 +108,8 @@ class Recipe:
         )
         check_secret(self, self.secret)
         object.__setattr__(self, "reading", checked_reading(self.reading))
+        dated = self.input_date is None or _is_date(self.input_date)
+        require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
 
     @property
     def conventions(self) -> dict[str, Option]:
@@ -142,8 +149,10 @@ class Recipe:
         }
 
     def _input(self) -> dict[str, Any]:
-        stated = {} if self.input_sha256 is None else {"rows": self.input_rows, "sha256": self.input_sha256}
-        return stated | dict(self.reading)
+        known: dict[str, Any] = {"file": self.input_file, "date": self.input_date}
+        if self.input_sha256 is not None:
+            known |= {"rows": self.input_rows, "sha256": self.input_sha256}
+        return {name: value for name, value in known.items() if value is not None} | dict(self.reading)
 
     def to_toml(self) -> str:
         """Write the recipe as TOML."""
@@ -169,11 +178,11 @@ class Recipe:
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret"))
-        source = section_of(content, "input", ("rows", "sha256", *READING))
+        source = section_of(content, "input", ("file", "date", "rows", "sha256", *READING))
         return cls(
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
-            algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
+            algorithm=algorithm_of(content.get("algorithm", {"name": "mondrian"})),
             masking=tuple(_choice(STEPS, entry, "step") for entry in _list(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
             seed=header.get("seed"),
@@ -181,6 +190,8 @@ class Recipe:
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
             reading={name: value for name, value in source.items() if name in READING},
+            input_file=source.get("file"),
+            input_date=source.get("date"),
         )
 
 
@@ -197,6 +208,19 @@ def checked_reading(given: Mapping[str, Any]) -> dict[str, Option]:
     except InvalidParameterError as error:
         raise RecipeError(f"[input] cannot be used: {error}") from None
     return {name: value for name, value in given.items() if value not in ({}, 0, False)}
+
+
+def algorithm_of(entry: Mapping[str, Any]) -> Algorithm:
+    """Return the algorithm that a recipe's `[algorithm]` names."""
+    algorithm: Algorithm = _choice(ALGORITHMS, entry, "algorithm")
+    return algorithm
+
+
+def _is_date(given: object) -> bool:
+    try:
+        return isinstance(given, str) and date.fromisoformat(given).isoformat() == given
+    except ValueError:
+        return False
 
 
 def _are_models(given: object) -> bool:

@@ -190,3 +190,13 @@ def test_no_cell_value_is_ever_told(rows):
     assert "777" not in told
     assert any(p.order for p in found.proposals) == (rows > 2)
     assert {p.role for p in found.proposals} >= {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE}
+
+
+def test_a_notebook_shows_roles_with_reasons_and_the_risk_but_no_cell():
+    table = pa.table({"<age>": [31, 34, 47], "grade": ["canary low", "canary mid", "canary top"]})
+    shown = inspect(table)._repr_html_()
+    assert "&lt;age&gt;" in shown
+    assert "<age>" not in shown
+    assert "canary" not in shown
+    assert "records in groups of fewer than 2</td><td>3 of 3" in shown
+    assert shown.count("<tr>") == 1 + 2 + 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +49,13 @@ def anonymize(
         int | None,
         typer.Option(metavar="N", help="Seed of the search; buckets are repeated only by a recipe's secret."),
     ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="The date in the report's title; by default that of the recipe's run on this very table, or today.",
+        ),
+    ] = None,
     writing: WritingOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
@@ -66,6 +74,7 @@ def anonymize(
     writing.refuse_early(out)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
     recipe, table = read_for(recipe, file, reading)
+    recipe = titled(recipe, file, date)
     with progress("Searching") as tell:
         release = carry_out(recipe, table, progress=tell)
     with progress("Writing") as tell:
@@ -81,6 +90,7 @@ def read_for(recipe: Recipe, file: str, reading: Reading) -> tuple[Recipe, pa.Ta
     unlike = recipe.differs_from(loaded.table)
     if unlike is not None:
         remark(unlike)
+        recipe = replace(recipe, input_rows=None, input_sha256=None, input_file=None, input_date=None)
     return replace(recipe, reading=to_remember(loaded)), loaded.table
 
 
@@ -92,6 +102,19 @@ def tell_release(
         print_json(_facts(release, out))
     elif not quiet:
         typer.echo("\n".join(_lines(release, out, to, to_table)))
+
+
+def titled(recipe: Recipe, file: str, date: str | None) -> Recipe:
+    """Record what the title of the report tells: the name of the file, and the date.
+
+    A recipe that was run on this very table before keeps what it has recorded, so that it gives the same bytes again.
+    """
+    from sfumato.table.formats.database import masked
+    from sfumato.table.formats.known import is_url
+
+    name = recipe.input_file or (masked(file) if is_url(file) else Path(file).name)
+    day = date or recipe.input_date or datetime.now().astimezone().date().isoformat()
+    return replace(recipe, input_file=name, input_date=day)
 
 
 def _refuse_database(to: str | None, to_table: str | None) -> None:

@@ -17,6 +17,7 @@ from sfumato.cli import (
     audit,
     buckets,
     collect,
+    compare,
     condense,
     demo,
     estimate,
@@ -36,6 +37,8 @@ from sfumato.cli import (
     rules,
     steps,
     stream,
+    trying,
+    utility,
     warmup,
 )
 from sfumato.cli.options import examples
@@ -86,12 +89,15 @@ app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
 app.command("mask", epilog=mask.EXAMPLES)(mask.mask)
+app.command("try", epilog=trying.EXAMPLES)(trying.try_)
+app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
+app.command("utility", epilog=utility.EXAMPLES)(utility.utility)
 app.command("attack", epilog=attack.EXAMPLES)(attack.attack)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
 app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)

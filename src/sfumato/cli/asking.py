@@ -14,7 +14,7 @@ from sfumato.table.values import number_or_text
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Shows
+    from sfumato.algorithms.base import Algorithm, Shows
     from sfumato.cli.options import RecipeOptions
     from sfumato.models.base import PrivacyModel
     from sfumato.recipe import Recipe
@@ -48,6 +48,13 @@ def ask_recipe(
     if seed is not None:
         content["sfumato"]["seed"] = seed
     return Recipe.from_dict(content)
+
+
+def ask_algorithm(text: str) -> Algorithm:
+    """Return an algorithm with its parameters, as in `optimal:loss=precision`."""
+    from sfumato.recipe import algorithm_of
+
+    return algorithm_of(_choice("algorithm", text))
 
 
 @dataclass(frozen=True)

@@ -81,22 +81,10 @@ def remark(sentence: str) -> None:
 @contextmanager
 def progress(title: str) -> Iterator[Progress]:
     """Show a progress bar if the error stream is a terminal; yield the function that updates it."""
+    from sfumato.core.progress import bar, silent
+
     if is_quiet() or not sys.stderr.isatty():
-        yield _silent
+        yield silent
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None, note="")
-
-        def tell(done: float, note: str = "") -> None:
-            bar.update(task, total=1.0, completed=done, note=note)
-
+    with bar(title) as tell:
         yield tell
-
-
-def _silent(done: float, note: str = "") -> None:
-    """Show no progress."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import SchemaError
@@ -92,6 +93,20 @@ class Inspection:
             scales={p.name: p.scale for p in self.proposals if not p.scale_is_implied},
             orders={p.name: p.order for p in self.proposals if p.order is not None},
         )
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{title}</th>" for title in ("column", "role", "scale", "distinct", "missing", "why"))
+        rows = "".join(
+            f"<tr><td>{escape(p.name)}</td><td>{p.role.value}</td><td>{p.scale.value}</td><td>{p.distinct:,}</td>"
+            f"<td>{p.missing:,}</td><td>{'<br>'.join(escape(reason) for reason in p.reasons)}</td></tr>"
+            for p in self.proposals
+        )
+        below = "".join(
+            f"<tr><td>records in groups of fewer than {limit}</td><td>{records:,} of {self.rows:,}</td></tr>"
+            for limit, records in self.risk.records_below.items()
+        )
+        risk = f"<table><caption>Risk, given the proposed quasi-identifiers</caption>{below}</table>"
+        return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}"
 
 
 def inspect(data: Frame) -> Inspection:

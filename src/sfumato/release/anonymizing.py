@@ -17,7 +17,7 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import MEASURES
 from sfumato.coding.fingerprint import fingerprint
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError
 from sfumato.judging.audit.audit import Audit, audit_evidence
@@ -49,7 +49,7 @@ def anonymize(
     max_suppressed: float = 0.0,
     seed: int | None = None,
     secret: str | None = None,
-    progress: Progress = silent,
+    progress: Progress | bool = False,
 ) -> Release:
     """Find, check and record a release of a table that keeps every model.
 
@@ -64,7 +64,7 @@ def anonymize(
     seed : makes the random choices of a search that hide nobody repeatable; by default drawn from the operating system.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system.
-    progress : is called with the share of the search that is done.
+    progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
 
     Raises
     ------
@@ -83,8 +83,13 @@ def anonymize(
     return carry_out(recipe, data, progress=progress)
 
 
-def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
-    """Run a recipe on a table."""
+def carry_out(recipe: Recipe, data: Frame, *, progress: Progress | bool = False) -> Release:
+    """Run a recipe on a table; `progress` as for `anonymize`."""
+    with followed(progress, "Searching") as tell:
+        return _carried_out(recipe, data, tell)
+
+
+def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:
     table, kind = to_arrow(data)
     recipe = replace(recipe, schema=recipe.schema.with_orders(kind.orders))
     with ThreadPoolExecutor(1) as pool:
@@ -100,11 +105,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
     order = fixed_order(table, schema) if fixed else None
     searched = table if order is None else table.take(pa.array(order))
-    recipe = replace(
-        recipe,
-        seed=draw_seed() if recipe.seed is None else recipe.seed,
-        input_rows=table.num_rows,
-    )
+    recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     about = cache(partial(_about, recipe, searched))
     streams = partial(_stream, secret, about)
@@ -130,7 +131,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
         if records
         else Masking(),
     )
-    recipe = replace(recipe, input_sha256=hashed.result())
+    recipe = run_on(recipe, table.num_rows, hashed.result())
     return Release(
         evidence=evidence,
         audit=_audited(evidence, recipe),
@@ -162,6 +163,13 @@ def _audited(evidence: Evidence, recipe: Recipe) -> Audit:
         f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
         "please report this as a bug."
     )
+
+
+def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
+    """Record which table the recipe is run on; the file and date of another table are dropped."""
+    if recipe.input_sha256 not in {None, sha256}:
+        recipe = replace(recipe, input_file=None, input_date=None)
+    return replace(recipe, input_rows=rows, input_sha256=sha256)
 
 
 def _about(recipe: Recipe, table: pa.Table) -> str:

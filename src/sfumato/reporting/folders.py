@@ -18,9 +18,11 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.judging.evidence import Evidence
 from sfumato.reporting.facts import FORMAT, AgainstOriginal, compare, gather
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
+from sfumato.reporting.page import Page
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
@@ -123,6 +125,14 @@ def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -
         about=render_about(promise, dictionary),
         report=lambda: gather(handover, written, dictionary, compared),
     )
+
+
+def report_page(handover: Handover) -> Page:
+    """Return the internal report of a release that is not written."""
+    handover = changed(handover, evidence=handover.evidence.undecorated())
+    evidence = handover.evidence
+    shown = Evidence(evidence.published, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
+    return Page("Release report", render(gather(handover, shown, dictionary_of(shown), compare(handover))))
 
 
 def write_content(

@@ -70,6 +70,14 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
     ),
 }
 
+UTILITY_WORDS = {
+    "mean-shift": "largest shift of a mean, in standard deviations; 0 is best",
+    "covariance-error": "relative error of covariances; 0 is best",
+    "correlation-difference": "largest difference of correlations; 0 is best",
+    "tabulation-distance": "share of records in the wrong cell of a cross-tabulation, on average; 0 is best",
+    "regression-overlap": "common share of the confidence intervals of regression coefficients; 1 is best",
+}
+
 MISSING_WORDS = {
     "own-value": "a missing cell counts as a value of its own, which equals only itself",
     "matches-all": "a missing cell may be anything: it matches every value of a quasi-identifier and never "
