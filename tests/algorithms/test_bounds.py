@@ -86,7 +86,10 @@ def test_the_report_counts_exact_extremes_and_whose_they_are(tmp_path):
     three = [sf.KAnonymity(k=3)]
     sf.anonymize(table, sf.Schema(quasi=["age"]), three).write(tmp_path / "exact")
     report = (tmp_path / "exact/internal/report.html").read_text()
-    assert "4 different ends of published intervals are values of persons, and 3 of them are one person" in report
+    assert (
+        "4 different ends of published intervals are values of people in the table, and 3 of them belong to one"
+        in report
+    )
     schema = sf.Schema(quasi=["age"], hierarchies={"age": sf.Intervals(5, 10)})
     sf.anonymize(table, schema, three).write(tmp_path / "round")
     assert "Exact extremes" not in (tmp_path / "round/internal/report.html").read_text()

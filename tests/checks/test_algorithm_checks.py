@@ -253,7 +253,7 @@ def grasping(frame):
 
 
 GUARDS = [
-    (suite.check_impossible_requests_are_refused, tasks, "_refuse_impossible", lambda *_: None),
+    (suite.check_impossible_requests_are_refused, tasks, "_all_together", lambda *_: None),
     (suite.check_impossible_requests_are_refused, suite, "anonymize", lambda *_, **__: None),
     (suite.check_empty_tables_are_refused, suite, "anonymize", lambda *_, **__: None),
     (suite.check_frame_kinds_agree, release, "to_arrow", shortened),
