@@ -17,6 +17,7 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.judging.audit.audit import audit_evidence
 from sfumato.masking import AddNoise, BottomCode, Pram, RoundNumbers, SuppressCells, SwapRanks, TopCode
+from sfumato.reporting.words import STEP_WORDS
 
 SECRET = "5f" * 32
 PEOPLE = sf.samples.generate(200, seed=3)
@@ -278,7 +279,7 @@ def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
 def test_promises_after_perturbation_say_so(tmp_path):
     masked(NOISE).write(tmp_path / "release")
     told = json.loads((tmp_path / "release" / "public" / "promise.json").read_text("utf-8"))
-    assert told["promise"][0]["words"].endswith(", counted after masking of age, cost.")
+    assert told["promise"][0]["words"].endswith(", counted after masking of age.")
     assert "no_model" not in told
 
 
@@ -293,3 +294,16 @@ def test_the_same_secret_draws_anew_for_another_recipe():
     cost = np.asarray(PEOPLE["cost"])
     gaps = [np.asarray(each) - cost for each in (one, two)]
     assert abs(np.corrcoef(*gaps)[0, 1]) < 0.75
+
+
+def test_every_measure_of_a_step_is_explained():
+    steps = [
+        SwapRanks(columns=["height_cm"], reach=0.1),
+        NOISE,
+        Pram(columns=["sex"], keep=0.7),
+        TopCode(column="age", at=55),
+        RoundNumbers(columns=["age"], base=5),
+        HIDE,
+    ]
+    records = masked(*steps, algorithm=sf.AsIs()).masking
+    assert {name for record in records for name in record.measures} == set(STEP_WORDS)

@@ -55,9 +55,9 @@ class SuppressCells(MaskingStep):
     name = "suppress-cells"
     reference = "Templ, Kowarik and Meindl 2015, https://doi.org/10.18637/jss.v067.i04"
     words = StepWords(
-        promise="Cells were hidden where a record would have stood out: `groups` are at least k records that show the "
-        "same, `rows` could each be at least k persons'.",
-        open="What stands beside the hidden cells, such as sensitive values, may still tell. Protected by rows, a "
+        promise="Cells were hidden where a record would have stood out: protected as groups, at least k records show "
+        "the same; protected as rows, each could be at least k persons'.",
+        open="What stands beside the hidden cells, such as sensitive values, may still tell. Protected as rows, a "
         "person may fit fewer than k of them: no k-anonymity is promised then.",
     )
 
