@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from masked_persons import SECRET
-from sfumato.masking import AddNoise, RoundNumbers, SuppressCells, TopCode
+from sfumato.masking import AddNoise, BottomCode, RoundNumbers, SuppressCells, TopCode
 
 PEOPLE = pd.DataFrame({"age": [23, 35, 91, 64, 35, 52], "income": [900.5, 1200.0, 1500.25, 3100.0, 2200.75, 1800.0]})
 
@@ -38,6 +38,12 @@ def test_without_a_secret_every_run_draws_anew():
 def test_what_is_no_list_of_steps_is_refused(steps):
     with pytest.raises(sf.InvalidParameterError, match="masking step"):
         sf.mask(PEOPLE, steps)
+
+
+def test_bounds_that_leave_nothing_between_them_are_refused():
+    with pytest.raises(sf.InvalidParameterError, match="nothing between"):
+        sf.mask(PEOPLE, [BottomCode(column="age", at=60), TopCode(column="age", at=50)])
+    sf.mask(PEOPLE, [BottomCode(column="age", at=30), TopCode(column="age", at=50), TopCode(column="income", at=20)])
 
 
 def test_no_cell_is_shown_by_what_is_printed():

@@ -139,6 +139,8 @@ def test_hidden_cells_keep_k_anonymity_as_the_audit_counts_it():
     assert min(Counter(rows_of(release.published)).values()) >= 4
     assert release.published.num_rows == PEOPLE.num_rows
     assert [record.step.name for record in release.masking] == ["round-numbers", "suppress-cells"]
+    assert "suppress-cells of age, sex, height_cm: hidden-cells" in repr(release)
+    assert "No privacy model is promised" not in repr(release)
 
 
 def test_cells_are_hidden_after_levels_were_given():
@@ -168,6 +170,7 @@ def test_rows_promise_no_model_and_the_audit_claims_none():
         algorithm=sf.AsIs(),
     )
     assert release.audit.level("k-anonymity") == 1
+    assert "No privacy model is promised" in repr(release)
     assert release.masking[1].measures["exposed-persons"] > 0
 
 
@@ -210,6 +213,12 @@ def test_a_promise_that_hidden_cells_do_not_keep_is_refused():
         ([Pram(columns=["name"], keep=0.5)], {}, sf.SchemaError, "'name', which is not published"),
         ([SwapRanks(columns=["zip"], reach=0.5)], {}, sf.SchemaError, "'zip', which is not published"),
         ([SuppressCells(columns=["disease"], k=4)], {"algorithm": sf.AsIs()}, sf.SchemaError, "'disease' is none"),
+        (
+            [TopCode(column="age", at=20), BottomCode(column="age", at=20)],
+            {},
+            sf.InvalidParameterError,
+            "nothing between their bounds",
+        ),
         ([NOISE], {"models": ()}, sf.InvalidParameterError, "at least one model"),
         ([], {"models": (), "algorithm": sf.AsIs()}, sf.InvalidParameterError, "at least one model"),
         (["add-noise"], {}, sf.InvalidParameterError, "a list of masking steps"),

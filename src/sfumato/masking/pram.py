@@ -134,6 +134,8 @@ class Pram(MaskingStep):
     def estimate(self, published: Mapping[str, int]) -> CountEstimate:
         """Estimate the counts of the original from the published counts of all its values, without bias.
 
+        Counts under an invariant matrix are their own estimate; their covariances depend on the original, and are NaN.
+
         Parameters
         ----------
         published : the count of every value; values that may occur but do not have 0.
