@@ -21,7 +21,7 @@ def values(table: pa.Table) -> np.ndarray:
 
 def masked(kind: str, share: float = 0.1, number: int = 1, table: pa.Table = UNROUNDED, **parameters):
     step = AddNoise(columns=table.column_names, share=share, kind=kind, **parameters)
-    return sf.mask(table, [step], secret=secret(number))
+    return sf.masking.mask(table, [step], secret=secret(number))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ TOYS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=4, max_size=9)
 
 
 def masked(table: pa.Table, **parameters):
-    return sf.mask(table, [SuppressCells(columns=table.column_names, **parameters)])
+    return sf.masking.mask(table, [SuppressCells(columns=table.column_names, **parameters)])
 
 
 def rows_of(table: pa.Table) -> list[tuple]:

@@ -1,4 +1,4 @@
-"""`sf.mask`: carry out masking steps one after the other, whatever the order of the rows."""
+"""`sf.masking.mask`: carry out masking steps one after the other, whatever the order of the rows."""
 
 from __future__ import annotations
 
