@@ -125,7 +125,7 @@ def test_bad_parameters_are_refused(parameters, sentence):
     ("table", "step", "sentence"),
     [
         (pa.table({"x": [1, 2]}), PLAIN, "use AddNoise"),
-        (pa.table({"x": ["a", "a"]}), PLAIN, "two different values"),
+        (pa.table({"x": ["a", "a"]}), PLAIN, "only one value"),
         (
             pa.table({"x": ["a", "secret"]}),
             Pram(columns=["x"], matrix=[[1, 0], [0, 1]], labels=["a", "b"]),

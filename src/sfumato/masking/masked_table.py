@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.coding.applying import column_ranks, order_rows
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.bottom_code import BottomCode
 from sfumato.masking.top_code import TopCode
@@ -79,6 +79,8 @@ def mask(data: Frame, steps: Sequence[MaskingStep], *, secret: str | None = None
     require(are_steps(steps) and bool(steps), "mask", "steps", "a list of at least one masking step", steps)
     refuse_crossed(steps)
     table, kind = to_arrow(data)
+    if not table.num_rows:
+        raise SchemaError("The table has no rows; there is nothing to mask.")
     order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
     masked, records = carry_out_steps(table.take(pa.array(order)), steps, lambda at: Stream(secret, f"mask {at}"))
     back = np.empty(len(order), dtype=np.int64)

@@ -99,6 +99,8 @@ class Pram(MaskingStep):
         for name in self.columns:
             values, codes = self._coded(name, table[name])
             known = codes < len(values)
+            if not known.any():
+                continue
             drawn = draw_values(self._chances(np.bincount(codes[known], minlength=len(values))), codes[known], stream)
             anew = np.zeros(len(codes), dtype=np.int64)
             anew[known] = drawn
@@ -168,6 +170,8 @@ class Pram(MaskingStep):
         distinct, codes = coded(column)
         found = distinct_texts(distinct).to_pylist()
         labels = list(self.labels) or sorted(found)
+        if len(labels) == 1:
+            raise SchemaError(f"Column {name!r} has only one value, which Pram can change into nothing; leave it out.")
         strange = len(set(found) - set(labels))
         if strange:
             raise SchemaError(f"Pram.labels lacks {strange} values of column {name!r}; name all of them.")
@@ -177,8 +181,6 @@ class Pram(MaskingStep):
         return values, places[codes.fill_null(len(found)).to_numpy(zero_copy_only=False)]
 
     def _chances(self, counts: npt.NDArray[np.int64]) -> Matrix:
-        if not counts.sum():
-            return np.eye(len(counts))
         plain = self.plain_matrix([""] * len(counts))
         return invariant_matrix(plain, counts, self.alpha) if self.invariant else plain
 
