@@ -89,6 +89,11 @@ def test_whole_numbers_stay_whole_and_bounds_hold():
     assert "bounds" in found.records[0].warnings[0]
 
 
+def test_columns_of_numbers_without_any_stay_so():
+    table = pa.table({"x": pa.nulls(5, pa.float64())})
+    assert AddNoise(columns=["x"], share=0.1).apply(table, Stream(SECRET)).equals(table)
+
+
 def test_normals_are_normal():
     drawn = np.sort(normals(Stream(SECRET), (50_000,)))
     assert drawn.mean() == pytest.approx(0, abs=0.02)

@@ -7,6 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.masking import BottomCode, TopCode
+from sfumato.randomness import Stream
 
 VALUES = pa.table({"x": [1, 5, 9, 10, 11, 99]})
 
@@ -44,6 +45,11 @@ def test_missing_cells_stay_missing():
 def test_means_that_show_a_persons_value_are_refused(bound):
     with pytest.raises(sf.InfeasibleError, match="single person"):
         coded(TopCode(column="x", at=bound, publish="mean"))
+
+
+def test_a_quantile_of_nothing_codes_nothing():
+    table = pa.table({"x": pa.nulls(5, pa.float64())})
+    assert TopCode(column="x", quantile=0.5).apply(table, Stream()).equals(table)
 
 
 def test_few_coded_cells_and_none_are_told():

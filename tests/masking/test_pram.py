@@ -91,6 +91,17 @@ def test_receivers_learn_no_invariant_matrix():
     assert PLAIN.public_parameters()["keep"] == 0.8
 
 
+def test_counts_of_an_invariant_matrix_are_their_own_estimate():
+    found = Pram(columns=["x"], keep=0.5, invariant=True).estimate({"a": 3, "b": 4})
+    assert found.counts.tolist() == [3, 4]
+    assert np.isnan(found.covariance).all()
+
+
+def test_a_column_without_values_stays_so():
+    table = pa.table({"x": pa.nulls(5, pa.string()), "y": list("abcde")})
+    assert sf.masking.mask(table, [PLAIN]).table.equals(table)
+
+
 def test_booleans_stay_booleans():
     table = pa.table({"x": [True, False] * 50})
     shown = sf.masking.mask(table, [Pram(columns=["x"], keep=0.5)], secret=SECRET).table

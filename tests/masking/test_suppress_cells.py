@@ -170,6 +170,7 @@ def test_the_walk_over_masks_is_by_cost_then_number_then_the_last_column():
         ({"k": 2, "weights": {"a": 0}}, "above 0"),
         ({"k": 2, "weights": {"d": 1}}, "by column"),
         ({"k": 2, "importance": (1, 1, 2)}, "1 to 3"),
+        ({"k": 2, "importance": "abc"}, "1 to 3"),
         ({"k": 2, "importance": (1, 2, 3), "weights": {"a": 1}}, "left out"),
         ({"k": 2, "protect": "persons"}, "groups or rows"),
     ],

@@ -17,6 +17,7 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.judging.audit.audit import audit_evidence
 from sfumato.masking import AddNoise, BottomCode, Pram, RoundNumbers, SuppressCells, SwapRanks, TopCode
+from sfumato.reporting.masked import masking_facts
 from sfumato.reporting.words import STEP_WORDS
 
 SECRET = "5f" * 32
@@ -274,7 +275,7 @@ def test_nothing_that_only_the_owner_may_know_is_public(written):
 
 def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
     facts = json.loads((written / "internal" / "report.json").read_text("utf-8"))["masking"]
-    assert facts["nearest"]["columns"] == ["age", "cost"]
+    assert facts["nearest"]["columns"] == ["age", "height_cm", "cost"]
     assert 0 < facts["nearest"]["rate"] <= 1
     assert {each["attack"] for each in facts["attacks"]} >= {"link-halves"}
     page = (written / "internal" / "report.html").read_text("utf-8")
@@ -283,6 +284,15 @@ def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
     assert "Attacks that start from real values" in page
     assert "what masking made of it" in page
     assert SECRET not in page
+
+
+def test_without_numbers_or_perturbed_columns_no_nearest_record_is_looked_for(tmp_path):
+    schema = sf.Schema(quasi=["sex"], sensitive=["disease"])
+    only_text = masked(Pram(columns=["sex"], keep=0.8), models=(), algorithm=sf.AsIs(), schema=schema)
+    assert masking_facts(only_text.evidence, ())["nearest"] is None
+    hidden = masked(HIDE, algorithm=sf.FixedLevels(levels={"age": 2, "sex": 0, "height_cm": 1}))
+    facts = masking_facts(hidden.evidence, (K4,))
+    assert (facts["nearest"], facts["attacks"]) == (None, [])
 
 
 def test_promises_after_perturbation_say_so(tmp_path):
