@@ -286,7 +286,7 @@ def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
     assert SECRET not in page
 
 
-def test_without_numbers_or_perturbed_columns_no_nearest_record_is_looked_for(tmp_path):
+def test_without_numbers_or_perturbed_columns_no_nearest_record_is_looked_for():
     schema = sf.Schema(quasi=["sex"], sensitive=["disease"])
     only_text = masked(Pram(columns=["sex"], keep=0.8), models=(), algorithm=sf.AsIs(), schema=schema)
     assert masking_facts(only_text.evidence, ())["nearest"] is None
