@@ -37,7 +37,7 @@ TWICE = {"algorithms", "hierarchies", "models", "release"}
 MOST_NAMES = 100  # at the top; there were 160 before there were namespaces
 
 # Cells are of any type, and so are the values of what is written as JSON; nothing else is.
-JSON = {"to_dict", "from_dict", "parameters", "figures"}
+JSON = {"to_dict", "from_dict", "parameters", "public_parameters", "told", "figures"}
 CELLS = {"categories", "domains", "encoded", "groups", "leaves", "parameters", "tree", "value", "values", "where"}
 CELLS_OUT = {"FrequencyEstimate.values", "PerturbedNaiveBayes.predict", "PerturbedTree.predict"}
 CELLS_OUT |= {"Hierarchy.leaves", "RandomizedResponse.perturb"}

@@ -59,7 +59,6 @@ from .judging.audit.audit import Audit as Audit
 from .judging.audit.audit import audit as audit
 from .judging.exposure import exposure as exposure
 from .judging.risk.assess import assess_risk as assess_risk
-from .masking.masked_table import mask as mask
 from .models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from .models.beta_likeness import BetaLikeness as BetaLikeness
 from .models.confidence_bounding import ConfidenceBounding as ConfidenceBounding

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.checks import masking as suite
+from sfumato.exceptions import SchemaError
 from sfumato.masking import AddNoise, Pram, RoundNumbers, StepWords, SwapRanks
 from sfumato.randomness import Stream
 
@@ -98,6 +99,14 @@ class PassingOver(Pram):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WithoutSentences(RoundNumbers):
+    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+        if table.num_rows == 1:
+            raise SchemaError("few rows")
+        return super().apply(table, stream)
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasuringNothing(RoundNumbers):
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:  # noqa: ARG002 - that is what is wrong
         return {"changed-cells": float("nan")}
@@ -123,6 +132,7 @@ BROKEN = [
     (suite.check_order_of_rows_is_immaterial, Counting(columns=("age",), share=0.2)),
     (suite.check_missing_cells_tell_nothing, Filling(**AGE)),
     (suite.check_unknown_columns_are_refused, PassingOver(columns=("sex",), keep=0.5)),
+    (suite.check_small_tables_are_masked_or_refused, WithoutSentences(**AGE)),
     (suite.check_measures_say_what_changed, MeasuringNothing(**AGE)),
     (suite.check_measures_say_what_changed, AlwaysAlarmed(**AGE)),
 ]

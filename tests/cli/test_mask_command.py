@@ -63,6 +63,21 @@ def test_a_masked_table_is_false_unless_its_columns_are_named(run, table, tmp_pa
     assert "did you mean 'age'" in unknown.output
 
 
+def test_exposure_of_masked_cells_is_that_to_somebody_who_knows_everybody(run, table, tmp_path):
+    out = tmp_path / "masked"
+    run("mask", table, "--quasi", "age,sex", "--step", "add-noise:columns=age,share=0.3", "--out", out)
+    judged = run(
+        "audit",
+        out / "public" / "table.csv",
+        "--recipe",
+        out / "internal" / "recipe.toml",
+        "--original",
+        table,
+        "--exposure",
+    )
+    assert "adversary 2, who knows the quasi-identifiers of everybody" in judged.output
+
+
 def test_steps_come_before_a_search_too(run, table, tmp_path):
     step = "pram:columns=sex,keep=0.9"
     result = run("anonymize", table, *ROLES, "--k", 4, "--step", step, "--out", tmp_path / "release")

@@ -21,7 +21,7 @@ def values(table: pa.Table) -> np.ndarray:
 
 def masked(kind: str, share: float = 0.1, number: int = 1, table: pa.Table = UNROUNDED, **parameters):
     step = AddNoise(columns=table.column_names, share=share, kind=kind, **parameters)
-    return sf.mask(table, [step], secret=secret(number))
+    return sf.masking.mask(table, [step], secret=secret(number))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,11 @@ def test_whole_numbers_stay_whole_and_bounds_hold():
     assert min(found.table["age"].to_pylist()) == 0
     assert max(found.table["age"].to_pylist()) == 199
     assert "bounds" in found.records[0].warnings[0]
+
+
+def test_columns_of_numbers_without_any_stay_so():
+    table = pa.table({"x": pa.nulls(5, pa.float64())})
+    assert AddNoise(columns=["x"], share=0.1).apply(table, Stream(SECRET)).equals(table)
 
 
 def test_normals_are_normal():

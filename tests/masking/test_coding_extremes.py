@@ -7,12 +7,13 @@ import pytest
 
 import sfumato as sf
 from sfumato.masking import BottomCode, TopCode
+from sfumato.randomness import Stream
 
 VALUES = pa.table({"x": [1, 5, 9, 10, 11, 99]})
 
 
 def coded(step, table: pa.Table = VALUES) -> list:
-    return sf.mask(table, [step]).table["x"].to_pylist()
+    return sf.masking.mask(table, [step]).table["x"].to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -46,8 +47,13 @@ def test_means_that_show_a_persons_value_are_refused(bound):
         coded(TopCode(column="x", at=bound, publish="mean"))
 
 
+def test_a_quantile_of_nothing_codes_nothing():
+    table = pa.table({"x": pa.nulls(5, pa.float64())})
+    assert TopCode(column="x", quantile=0.5).apply(table, Stream()).equals(table)
+
+
 def test_few_coded_cells_and_none_are_told():
-    few, none, many = (sf.mask(VALUES, [TopCode(column="x", at=at)]).records[0] for at in (10, 100, 4))
+    few, none, many = (sf.masking.mask(VALUES, [TopCode(column="x", at=at)]).records[0] for at in (10, 100, 4))
     assert "Only 2 cells" in few.warnings[0]
     assert "changed no cell" in none.warnings[0]
     assert not many.warnings

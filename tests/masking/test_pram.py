@@ -65,7 +65,7 @@ def test_estimates_are_unbiased_and_spread_as_their_covariance_says():
     truth = Counter(MANY["x"].to_pylist())
     found = []
     for run in range(60):
-        shown = sf.mask(MANY, [PLAIN], secret=secret(run)).table["x"]
+        shown = sf.masking.mask(MANY, [PLAIN], secret=secret(run)).table["x"]
         found.append(PLAIN.estimate(Counter(shown.to_pylist())))
     counts = np.array([each.counts for each in found])
     spread = np.sqrt(np.diag(found[0].covariance))
@@ -76,10 +76,13 @@ def test_estimates_are_unbiased_and_spread_as_their_covariance_says():
 
 def test_invariant_counts_are_unbiased_as_they_are():
     step = Pram(columns=["x"], keep=0.5, invariant=True)
-    shown = sf.mask(MANY, [step], secret=SECRET)
+    shown = sf.masking.mask(MANY, [step], secret=SECRET)
     assert shown.records[0].measures["total-variation"] < 0.01
     assert shown.records[0].measures["changed-cells"] > 0.3
-    assert sf.mask(MANY, [Pram(columns=["x"], keep=0.5)], secret=SECRET).records[0].measures["total-variation"] > 0.05
+    assert (
+        sf.masking.mask(MANY, [Pram(columns=["x"], keep=0.5)], secret=SECRET).records[0].measures["total-variation"]
+        > 0.05
+    )
 
 
 def test_receivers_learn_no_invariant_matrix():
@@ -88,9 +91,20 @@ def test_receivers_learn_no_invariant_matrix():
     assert PLAIN.public_parameters()["keep"] == 0.8
 
 
+def test_counts_of_an_invariant_matrix_are_their_own_estimate():
+    found = Pram(columns=["x"], keep=0.5, invariant=True).estimate({"a": 3, "b": 4})
+    assert found.counts.tolist() == [3, 4]
+    assert np.isnan(found.covariance).all()
+
+
+def test_a_column_without_values_stays_so():
+    table = pa.table({"x": pa.nulls(5, pa.string()), "y": list("abcde")})
+    assert sf.masking.mask(table, [PLAIN]).table.equals(table)
+
+
 def test_booleans_stay_booleans():
     table = pa.table({"x": [True, False] * 50})
-    shown = sf.mask(table, [Pram(columns=["x"], keep=0.5)], secret=SECRET).table
+    shown = sf.masking.mask(table, [Pram(columns=["x"], keep=0.5)], secret=SECRET).table
     assert shown["x"].type == pa.bool_()
     assert not shown.equals(table)
 
@@ -122,7 +136,7 @@ def test_bad_parameters_are_refused(parameters, sentence):
     ("table", "step", "sentence"),
     [
         (pa.table({"x": [1, 2]}), PLAIN, "use AddNoise"),
-        (pa.table({"x": ["a", "a"]}), PLAIN, "two different values"),
+        (pa.table({"x": ["a", "a"]}), PLAIN, "only one value"),
         (
             pa.table({"x": ["a", "secret"]}),
             Pram(columns=["x"], matrix=[[1, 0], [0, 1]], labels=["a", "b"]),
@@ -132,7 +146,7 @@ def test_bad_parameters_are_refused(parameters, sentence):
 )
 def test_tables_that_do_not_fit_are_refused_without_showing_values(table, step, sentence):
     with pytest.raises(sf.SfumatoError, match=sentence) as refused:
-        sf.mask(table, [step])
+        sf.masking.mask(table, [step])
     assert "secret" not in str(refused.value)
 
 

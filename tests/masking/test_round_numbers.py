@@ -20,7 +20,9 @@ DECIMALS = st.decimals(min_value=-10_000, max_value=10_000, places=3)
 
 def rounded(values: list, base: float, how: str = "nearest") -> list:
     step = RoundNumbers(columns=["x"], base=base, how=how)
-    return sf.mask(pa.table({"x": pa.array(values, pa.float64())}), [step], secret=SECRET).table["x"].to_pylist()
+    return (
+        sf.masking.mask(pa.table({"x": pa.array(values, pa.float64())}), [step], secret=SECRET).table["x"].to_pylist()
+    )
 
 
 def test_golden_halves_go_to_even_multiples():
@@ -54,13 +56,13 @@ def test_random_rounding_goes_up_as_often_as_it_should(value, share):
 
 def test_whole_numbers_stay_whole_where_the_base_is():
     table = pa.table({"x": [12, 13, None]})
-    assert sf.mask(table, [RoundNumbers(columns=["x"], base=5)]).table["x"].type == pa.int64()
-    assert sf.mask(table, [RoundNumbers(columns=["x"], base=2.5)]).table["x"].to_pylist() == [12.5, 12.5, None]
+    assert sf.masking.mask(table, [RoundNumbers(columns=["x"], base=5)]).table["x"].type == pa.int64()
+    assert sf.masking.mask(table, [RoundNumbers(columns=["x"], base=2.5)]).table["x"].to_pylist() == [12.5, 12.5, None]
 
 
 def test_the_largest_change_is_measured_in_bases():
     table = pa.table({"x": [0, 2, 4, 10]})
-    record = sf.mask(table, [RoundNumbers(columns=["x"], base=5)]).records[0]
+    record = sf.masking.mask(table, [RoundNumbers(columns=["x"], base=5)]).records[0]
     assert record.measures["largest-change"] == pytest.approx(0.4)
     assert record.measures["changed-cells"] == 0.5
 

@@ -21,7 +21,7 @@ TOYS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=4, max_size=9)
 
 
 def masked(table: pa.Table, **parameters):
-    return sf.mask(table, [SuppressCells(columns=table.column_names, **parameters)])
+    return sf.masking.mask(table, [SuppressCells(columns=table.column_names, **parameters)])
 
 
 def rows_of(table: pa.Table) -> list[tuple]:
@@ -170,6 +170,7 @@ def test_the_walk_over_masks_is_by_cost_then_number_then_the_last_column():
         ({"k": 2, "weights": {"a": 0}}, "above 0"),
         ({"k": 2, "weights": {"d": 1}}, "by column"),
         ({"k": 2, "importance": (1, 1, 2)}, "1 to 3"),
+        ({"k": 2, "importance": "abc"}, "1 to 3"),
         ({"k": 2, "importance": (1, 2, 3), "weights": {"a": 1}}, "left out"),
         ({"k": 2, "protect": "persons"}, "groups or rows"),
     ],

@@ -39,7 +39,7 @@ def test_partners_are_those_of_the_definition(rows, reach, number):
 def test_values_stay_and_move_no_farther_than_the_reach(values, reach):
     if all(value is None for value in values):
         return
-    shown = sf.mask(pa.table({"x": values}), [SwapRanks(columns=["x"], reach=reach)], secret=SECRET).table["x"]
+    shown = sf.masking.mask(pa.table({"x": values}), [SwapRanks(columns=["x"], reach=reach)], secret=SECRET).table["x"]
     known = sorted(value for value in values if value is not None)
     assert sorted(value for value in shown.to_pylist() if value is not None) == known
     for was, now in zip(values, shown.to_pylist(), strict=True):
@@ -60,7 +60,7 @@ def test_values_stay_and_move_no_farther_than_the_reach(values, reach):
 )
 def test_the_golden_table_is_changed_as_sdcmicro_changes_it(reach, figures):
     before = persons().select(NUMBERS)
-    runs = [sf.mask(before, [SwapRanks(columns=NUMBERS, reach=reach)], secret=secret(run)) for run in range(20)]
+    runs = [sf.masking.mask(before, [SwapRanks(columns=NUMBERS, reach=reach)], secret=secret(run)) for run in range(20)]
     found = [compare_masked(before, run.table) for run in runs]
     assert np.mean([each.per_cell for each in found]) == pytest.approx(figures["change"], rel=0.03)
     assert np.mean([each.eigen_change for each in found]) == pytest.approx(figures["eigen"], rel=0.25)
@@ -75,14 +75,14 @@ def test_the_golden_table_is_changed_as_sdcmicro_changes_it(reach, figures):
 def test_incomes_of_the_golden_table_move_as_far_as_they_should(reach, shift):
     before = persons().select(["income"])
     step = SwapRanks(columns=["income"], reach=reach)
-    runs = [sf.mask(before, [step], secret=secret(run)).records[0].measures["rank-shift"] for run in range(20)]
+    runs = [sf.masking.mask(before, [step], secret=secret(run)).records[0].measures["rank-shift"] for run in range(20)]
     assert np.mean(runs) == pytest.approx(shift, rel=0.03)
 
 
 def test_the_intersection_always_holds_the_own_row():
     before = persons().select(NUMBERS)
     step = SwapRanks(columns=NUMBERS, reach=0.02)
-    after = sf.mask(before, [step], secret=SECRET).table
+    after = sf.masking.mask(before, [step], secret=SECRET).table
     for name in NUMBERS:
         rows = np.arange(before.num_rows)
         low, high, places = step._windows(before[name], after[name], rows)
@@ -93,18 +93,18 @@ def test_ties_are_drawn_so_that_other_columns_do_not_move_along():
     rng = np.random.default_rng(1)
     x = rng.normal(size=3000)
     table = pa.table({"a": x, "b": np.rint(x + rng.normal(size=3000)).astype(int)})
-    shown = sf.mask(table, [SwapRanks(columns=["b"], reach=0.05)], secret=SECRET).table
+    shown = sf.masking.mask(table, [SwapRanks(columns=["b"], reach=0.05)], secret=SECRET).table
     before, after = (np.corrcoef(each["a"], each["b"])[0, 1] for each in (table, shown))
     assert after == pytest.approx(before, rel=0.06)
 
 
 def test_dates_are_swapped_and_text_is_not():
     days = pa.table({"day": pa.array(range(40), pa.int32()).cast(pa.date32())})
-    shown = sf.mask(days, [SwapRanks(columns=["day"], reach=0.2)], secret=SECRET).table
+    shown = sf.masking.mask(days, [SwapRanks(columns=["day"], reach=0.2)], secret=SECRET).table
     assert shown["day"].type == pa.date32()
     assert not shown.equals(days)
     with pytest.raises(sf.SchemaError, match="use Pram"):
-        sf.mask(pa.table({"job": ["a", "b"]}), [SwapRanks(columns=["job"], reach=0.2)])
+        sf.masking.mask(pa.table({"job": ["a", "b"]}), [SwapRanks(columns=["job"], reach=0.2)])
 
 
 @pytest.mark.parametrize("reach", [0, -0.1, "5%", True])
@@ -119,5 +119,5 @@ def test_percentages_are_refused_with_the_share_that_is_meant():
 
 
 def test_a_reach_that_moves_nothing_is_told():
-    found = sf.mask(pa.table({"x": [1, 2, 3]}), [SwapRanks(columns=["x"], reach=0.1)])
+    found = sf.masking.mask(pa.table({"x": [1, 2, 3]}), [SwapRanks(columns=["x"], reach=0.1)])
     assert found.records[0].warnings == ("SwapRanks changed no cell of 'x'.",)

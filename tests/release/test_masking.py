@@ -17,6 +17,8 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.judging.audit.audit import audit_evidence
 from sfumato.masking import AddNoise, BottomCode, Pram, RoundNumbers, SuppressCells, SwapRanks, TopCode
+from sfumato.reporting.masked import masking_facts
+from sfumato.reporting.words import STEP_WORDS
 
 SECRET = "5f" * 32
 PEOPLE = sf.samples.generate(200, seed=3)
@@ -58,6 +60,31 @@ def test_a_cell_that_does_not_cover_the_masked_value_is_seen():
     found = audit_evidence(evidence, [K4])
     assert found.truth.false_cells
     assert not found.holds
+
+
+STEPS = st.sampled_from(
+    [
+        NOISE,
+        Pram(columns=["sex"], keep=0.7),
+        SwapRanks(columns=["age", "height_cm"], reach=0.1),
+        TopCode(column="age", at=55),
+        BottomCode(column="height_cm", quantile=0.2),
+        RoundNumbers(columns=["age", "cost"], base=7, how="random"),
+    ]
+)
+
+
+@examples(15)
+@given(st.lists(STEPS, max_size=3), st.integers(0, 10**6), st.booleans())
+def test_whatever_is_masked_the_promise_holds_on_the_published_table(steps, number, hide):
+    algorithm = sf.AsIs() if hide else sf.Mondrian()
+    steps = [*steps, HIDE] if hide else steps
+    release = masked(*steps, algorithm=algorithm, secret=f"{number:064x}")
+    shown = Counter(rows_of(release.published))
+    assert min(shown.values()) >= 4
+    assert release.audit.truth.false_cells == 0
+    names = {name for step in steps for name in step.attributes if not (step.covers and name in QUASI)}
+    assert set(release.audit.truth.perturbed) == names
 
 
 def test_measures_of_covers_are_left_out_where_quasi_identifiers_were_perturbed():
@@ -113,6 +140,8 @@ def test_hidden_cells_keep_k_anonymity_as_the_audit_counts_it():
     assert min(Counter(rows_of(release.published)).values()) >= 4
     assert release.published.num_rows == PEOPLE.num_rows
     assert [record.step.name for record in release.masking] == ["round-numbers", "suppress-cells"]
+    assert "suppress-cells of age, sex, height_cm: hidden-cells" in repr(release)
+    assert "No privacy model is promised" not in repr(release)
 
 
 def test_cells_are_hidden_after_levels_were_given():
@@ -142,6 +171,7 @@ def test_rows_promise_no_model_and_the_audit_claims_none():
         algorithm=sf.AsIs(),
     )
     assert release.audit.level("k-anonymity") == 1
+    assert "No privacy model is promised" in repr(release)
     assert release.masking[1].measures["exposed-persons"] > 0
 
 
@@ -184,6 +214,12 @@ def test_a_promise_that_hidden_cells_do_not_keep_is_refused():
         ([Pram(columns=["name"], keep=0.5)], {}, sf.SchemaError, "'name', which is not published"),
         ([SwapRanks(columns=["zip"], reach=0.5)], {}, sf.SchemaError, "'zip', which is not published"),
         ([SuppressCells(columns=["disease"], k=4)], {"algorithm": sf.AsIs()}, sf.SchemaError, "'disease' is none"),
+        (
+            [TopCode(column="age", at=20), BottomCode(column="age", at=20)],
+            {},
+            sf.InvalidParameterError,
+            "nothing between their bounds",
+        ),
         ([NOISE], {"models": ()}, sf.InvalidParameterError, "at least one model"),
         ([], {"models": (), "algorithm": sf.AsIs()}, sf.InvalidParameterError, "at least one model"),
         (["add-noise"], {}, sf.InvalidParameterError, "a list of masking steps"),
@@ -218,12 +254,12 @@ def test_receivers_are_told_what_was_masked_and_that_no_model_holds(written):
     told = json.loads((written / "public" / "promise.json").read_text("utf-8"))
     assert told["promise"] == []
     assert told["no_model"].startswith("No privacy model is promised")
-    assert told["perturbed"] == ["age", "sex", "cost"]
+    assert told["perturbed"] == ["age", "cost", "sex"]
     assert [step["step"] for step in told["masking"]] == ["add-noise", "pram"]
     assert told["masking"][1]["parameters"] == {"columns": ["sex"], "invariant": True}
     page = (written / "public" / "about.html").read_text("utf-8")
     assert "No privacy model is promised" in page
-    assert "single cells of age, sex, cost may have been changed" in page
+    assert "single cells of age, cost, sex may have been changed" in page
     dictionary = {
         each["name"]: each["forms"] for each in json.loads((written / "public" / "dictionary.json").read_text())
     }
@@ -239,7 +275,7 @@ def test_nothing_that_only_the_owner_may_know_is_public(written):
 
 def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
     facts = json.loads((written / "internal" / "report.json").read_text("utf-8"))["masking"]
-    assert facts["nearest"]["columns"] == ["age", "cost"]
+    assert facts["nearest"]["columns"] == ["age", "height_cm", "cost"]
     assert 0 < facts["nearest"]["rate"] <= 1
     assert {each["attack"] for each in facts["attacks"]} >= {"link-halves"}
     page = (written / "internal" / "report.html").read_text("utf-8")
@@ -250,10 +286,19 @@ def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
     assert SECRET not in page
 
 
+def test_without_numbers_or_perturbed_columns_no_nearest_record_is_looked_for():
+    schema = sf.Schema(quasi=["sex"], sensitive=["disease"])
+    only_text = masked(Pram(columns=["sex"], keep=0.8), models=(), algorithm=sf.AsIs(), schema=schema)
+    assert masking_facts(only_text.evidence, ())["nearest"] is None
+    hidden = masked(HIDE, algorithm=sf.FixedLevels(levels={"age": 2, "sex": 0, "height_cm": 1}))
+    facts = masking_facts(hidden.evidence, (K4,))
+    assert (facts["nearest"], facts["attacks"]) == (None, [])
+
+
 def test_promises_after_perturbation_say_so(tmp_path):
     masked(NOISE).write(tmp_path / "release")
     told = json.loads((tmp_path / "release" / "public" / "promise.json").read_text("utf-8"))
-    assert told["promise"][0]["words"].endswith(", counted after masking of age, cost.")
+    assert told["promise"][0]["words"].endswith(", counted after masking of age.")
     assert "no_model" not in told
 
 
@@ -268,3 +313,16 @@ def test_the_same_secret_draws_anew_for_another_recipe():
     cost = np.asarray(PEOPLE["cost"])
     gaps = [np.asarray(each) - cost for each in (one, two)]
     assert abs(np.corrcoef(*gaps)[0, 1]) < 0.75
+
+
+def test_every_measure_of_a_step_is_explained():
+    steps = [
+        SwapRanks(columns=["height_cm"], reach=0.1),
+        NOISE,
+        Pram(columns=["sex"], keep=0.7),
+        TopCode(column="age", at=55),
+        RoundNumbers(columns=["age"], base=5),
+        HIDE,
+    ]
+    records = masked(*steps, algorithm=sf.AsIs()).masking
+    assert {name for record in records for name in record.measures} == set(STEP_WORDS)

@@ -15,7 +15,7 @@ from math import isfinite
 import numpy as np
 import pyarrow as pa
 
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import SchemaError, SfumatoError
 from sfumato.masking.base import MaskingStep, StepWords
 from sfumato.masking.masked_table import mask
 from sfumato.randomness import generator
@@ -132,6 +132,22 @@ def check_unknown_columns_are_refused(step: MaskingStep) -> None:
         assert refused.endswith((".", "?"))
 
 
+def check_small_tables_are_masked_or_refused(step: MaskingStep) -> None:
+    """Tables of few rows, of equal rows and of one known cell are masked, or refused in a sentence."""
+    whole = people()
+    lonely = [pa.array([None] * (ROWS - 1) + column.to_pylist()[:1], column.type) for column in whole.columns]
+    small = [whole.slice(0, rows) for rows in range(4)]
+    for table in (*small, whole.take([0] * ROWS), pa.table(lonely, names=whole.column_names)):
+        try:
+            masked = mask(table, [step]).table
+        except SfumatoError as error:
+            sentence = str(error)
+        else:
+            sentence = "."
+            assert masked.num_rows == table.num_rows
+        assert sentence.endswith(".")
+
+
 def check_measures_say_what_changed(step: MaskingStep) -> None:
     """Measures are finite numbers, all at their best for a table that is as it was."""
     before = people()
@@ -154,6 +170,7 @@ MASKING_CHECKS: tuple[Check, ...] = (
     check_order_of_rows_is_immaterial,
     check_missing_cells_tell_nothing,
     check_unknown_columns_are_refused,
+    check_small_tables_are_masked_or_refused,
     check_measures_say_what_changed,
 )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
-from sfumato.cli.printing import print_json, printable, progress, remark
+from sfumato.cli.printing import print_json, printable, progress, remark, warning
 from sfumato.cli.remembering import to_remember
 from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -162,7 +162,9 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
 def _lines(release: Release, out: Path, to: str | None, to_table: str | None) -> list[str]:
     from sfumato.table.formats.database import masked
 
-    lines = [*audit_lines(release.audit), "", *measure_lines(release.measures), "", *masking_lines(release)]
+    unpromised = f"{warning('No promise:')} no privacy model is promised; attack the table before you publish it."
+    lines = [] if release.recipe.models else [unpromised]
+    lines += [*audit_lines(release.audit), "", *measure_lines(release.measures), "", *masking_lines(release)]
     if release.proof is not None:
         lines += [str(release.proof), ""]
     if release.left_out:

@@ -183,10 +183,11 @@ def _tell(found: Audit, exposed: Exposure | None, *, json: bool) -> None:
 
 
 def _exposed(evidence: Evidence, found: Audit) -> Exposure:
-    """Measure the exposure of what was judged; centers cover nobody's values, so everybody is known there."""
+    """Measure the exposure of what was judged; where centers or masked cells cover nobody, everybody is known."""
     from sfumato.judging.exposure import exposure_of
 
-    original = None if evidence.centers else evidence.original
+    masked = set(evidence.masking.perturbed) & set(evidence.schema.quasi)
+    original = None if evidence.centers or masked else evidence.original
     return exposure_of(replace(evidence, published=found.counts.shown, original=original, correspondence=None))
 
 

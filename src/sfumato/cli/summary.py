@@ -80,8 +80,6 @@ def masking_lines(release: Release) -> Iterator[str]:
             indent=2,
         )
         yield from (f"  {warning('Note:')} {printable(each)}" for each in record.warnings)
-    if not release.recipe.models:
-        yield f"{warning('No promise:')} no privacy model is promised; attack the table before you publish it."
     yield ""
 
 

@@ -1,4 +1,4 @@
-"""`sf.mask`: carry out masking steps one after the other, whatever the order of the rows."""
+"""`sf.masking.mask`: carry out masking steps one after the other, whatever the order of the rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.coding.applying import column_ranks, order_rows
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.masking.base import MaskingStep
+from sfumato.masking.bottom_code import BottomCode
+from sfumato.masking.top_code import TopCode
 from sfumato.randomness import Stream
 from sfumato.table.frames import Frame, FrameKind, SameKind, canonical, to_arrow
 from sfumato.validation import require
@@ -74,7 +77,10 @@ def mask(data: Frame, steps: Sequence[MaskingStep], *, secret: str | None = None
     secret : makes random steps repeatable: 64 hexadecimal digits; without it, every run draws anew.
     """
     require(are_steps(steps) and bool(steps), "mask", "steps", "a list of at least one masking step", steps)
+    refuse_crossed(steps)
     table, kind = to_arrow(data)
+    if not table.num_rows:
+        raise SchemaError("The table has no rows; there is nothing to mask.")
     order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
     masked, records = carry_out_steps(table.take(pa.array(order)), steps, lambda at: Stream(secret, f"mask {at}"))
     back = np.empty(len(order), dtype=np.int64)
@@ -85,6 +91,18 @@ def mask(data: Frame, steps: Sequence[MaskingStep], *, secret: str | None = None
 def are_steps(given: object) -> bool:
     """Return whether something is a list of masking steps."""
     return isinstance(given, list | tuple) and all(isinstance(each, MaskingStep) for each in given)
+
+
+def refuse_crossed(steps: Sequence[MaskingStep]) -> None:
+    """Refuse bounds of top and bottom coding that leave nothing between them."""
+    tops = [step for step in steps if isinstance(step, TopCode)]
+    for low in (step for step in steps if isinstance(step, BottomCode)):
+        for high in tops:
+            if low.column == high.column and low.at is not None and high.at is not None and low.at >= high.at:
+                raise InvalidParameterError(
+                    f"BottomCode and TopCode of {low.column!r} leave nothing between their bounds; let the lower one "
+                    "be smaller."
+                )
 
 
 def carry_out_steps(

@@ -99,6 +99,8 @@ class Pram(MaskingStep):
         for name in self.columns:
             values, codes = self._coded(name, table[name])
             known = codes < len(values)
+            if not known.any():
+                continue
             drawn = draw_values(self._chances(np.bincount(codes[known], minlength=len(values))), codes[known], stream)
             anew = np.zeros(len(codes), dtype=np.int64)
             anew[known] = drawn
@@ -134,6 +136,8 @@ class Pram(MaskingStep):
     def estimate(self, published: Mapping[str, int]) -> CountEstimate:
         """Estimate the counts of the original from the published counts of all its values, without bias.
 
+        Counts under an invariant matrix are their own estimate; their covariances depend on the original, and are NaN.
+
         Parameters
         ----------
         published : the count of every value; values that may occur but do not have 0.
@@ -166,6 +170,8 @@ class Pram(MaskingStep):
         distinct, codes = coded(column)
         found = distinct_texts(distinct).to_pylist()
         labels = list(self.labels) or sorted(found)
+        if len(labels) == 1:
+            raise SchemaError(f"Column {name!r} has only one value, which Pram can change into nothing; leave it out.")
         strange = len(set(found) - set(labels))
         if strange:
             raise SchemaError(f"Pram.labels lacks {strange} values of column {name!r}; name all of them.")
@@ -175,8 +181,6 @@ class Pram(MaskingStep):
         return values, places[codes.fill_null(len(found)).to_numpy(zero_copy_only=False)]
 
     def _chances(self, counts: npt.NDArray[np.int64]) -> Matrix:
-        if not counts.sum():
-            return np.eye(len(counts))
         plain = self.plain_matrix([""] * len(counts))
         return invariant_matrix(plain, counts, self.alpha) if self.invariant else plain
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.applying import column_ranks
+from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.masking.base import MaskingStep, StepWords, check_names, replaced
@@ -55,9 +56,9 @@ class SuppressCells(MaskingStep):
     name = "suppress-cells"
     reference = "Templ, Kowarik and Meindl 2015, https://doi.org/10.18637/jss.v067.i04"
     words = StepWords(
-        promise="Cells were hidden where a record would have stood out: `groups` are at least k records that show the "
-        "same, `rows` could each be at least k persons'.",
-        open="What stands beside the hidden cells, such as sensitive values, may still tell. Protected by rows, a "
+        promise="Cells were hidden where a record would have stood out: protected as groups, at least k records show "
+        "the same; protected as rows, each could be at least k persons'.",
+        open="What stands beside the hidden cells, such as sensitive values, may still tell. Protected as rows, a "
         "person may fit fewer than k of them: no k-anonymity is promised then.",
     )
 
@@ -124,19 +125,20 @@ class SuppressCells(MaskingStep):
         """Count hidden cells, weigh them, and count the persons who fit fewer than k of the published rows."""
         hide = np.stack([_newly_hidden(before[name], after[name]) for name in self.columns], axis=1)
         found = self._combinations(before)
-        masks = np.column_stack([found.of_row, hide]) if len(hide) else hide
         return {
             "hidden-cells": float(hide.sum()),
             "hidden-share": float(hide.mean()) if hide.size else 0.0,
             "cost": float(hide.sum(axis=0) @ np.array(self.costs)),
-            "exposed-persons": float(self._exposed(found, masks)),
+            "exposed-persons": float(self._exposed(found, hide)),
         }
 
-    def _exposed(self, found: DistinctRows, masks: Cells) -> int:
-        """Count exposed persons; rows of one combination may be hidden differently, so each pair counts for itself."""
-        pairs, of_row, counts = np.unique(masks, axis=0, return_inverse=True, return_counts=True)
-        split = DistinctRows(found.codes[pairs[:, 0]], found.widths, counts.astype(np.int64), of_row.ravel())
-        return exposed_persons(split, pairs[:, 1:].astype(np.bool_), self.k)
+    def _exposed(self, found: DistinctRows, hide: Cells) -> int:
+        """Count exposed persons; equal rows may be hidden differently, so each row with its mask counts for itself."""
+        masks = hide @ (1 << np.arange(hide.shape[1]))
+        pairs = group_columns([found.of_row, masks], [len(found.counts), 1 << hide.shape[1]])
+        first = first_rows(pairs)
+        rows = DistinctRows(found.codes[found.of_row[first]], found.widths, pairs.counts, pairs.labels.astype(np.int64))
+        return exposed_persons(rows, hide[first], self.k)
 
     def _combinations(self, table: pa.Table) -> DistinctRows:
         ranked = [column_ranks(table[name]) for name in self.columns]

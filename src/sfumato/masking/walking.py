@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.grouping import group_columns
+from sfumato.coding.grouping import first_rows, group_columns
 
 Ints = npt.NDArray[np.int64]
 Cells = npt.NDArray[np.bool_]
@@ -28,8 +28,7 @@ class DistinctRows:
     def of(cls, columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> DistinctRows:
         """Find the distinct rows."""
         grouped = group_columns(columns, widths)
-        first = np.zeros(len(grouped), dtype=np.int64)
-        first[grouped.labels[::-1]] = np.arange(len(grouped.labels) - 1, -1, -1)
+        first = first_rows(grouped)
         codes = np.stack([np.asarray(column, dtype=np.int64)[first] for column in columns], axis=1)
         return cls(codes, tuple(widths), grouped.counts, grouped.labels.astype(np.int64))
 

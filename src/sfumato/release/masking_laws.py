@@ -9,6 +9,7 @@ from sfumato.algorithms.full_domain.as_is import AsIs
 from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.masking.base import MaskingStep
+from sfumato.masking.masked_table import refuse_crossed
 from sfumato.masking.masking import earlier_steps, later_steps
 from sfumato.masking.suppress_cells import SuppressCells
 from sfumato.recipe import Recipe
@@ -19,6 +20,7 @@ GIVEN = (AsIs, FixedLevels)  # algorithms that recode as they are told, whatever
 def refuse_unfit_masking(recipe: Recipe) -> None:
     """Refuse in one sentence what cannot be carried out, or would promise what it does not keep."""
     steps = recipe.masking
+    refuse_crossed(steps)
     for step in steps:
         for sentence in _column_refusals(step, recipe):
             raise SchemaError(sentence)

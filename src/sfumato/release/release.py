@@ -103,6 +103,7 @@ class Release(HandedOver):
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
         found = "" if self.proof is None else f"{self.proof}\n"
         found += "".join(f"{record}\n" for record in self.masking)
+        found += "" if self.recipe.models else "No privacy model is promised.\n"
         return (
             f"Release: {self.published.num_rows:,} of {self.original.num_rows:,} records, "
             f"{len(self.audit.sizes):,} groups, {measures}\n{found}{self.audit!r}"

@@ -10,7 +10,7 @@ from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars, size_text
-from sfumato.reporting.words import ALWAYS_OPEN, FORM_WORDS, MISSING_WORDS, ROLE_WORDS, measure_words
+from sfumato.reporting.words import ALWAYS_OPEN, FORM_WORDS, MISSING_WORDS, ROLE_WORDS, STEP_WORDS, measure_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -65,6 +65,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "families": _families(facts["attributes"], rows),
         "measures": _measures(facts["measures"]),
         "columns": _columns(facts),
+        "step_words": STEP_WORDS,
         "recipe_text": "\n".join(lines[:MOST_RECIPE_LINES]),
         "recipe_cut": max(0, len(lines) - MOST_RECIPE_LINES),
     }

@@ -42,15 +42,15 @@ def masking_facts(evidence: Evidence, models: Sequence[PrivacyModel]) -> dict[st
 
 
 def nearest_own(evidence: Evidence) -> dict[str, Any] | None:
-    """Return how often the nearest published record, by perturbed numbers, is a person's own; None without numbers."""
+    """Return how often the nearest published record, by all numbers, is a person's own; None without numbers."""
     masking, shown = evidence.masking, evidence.published
-    if masking.original is None or evidence.correspondence is None or not shown.num_rows:
+    if masking.original is None or not masking.perturbed:
         return None
     original = masking.original.take(pa.array(evidence.source_rows))
     names = [
         name
-        for name in masking.perturbed
-        if name in shown.column_names
+        for name in shown.column_names
+        if name in original.column_names
         and all(has_distances(table[name].type) and not table[name].null_count for table in (shown, original))
     ]
     if not names:
@@ -65,7 +65,7 @@ def record_attack_facts(evidence: Evidence) -> list[dict[str, Any]]:
     Without persons who are not in the table, rates are against guessing only. What does not apply is left out.
     """
     original, shown = evidence.masking.original, evidence.published
-    if original is None or not evidence.masking.perturbed or not shown.num_rows:
+    if original is None or not evidence.masking.perturbed:
         return []
     found = []
     for name in ATTACKS:

@@ -81,7 +81,7 @@ def promised(
 ) -> dict[str, Any]:
     """Return a model with its parameters, and in words; if `shown` is given, only with these sensitive values.
 
-    Where columns were perturbed before, the words say that it is their masked values that are counted.
+    Where columns that it reads were perturbed before, the words say that it is their masked values that are counted.
     """
     parameters = model.parameters()
     if shown is not None:
@@ -89,8 +89,10 @@ def promised(
         parameters = {key: _only(columns, shown, value) for key, value in parameters.items()}
     group = FLAGGED_BUCKET if set(model.attributes) & set(schema.flags) else GROUP
     words = words_of(model).sentence(parameters, group)
-    if perturbed:
-        words = f"{words.removesuffix('.')}, counted after masking of {', '.join(perturbed)}."
+    read = {*(model.scope or schema.quasi), *model.attributes}
+    masked = [name for name in perturbed if name in read]
+    if masked:
+        words = f"{words.removesuffix('.')}, counted after masking of {', '.join(masked)}."
     return {"model": model.name, "parameters": parameters, "words": words}
 
 

@@ -55,5 +55,11 @@ def test_values_are_published_unchanged_and_bad_groups_left_out():
         sf.anonymize(table, schema, [sf.KAnonymity(k=2)], AsIs())
 
 
+def test_a_table_without_quasi_identifiers_is_one_group():
+    table = pa.table({"disease": list("abcab")})
+    release = sf.anonymize(table, sf.Schema(sensitive=["disease"]), [sf.KAnonymity(k=5)], AsIs())
+    assert release.audit.level("k-anonymity") == 5
+
+
 def test_there_is_a_request_for_every_promise():
     assert {len(request.models) for request in requests()} == {len(models) for models in PROMISES}
