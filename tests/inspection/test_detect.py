@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.coding.codes import code
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies import Intervals, Prefixes
@@ -190,3 +191,17 @@ def test_no_cell_value_is_ever_told(rows):
     assert "777" not in told
     assert any(p.order for p in found.proposals) == (rows > 2)
     assert {p.role for p in found.proposals} >= {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE}
+
+
+def test_time_and_status_of_survival_are_sensitive_together_and_not_alone():
+    columns = {"time": list(range(30)), "status": [0, 1] * 15, "age": list(range(20, 35)) * 2}
+    roles = {p.name: p.role.value for p in sf.inspect(pa.table(columns)).proposals}
+    assert roles == {"time": "sensitive", "status": "sensitive", "age": "quasi"}
+    del columns["status"]
+    assert {p.name: p.role.value for p in sf.inspect(pa.table(columns)).proposals}["time"] != "sensitive"
+
+
+def test_what_looks_odd_in_texts_is_told():
+    (remark,) = sf.inspect(pa.table({"weight": ["70 kg", "71 kg"], "n": [1, 2]})).remarks
+    assert remark.startswith("Column 'weight' has numbers with a unit")
+    assert remark.endswith("(--column-type weight=number:kg).")
