@@ -72,7 +72,7 @@ def test_any_name_can_be_read(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["fnlwgt", "sample_weight", "PERWEIGHT", "Hochrechnungsfaktor", "Gewichtungsfaktor", "权重"]
+    "name", ["fnlwgt", "sample_weight", "PERWEIGHT", "Hochrechnungsfaktor", "Gewichtung_Haushalt", "权重"]
 )
 def test_weights_of_a_survey_are_no_weights_of_bodies(name):
     assert hint(name).meaning is Meaning.WEIGHT
