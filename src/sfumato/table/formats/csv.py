@@ -342,7 +342,7 @@ def _coded_cells(
     if pa.types.is_string(column.type):
         cells = _cells(cells, separator, excel_safe=excel_safe)
     elif pa.types.is_floating(column.type):
-        pass
+        cells = written(cells, conventions.mark)
     elif pa.types.is_timestamp(column.type) and column.type.tz is not None:
         cells = zoned_texts(distinct)
     elif pa.types.is_temporal(column.type) and conventions.days is not None:
