@@ -205,3 +205,17 @@ def test_what_looks_odd_in_texts_is_told():
     (remark,) = sf.inspect(pa.table({"weight": ["70 kg", "71 kg"], "n": [1, 2]})).remarks
     assert remark.startswith("Column 'weight' has numbers with a unit")
     assert remark.endswith("(--column-type weight=number:kg).")
+
+
+def test_weights_of_a_survey_are_proposed_as_insensitive_and_weights_of_bodies_are_not():
+    columns = {"sample_weight": [each / 7 for each in range(60)], "weight": [50 + each % 40 for each in range(60)]}
+    found = {p.name: p for p in sf.inspect(pa.table(columns)).proposals}
+    assert found["sample_weight"].role.value == "insensitive"
+    assert "a survey weight" in found["sample_weight"].reasons[0]
+    assert found["weight"].role.value == "quasi"
+
+
+def test_many_diagnoses_are_sensitive_and_no_identifiers():
+    diagnoses = [f"a long name of illness number {row % 12_000}" for row in range(40_000)]
+    (found,) = sf.inspect(pa.table({"diagnosis": diagnoses})).proposals
+    assert found.role.value == "sensitive"
