@@ -82,14 +82,19 @@ def proposed(rows: int, columns: list[Column]) -> dict[str, str]:
     return {each.name: each.role.value for each in sf.inspect(table).proposals}
 
 
+def precision_and_recall(pairs: Counter[tuple[str, str]], role: str) -> tuple[float, float]:
+    """Return how often a role is right where it is proposed, and proposed where it is right."""
+    said = sum(count for (_, given), count in pairs.items() if given == role)
+    meant = sum(count for (label, _), count in pairs.items() if label == role)
+    return pairs[role, role] / max(said, 1), pairs[role, role] / max(meant, 1)
+
+
 def figures(pairs: Counter[tuple[str, str]]) -> str:
     """Write precision and recall of every role, given how often each is meant and proposed."""
     lines = []
     for role in ("identifier", "sensitive", "quasi", "insensitive"):
-        right = pairs[role, role]
-        said = sum(count for (_, given), count in pairs.items() if given == role)
         meant = sum(count for (label, _), count in pairs.items() if label == role)
-        precision, recall = (right / max(total, 1) for total in (said, meant))
+        precision, recall = precision_and_recall(pairs, role)
         lines.append(f"  {role:<12} {meant:>4} columns  precision {precision:.3f}  recall {recall:.3f}")
     shown = {role: pairs["identifier", role] for role in ("insensitive", "quasi", "sensitive")}
     lines.append("  identifiers proposed as " + ", ".join(f"{role}: {count}" for role, count in shown.items()))
@@ -111,6 +116,13 @@ def main(*, mistakes: bool) -> None:
     print(f"{total} columns of {len(tables)} tables")
     for held, title in ((False, "tables that rules were made with"), (True, "tables held out")):
         print(f"{title}:\n{figures(pairs[held])}")
+    said = [
+        f"{role} {precision:.3f} and {recall:.3f}"
+        for role in ("identifier", "sensitive")
+        for precision, recall in [precision_and_recall(pairs[True], role)]
+    ]
+    published = sum(each["identifier", "insensitive"] for each in pairs.values())
+    print(f"held out, precision and recall: {', '.join(said)}; identifiers published unchanged: {published}")
 
 
 if __name__ == "__main__":

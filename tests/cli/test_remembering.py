@@ -7,9 +7,11 @@ import random
 import sqlite3
 
 import openpyxl
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.cli.remembering import as_options
 from sfumato.table.read import load
 
 
@@ -148,3 +150,29 @@ def test_an_occupied_folder_names_the_option_that_replaces_it(run, german, tmp_p
     asked = ("anonymize", german, "--quasi", "Alter", "--k", 2, "--no-report", "--out", tmp_path / "o")
     run(*asked)
     assert "(--replace)" in run(*asked).stderr
+
+
+def test_a_recipe_remembers_the_table_of_a_database_and_an_option_names_another(run, tmp_path):
+    url = f"sqlite:///{tmp_path}/x.db"
+    for name, seed in (("a", 1), ("b", 2)):
+        sf.write(sf.samples.generate(60, seed=seed), url, table_name=name)
+    assert run("inspect", url, "--table", "a", "--out", tmp_path / "r.toml").exit_code == 0
+    again = ("anonymize", url, "--recipe", tmp_path / "r.toml", "--no-report", "--out")
+    assert run(*again, tmp_path / "o").stderr == ""
+    other = run(*again, tmp_path / "p", "--query", "SELECT * FROM b")
+    assert "with other cells" in other.stderr
+    assert sf.Recipe.read(tmp_path / "p/internal/recipe.toml").reading == {"query": "SELECT * FROM b"}
+
+
+def test_flags_are_written_as_options():
+    assert as_options({"fill_merged": True, "skip_rows": 2}) == "--fill-merged --skip-rows 2"
+
+
+def test_odd_texts_in_a_database_are_told_with_the_type_that_mends_them(run, tmp_path):
+    url = f"sqlite:///{tmp_path}/x.db"
+    sf.write(pa.table({"weight": ["70 kg", "71 kg"], "n": [1, 2]}), url, table_name="t")
+    found = run("inspect", url, "--table", "t")
+    assert "--column-type weight=number:kg" in found.stderr
+    mended = run("inspect", url, "--table", "t", "--column-type", "weight=number:kg")
+    assert mended.exit_code == 0
+    assert 'weight = "number:kg"' in mended.stdout

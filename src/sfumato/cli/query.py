@@ -277,8 +277,9 @@ def _settled(file: str, reading: Reading) -> dict[str, str | int]:
     given = reading.options() | {"separator": reading.separator, "encoding": reading.encoding}
     other = next((name for name, value in given.items() if name not in READING and value), None)
     if other:
+        option = "column-type" if other == "column_types" else other.replace("_", "-")
         raise InvalidParameterError(
-            f"--{other.rstrip('s').replace('_', '-')} cannot be used with sfumato query, which reads every cell as"
+            f"--{option} cannot be used with sfumato query, which reads every cell as"
             " it is written; convert the table first."
         )
     return {name: value for name, value in given.items() if value}  # type: ignore[misc]  # as READING says

@@ -103,8 +103,9 @@ WORDS = {
         heartrate =pulse bloodtype
         genetic genome =dna mutation allerg causeofdeath =death mortality =health =healthy diabet stroke infarct
         hypertens ~asthma depress anxiety disorder severity =meds ~drug vaccin contracept fertility sexual surviv
-        deceased expired expire fatal =died =dead hospitalized hospitalised =ecog karnofsky =pain
-        salary income =wage earning =pay payroll bonus capital wealth =debt =loan =credit creditscore bankrupt
+        deceased expired expire fatal =died =dead hospitalized hospitalised =ecog ~karno =pain =hlth =dx =rx =sev =inj
+        =kcal =gluc =hgb =wbc =rbc =gfr creatinin
+        salary income =inc =wage earning =pay payroll bonus capital wealth =debt =loan =credit creditscore bankrupt
         savings =saving mortgage =rent expenditure expense spending poverty =tax =taxes =default =asset assets charges
         =balance crime criminal offense offence convict arrest prison =grade =gpa =marks exam =score politic
         sentence =party =vote tradeunion orientation abuse alcohol =alc ~smok cigarette ~cigs addiction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -34,6 +34,7 @@ from sfumato.release.recoding_rules import Recoding
 from sfumato.release.release import Release
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
+from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
 
 INFORMATION_LOSS = "information-loss-rate"
@@ -49,6 +50,7 @@ def anonymize(
     max_suppressed: float = 0.0,
     seed: int | None = None,
     secret: str | None = None,
+    reading: Mapping[str, Option] | None = None,
     progress: Progress | bool = False,
 ) -> Release:
     """Find, check and record a release of a table that keeps every model.
@@ -64,6 +66,7 @@ def anonymize(
     seed : makes the random choices of a search that hide nobody repeatable; by default drawn from the operating system.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system.
+    reading : how the table was read, by the options of `sf.read`; a text file is written by the same conventions.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
 
     Raises
@@ -79,6 +82,7 @@ def anonymize(
         max_suppressed=max_suppressed,
         seed=seed,
         secret=secret,
+        reading=reading or {},
     )
     return carry_out(recipe, data, progress=progress)
 

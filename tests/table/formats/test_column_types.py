@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.table.read import load
 
@@ -59,3 +61,26 @@ def test_other_types_are_refused(path, kind):
 def test_a_type_of_no_column_is_refused(path):
     with pytest.raises(SchemaError, match="column_types names 'zipp', which is not in the table; did you mean 'zip'"):
         read(path, "zipp", "text")
+
+
+def test_a_decimal_comma_leaves_points_as_texts(tmp_path):
+    (tmp_path / "y.csv").write_text("a;b\n1,5;1.5\n2;2.5\n")
+    read = load(tmp_path / "y.csv", {"decimal": ",", "thousands": ""}).table
+    assert read.to_pydict() == {"a": [1.5, 2.0], "b": ["1.5", "2.5"]}
+
+
+def test_columns_of_texts_in_any_format_are_read_as_they_are_said_to_be(tmp_path):
+    table = pa.table({"weight": ["70 kg", None], "born": [dt.date(1990, 1, 1), None], "ok": [True, False]})
+    sf.write(table, tmp_path / "x.parquet")
+    types = {"weight": "number:kg", "born": "date", "ok": "boolean"}
+    read = load(tmp_path / "x.parquet", {"column_types": types}).table
+    assert read["weight"].to_pylist() == [70, None]
+    assert read.drop_columns("weight").equals(table.drop_columns("weight"))
+    with pytest.raises(ReadError, match="'ok' cannot be read as 'number', because it holds booleans"):
+        load(tmp_path / "x.parquet", {"column_types": {"ok": "number"}})
+
+
+def test_long_numbers_that_a_float_would_merge_are_not_numbers(tmp_path):
+    (tmp_path / "y.csv").write_text("a\n0.12345678901234567891\n0.12345678901234567892\n")
+    with pytest.raises(ReadError, match="'a' cannot be read as numbers; read it as text"):
+        load(tmp_path / "y.csv", {"column_types": {"a": "number"}})

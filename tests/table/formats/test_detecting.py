@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.exceptions import InvalidParameterError
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.detecting import detect
 
@@ -72,3 +73,15 @@ def test_what_is_given_is_not_found_out_and_not_told():
 def test_no_remark_shows_a_cell(cells):
     for remark in found_in({"column": sorted(set(cells))}).remarks:
         assert not any(cell in remark for cell in cells)
+
+
+def test_columns_with_other_formats_of_days_than_the_file_are_given_a_type():
+    found = found_in({"a": ["31.12.1990"], "b": ["30.11.1990"], "c": ["1990/12/31"]})
+    assert found.conventions == Conventions(date_format="dd.mm.yyyy", column_types={"c": "date:yyyy/mm/dd"})
+    assert found.remarks[1].endswith("confirm it with --column-type c=date:yyyy/mm/dd.")
+
+
+def test_points_between_thousands_need_a_decimal_comma():
+    assert Conventions(thousands=".").decimal == ","
+    with pytest.raises(InvalidParameterError, match="thousands must be one of"):
+        Conventions(thousands=",", decimal=",")

@@ -173,3 +173,9 @@ def test_what_keeps_others_out_cannot_be_changed(database):
     for setting in ("enable_external_access = true", "lock_configuration = false"):
         with pytest.raises(ReadError, match="The query cannot be run"):
             read_database(url, query=f"SET {setting}")
+
+
+def test_tables_are_listed_where_none_is_named(tmp_path):
+    write_database(pa.table({"a": [1]}), f"duckdb:///{tmp_path}/x.duckdb", table_name="people")
+    with pytest.raises(ReadError, match=r"has the table 'people'; pass table \(--table\) or query"):
+        read_database(f"duckdb:///{tmp_path}/x.duckdb")

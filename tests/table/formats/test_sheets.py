@@ -132,3 +132,28 @@ def test_totals_in_the_last_row_are_told_and_left_out_where_that_is_asked(book):
 
 def test_an_empty_sheet_has_neither_width_nor_titles():
     assert (width_of([]), titles_in([(None,)])) == (0, 0)
+
+
+def test_the_largest_table_is_proposed_and_a_cover_of_two_columns_is_not(book):
+    path = book(("Cover", [["by", "us"], ["of", "2024"]]), ("Data", BODY))
+    assert propose_reading(path).reading["sheet"] == "Data"
+    assert propose_reading(path, {"sheet": "Cover"}).table.column_names == ["by", "us"]
+
+
+def test_titles_are_found_in_a_sheet_that_is_given(book):
+    path = book(("Other", BODY), ("Data", [["Patients"], *BODY]))
+    assert propose_reading(path, {"sheet": "Data"}).reading == {"sheet": "Data", "skip_rows": 1}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["name", "age"], ["Eve", 39, 1], ["Bob", 40, 2], ["Ann", 41, 3]],
+        [["name"], ["Eve", 39], ["Bob", 40], ["Ann", 41]],
+    ],
+    ids=["a header that is too short", "a header of one name"],
+)
+def test_a_record_is_never_taken_for_the_header(book, rows):
+    assert titles_in([tuple(row) for row in rows]) == 0
+    with pytest.raises(ReadError, match="has no name"):
+        propose_reading(book(("Data", rows)))

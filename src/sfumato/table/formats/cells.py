@@ -57,6 +57,8 @@ def _bare_lines(data: bytes) -> list[str]:
 def titles_above(data: bytes) -> int:
     r"""Count the lines before the header: those before the first that is as wide as nearly all others and half full.
 
+    There are none if one of them might be the header itself, or if the first line below them has numbers.
+
     >>> titles_above(b"Patients 2024\n\nname;age\nEve;39\nBob;40\n")
     2
     """
@@ -70,15 +72,21 @@ def titles_above(data: bytes) -> int:
         (width, often), *_ = widths.most_common(1) or [(0, 0)]
         first = next((place for place, line in enumerate(lines) if _is_header(line, separator, width)), 0)
         below = [line.count(separator) == width for line in lines[first:] if line.strip()]
-        if width and often > FEWEST_LINES and sum(below) + 1 >= MOSTLY * len(below):
+        sparse = all(_filled(line, separator) <= max(1, width // 2) for line in lines[:first])
+        if width and sparse and often > FEWEST_LINES and sum(below) + 1 >= MOSTLY * len(below):
             found = max(found, (often, first))
     return found[1]
 
 
 def _is_header(line: str, separator: str, width: int) -> bool:
     cells = line.split(separator)
-    filled = sum(bool(cell.strip()) for cell in cells)
-    return len(cells) == width + 1 and filled > 1 and filled >= len(cells) / 2
+    filled = _filled(line, separator)
+    numbers = any(re.fullmatch(r"[-+]?[0-9][0-9.,/:-]*", cell.strip()) for cell in cells)
+    return len(cells) == width + 1 and filled > 1 and filled >= len(cells) / 2 and not numbers
+
+
+def _filled(line: str, separator: str) -> int:
+    return sum(bool(cell.strip()) for cell in line.split(separator))
 
 
 def without_last_lines(data: bytes, count: int) -> bytes:

@@ -22,7 +22,7 @@ from sfumato.table.extras import optional_library
 from sfumato.table.formats.conventions import Conventions, refuse_absent
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import MISSING
-from sfumato.table.formats.sheets import LEAST_WIDTH, filled, merged_ranges, titles_in, typed_cells, width_of
+from sfumato.table.formats.sheets import LEAST_WIDTH, filled, merged_ranges, size_of, titles_in, typed_cells, width_of
 from sfumato.table.frames import canonical
 from sfumato.table.limits import most_unpacked, too_large
 from sfumato.table.values import text, texts, zoned_texts
@@ -159,15 +159,16 @@ def _holds_table(book: Any, sheet: Any) -> bool:
 
 
 def proposed_sheet(path: Path, given: object = None) -> dict[str, object]:
-    """Find the first sheet that holds a table, unless one is given, and the titles above it."""
+    """Find the sheet that holds the largest table, unless one is given, and the titles above it."""
     with _opened(path) as book:
-        for sheet in book.worksheets:
-            rows = _raw_rows(book, sheet, most=GLANCE) if given in {None, sheet.title} else []
-            if width_of(rows) >= LEAST_WIDTH:
-                titles = titles_in(rows)
-                named = {"sheet": sheet.title} if given is None and len(book.worksheets) > 1 else {}
-                return named | ({"skip_rows": titles} if titles else {})
-    return {}
+        sheets = [sheet for sheet in book.worksheets if given in {None, sheet.title}]
+        tables = [(sheet.title, _raw_rows(book, sheet, most=GLANCE)) for sheet in sheets]
+        name, rows = max(tables, key=lambda table: size_of(table[1]), default=("", []))
+        if width_of(rows) < LEAST_WIDTH:
+            return {}
+        titles = titles_in(rows)
+        named: dict[str, object] = {"sheet": name} if given is None and len(book.worksheets) > 1 else {}
+        return named | ({"skip_rows": titles} if titles else {})
 
 
 def _and(names: Iterable[str]) -> str:

@@ -36,8 +36,16 @@ def width_of(rows: Sequence[Sequence[Any]]) -> int:
     return max(counts, key=lambda width: (counts[width], width), default=0)
 
 
+def size_of(rows: Sequence[Sequence[Any]]) -> int:
+    """Return how many cells the rows of the usual width fill."""
+    width = width_of(rows)
+    return width * sum(sum(cell is not None for cell in row) == width for row in rows) if width >= LEAST_WIDTH else 0
+
+
 def titles_in(rows: Sequence[Sequence[Any]]) -> int:
     """Count the rows before the header: those before the first that is at least half as full as most.
+
+    There are none if one of them might be the header itself, or if the first row below them has other cells than texts.
 
     >>> titles_in([("Patients", None), (None, None), ("name", "age"), ("Eve", 39), ("Bob", 40)])
     2
@@ -45,8 +53,11 @@ def titles_in(rows: Sequence[Sequence[Any]]) -> int:
     width = width_of(rows)
     if width < LEAST_WIDTH:
         return 0
-    fills = (sum(cell is not None for cell in row) for row in rows)
-    return next(place for place, count in enumerate(fills) if count >= max(LEAST_WIDTH, width / 2))
+    fills = [sum(cell is not None for cell in row) for row in rows]
+    first = next(place for place, count in enumerate(fills) if count >= max(LEAST_WIDTH, width / 2))
+    sparse = all(count <= max(1, (width - 1) // 2) for count in fills[:first])
+    named = all(cell is None or isinstance(cell, str) for cell in rows[first])
+    return first if sparse and named else 0
 
 
 def merged_ranges(path: Path, sheet: Any) -> list[Range]:
