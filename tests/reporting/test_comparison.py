@@ -128,6 +128,12 @@ def test_every_dot_stands_where_its_figures_say_and_every_number_is_shown_once(p
     assert sorted(shown) == list(range(1, len(places) + 1))
 
 
+def test_dots_that_are_close_share_a_label():
+    near = [Placed(str(at), 0.5 + at / 100, 0.5, front=False) for at in range(4)]
+    drawn = draw_tradeoff([*near, Placed("far", 1.0, 0.1, front=True)], risk="r", loss="l")
+    assert re.findall(r'paint-order="stroke">([^<]*)<', drawn) == ["1-4", "5"]
+
+
 def test_releases_are_called_by_their_algorithm_or_folder(release, tmp_path):
     release.write(tmp_path / "mine")
     found = sf.compare([release, release, tmp_path / "mine", str(tmp_path / "mine")])
