@@ -84,3 +84,9 @@ def test_there_may_be_nothing_to_compare():
     assert (found.moments, found.regression, found.tabulations) == (None, None, None)
     assert repr(found) == "There is nothing to compare."
     assert found.to_dict()["figures"] == {}
+
+
+def test_records_that_are_never_complete_have_no_moments():
+    table = pd.DataFrame({"a": [1.0, 2.0, None, None], "b": [None, None, 1.0, 2.0], "sex": list("fmfm")})
+    found = compare_utility(table, table, sf.Schema(quasi=["a", "b", "sex"]))
+    assert (found.moments, found.regression) == (None, None)
