@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from sfumato.recipe import Recipe
+
 
 @pytest.fixture
 def asked(patients_file):
@@ -21,6 +23,7 @@ def test_try_makes_candidates_and_compare_reads_them(run, asked, tmp_path):
     assert f"Page: {out / 'comparison.html'}" in result.stdout
     assert "anatomy: Anatomy does not support KAnonymity(k=5)" in result.stdout
     assert {path.name for path in out.iterdir()} == {"mondrian", "mondrian-2", "comparison.html"}
+    assert Recipe.read(out / "mondrian" / "internal" / "recipe.toml").input_file == "patients.csv"
     again = run("compare", out / "mondrian", out / "mondrian-2", "--json")
     told = json.loads(again.stdout)
     assert [each["name"] for each in told["candidates"]] == ["mondrian", "mondrian-2"]

@@ -7,6 +7,7 @@ import sys
 import types
 from contextlib import redirect_stderr
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -90,9 +91,15 @@ def test_every_verb_that_takes_long_can_show_a_bar(notebook, tmp_path):
     release.write(tmp_path / "out", progress=True)
     sf.explore(PEOPLE, SCHEMA, [sf.KAnonymity(k=3)], progress=True)
     sf.try_algorithms(PEOPLE, release.recipe, "mondrian", progress=True)
+    people = PEOPLE.append_column("person", pa.array([f"p{row}" for row in range(60)]))
+    party = sf.fusing.Party(
+        name="clinic", data=people.select(["person", "disease", "age"]), id="person", attributes=["age"]
+    )
+    asked = [sf.fusing.Requirement(quasi=("age",), k=5)]
+    sf.fusing.fuse([party], target="disease", requirements=asked, scoring="plain", progress=True)
     begun = [each.split()[0] for each in notebook if 'value="0.00"' in each]
-    assert begun == ["Searching", "Writing", "Exploring", "Trying"]
-    assert notebook.count("") == 4
+    assert begun == ["Searching", "Writing", "Exploring", "Trying", "Fusing"]
+    assert notebook.count("") == 5
 
 
 def test_outside_a_notebook_ipython_makes_no_difference(monkeypatch):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.reporting.compared import ComparedRelease
 from sfumato.reporting.comparison import OTHER_TABLES, ReleaseComparison, compare
-from sfumato.reporting.tradeoff_picture import NEAR, Placed, draw_tradeoff
+from sfumato.reporting.tradeoff_picture import CLOSE, Placed, draw_tradeoff, in_order
 
 SHARES = st.integers(0, 5).map(lambda part: part / 5)
 
@@ -107,12 +107,31 @@ def test_the_front_is_what_no_other_beats(places):
 
 
 @given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=12))
-def test_no_dot_hides_another(places):
-    drawn = draw_tradeoff([Placed(str(at), *place, front=False) for at, place in enumerate(places)], risk="r", loss="l")
+def test_every_dot_stands_where_its_figures_say_and_every_number_is_shown_once(places):
+    placed = [Placed(str(at), *place, front=False) for at, place in enumerate(places)]
+    drawn = draw_tradeoff(placed, risk="r", loss="l")
     dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn)]
     assert len(dots) == len(places)
-    for at, (x, y) in enumerate(dots):
-        assert all(abs(x - other) > NEAR - 0.02 or abs(y - high) > NEAR - 0.02 for other, high in dots[:at])
+    for (x, y), each in zip(dots, in_order(placed), strict=True):
+        for other, (other_x, other_y) in zip(in_order(placed), dots, strict=True):
+            assert (x < other_x - 0.01) == (each.risk < other.risk)
+            assert (y > other_y + 0.01) == (each.loss < other.loss)
+    labels = re.findall(r'paint-order="stroke">([^<]*)<', drawn)
+    at = [(float(x), float(y)) for x, y in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*paint-order', drawn)]
+    for number, (x, y) in enumerate(at):
+        assert all(abs(x - other) > CLOSE[0] - 17 or abs(y - high) >= CLOSE[1] for other, high in at[:number])
+    shown = []
+    for label in labels:
+        for part in label.split(", "):
+            first, _, last = part.partition("-")
+            shown += range(int(first), int(last or first) + 1)
+    assert sorted(shown) == list(range(1, len(places) + 1))
+
+
+def test_dots_that_are_close_share_a_label():
+    near = [Placed(str(at), 0.5 + at / 100, 0.5, front=False) for at in range(4)]
+    drawn = draw_tradeoff([*near, Placed("far", 1.0, 0.1, front=True)], risk="r", loss="l")
+    assert re.findall(r'paint-order="stroke">([^<]*)<', drawn) == ["1-4", "5"]
 
 
 def test_releases_are_called_by_their_algorithm_or_folder(release, tmp_path):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "sfumato compare mondrian optimal anatomy",
-    "sfumato compare candidates/* --out comparison.html",
+    "sfumato compare candidates/*/ --out comparison.html",
     "sfumato compare mondrian optimal --json",
 )
 

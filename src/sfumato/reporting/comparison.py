@@ -22,6 +22,7 @@ Compared: TypeAlias = Publishable | str | PathLike[str]
 BEST_FIRST = ("loss", "ncp", "tabulation-distance", "covariance-error", "average-class-size")
 OTHER_TABLES = "The candidates were not all made from the same table, so their losses do not compare."
 NOT_KNOWN = "?"
+ROUNDING = 1e-9  # less than that is 0
 
 
 @dataclass(frozen=True)
@@ -222,12 +223,15 @@ def _lost(found: ReleaseComparison) -> Section:
 
 def _kept(found: ReleaseComparison) -> Section:
     names = [name for name in UTILITY_WORDS if any(name in each.utility for each in found.candidates)]
-    rows = tuple(
-        (each.name, *(f"{each.utility[name]:.3g}" if name in each.utility else NOT_KNOWN for name in names))
-        for each in found.candidates
-    )
+    rows = tuple((each.name, *(_figure(each.utility.get(name)) for name in names)) for each in found.candidates)
     says = "; ".join(f"{name}: {UTILITY_WORDS[name]}" for name in names)
     return Section("For analysts", f"{says}." if says else "", tuple(names), rows)
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return NOT_KNOWN
+    return f"{value if abs(value) > ROUNDING else 0.0:.3g}"
 
 
 def _measure(name: str, measures: Mapping[str, float]) -> str:

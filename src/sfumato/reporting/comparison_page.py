@@ -5,7 +5,7 @@ from __future__ import annotations
 from sfumato import __version__
 from sfumato.reporting.comparison import ReleaseComparison
 from sfumato.reporting.html import drawn, environment
-from sfumato.reporting.tradeoff_picture import Placed, draw_tradeoff
+from sfumato.reporting.tradeoff_picture import Placed, draw_tradeoff, in_order
 
 RISK = "mean exposure"
 
@@ -20,6 +20,7 @@ def render_comparison(found: ReleaseComparison) -> str:
     context = {
         "found": found,
         "picture": drawn(draw_tradeoff(placed, risk=RISK, loss=found.loss or "")) if placed else None,
+        "numbered": in_order(placed),
         "unplaced": [each.name for each in found.candidates if each.name not in {one.name for one in placed}],
         "sections": found.sections(),
         "version": __version__,

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.reporting.drawing import AFTER, FAINT, QUIET, dot, line, picture, text_width, words
+from sfumato.reporting.drawing import AFTER, FAINT, QUIET, dot, line, picture, words
 from sfumato.reporting.loss_scatter import VerticalAxis
 
-LEFT, TOP, WIDTH, HEIGHT = 64.0, 30.0, 440.0, 300.0
-NUMBER_ROW, LETTER = 19.0, 6.6
-RADIUS, PAPER = 9.0, "#ffffff"
-NEAR = 2 * RADIUS
+LEFT, TOP, WIDTH, HEIGHT = 64.0, 34.0, 560.0, 300.0
+RIGHT, BELOW = 24.0, 48.0
+RADIUS, PAPER = 5.5, "#ffffff"
+CLOSE = (48.0, 16.0)  # nearer than that, labels would overlap
+TURN = 0.7  # of the width; beyond it, numbers stand left of their dots
 
 
 @dataclass(frozen=True)
@@ -26,51 +27,68 @@ class Placed:
     front: bool
 
 
+def in_order(candidates: Sequence[Placed]) -> list[Placed]:
+    """Return candidates as they are numbered in the picture, from 1: by risk, then by loss."""
+    return sorted(candidates, key=lambda each: (each.risk, each.loss, each.name))
+
+
 def draw_tradeoff(candidates: Sequence[Placed], *, risk: str, loss: str) -> str:
     """Draw candidates by risk and loss; the best corner is at the bottom left, and filled dots are beaten by none.
 
-    Numbers in the dots are those of the list on the right, in order of risk.
+    Every dot stands where its figures say. Dots that are close to each other share one label with all their numbers.
     """
-    ordered = sorted(candidates, key=lambda each: (each.risk, each.loss, each.name))
+    ordered = in_order(candidates)
     across, up = (_axis([getattr(each, what) for each in ordered]) for what in ("risk", "loss"))
     shapes = [*_grid(across, up, risk, loss)]
-    for number, (x, y) in enumerate(_places(ordered, across, up), start=1):
-        each = ordered[number - 1]
+    places = [
+        (LEFT + WIDTH * _share(across, each.risk), TOP + HEIGHT * (1 - _share(up, each.loss))) for each in ordered
+    ]
+    for each, (x, y) in sorted(zip(ordered, places, strict=True), key=lambda pair: pair[0].front):
         tip = f"{each.name}: {risk} {each.risk:.4g}, {loss} {each.loss:.4g}"
         shapes.append(dot(x, y, RADIUS, fill=AFTER if each.front else PAPER, edge=AFTER, width=1.5, tip=tip))
-        ink = PAPER if each.front else AFTER
-        shapes.append(words(x, y + 4, str(number), size=11, ink=ink, anchor="middle", weight=600))
-    listed = LEFT + WIDTH + 28
-    for number, each in enumerate(ordered, start=1):
-        text = f"{number}  {each.name}"
-        shapes.append(words(listed, TOP + NUMBER_ROW * (number - 0.3), text, weight=650 if each.front else 400))
-    wide = max((text_width(each.name) for each in ordered), default=0) + 5
-    tall = max(TOP + HEIGHT + 48, TOP + NUMBER_ROW * (len(ordered) + 1))
-    told = "; ".join(f"{each.name} {each.risk:.3g} and {each.loss:.3g}" for each in ordered)
+    for (x, y), members in _close_together(places).items():
+        left = x > LEFT + TURN * WIDTH
+        text, side = _numbers([at + 1 for at in members]), -1 if left else 1
+        anchor = "end" if left else "start"
+        shapes.append(words(x + 8 * side, y - 8, text, size=12, anchor=anchor, weight=600, halo=True))
+    told = "; ".join(f"{at}. {each.name} {each.risk:.3g} and {each.loss:.3g}" for at, each in enumerate(ordered, 1))
     return picture(
-        listed + LETTER * wide,
-        tall,
+        LEFT + WIDTH + RIGHT,
+        TOP + HEIGHT + BELOW,
         title="Risk and loss of the candidates",
         description=f"{risk} and {loss}: {told}.",
         shapes=shapes,
     )
 
 
+def _close_together(places: Sequence[tuple[float, float]]) -> dict[tuple[float, float], list[int]]:
+    """Gather places that are too close to be told apart, each with the first that it is close to."""
+    found: dict[tuple[float, float], list[int]] = {}
+    for at, (x, y) in enumerate(places):
+        near = next((place for place in found if abs(place[0] - x) < CLOSE[0] and abs(place[1] - y) < CLOSE[1]), (x, y))
+        found.setdefault(near, []).append(at)
+    return found
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    """Write numbers, runs of three or more by their ends.
+
+    >>> _numbers([1, 3, 4, 5, 6, 9])
+    '1, 3-6, 9'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    pairs = 2
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > pairs else ", ".join(map(str, run)) for run in runs)
+
+
 def _axis(values: Sequence[float]) -> VerticalAxis:
     """Choose an axis from 0, or below, to the largest value."""
     return VerticalAxis.over(np.array([0.0, *values]))
-
-
-def _places(ordered: Sequence[Placed], across: VerticalAxis, up: VerticalAxis) -> Iterator[tuple[float, float]]:
-    """Place the dots; one that would hide another moves to the right, so that both can be seen."""
-    taken: list[tuple[float, float]] = []
-    for each in ordered:
-        x = LEFT + WIDTH * _share(across, each.risk)
-        y = TOP + HEIGHT * (1 - _share(up, each.loss))
-        while any(abs(x - other) < NEAR and abs(y - high) < NEAR for other, high in taken):
-            x += NEAR / 2
-        taken.append((x, y))
-        yield x, y
 
 
 def _share(axis: VerticalAxis, value: float) -> float:
