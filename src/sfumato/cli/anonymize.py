@@ -74,7 +74,7 @@ def anonymize(
     writing.refuse_early(out)
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
     recipe, table = read_for(recipe, file, reading)
-    recipe = titled(recipe, file, date)
+    recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
     with progress("Searching") as tell:
         release = carry_out(recipe, table, progress=tell)
     with progress("Writing") as tell:
@@ -104,7 +104,7 @@ def tell_release(
         typer.echo("\n".join(_lines(release, out, to, to_table)))
 
 
-def titled(recipe: Recipe, file: str, date: str | None) -> Recipe:
+def titled(recipe: Recipe, file: str, date: str | None, *, recorded: bool) -> Recipe:
     """Record what the title of the report tells: the name of the file, and the date.
 
     A recipe that was run on this very table before keeps what it has recorded, so that it gives the same bytes again.
@@ -112,6 +112,8 @@ def titled(recipe: Recipe, file: str, date: str | None) -> Recipe:
     from sfumato.table.formats.database import masked
     from sfumato.table.formats.known import is_url
 
+    if recipe.input_sha256 is not None and recorded:
+        return replace(recipe, input_date=date or recipe.input_date)
     name = recipe.input_file or (masked(file) if is_url(file) else Path(file).name)
     day = date or recipe.input_date or datetime.now().astimezone().date().isoformat()
     return replace(recipe, input_file=name, input_date=day)
