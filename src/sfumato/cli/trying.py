@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.anonymize import titled
+from sfumato.cli.anonymize import read_for, titled
 from sfumato.cli.compare import show_comparison
 from sfumato.cli.options import Json, Reading, RecipeOptions, Source, examples, spread
 from sfumato.cli.printing import progress
@@ -62,10 +62,10 @@ def try_(
         refuse_occupied(out, replace=False)
     recipe = ask_recipe(asked, algorithm=None, max_suppressed=max_suppressed, seed=seed)
     chosen = _chosen(algorithms)
-    data = reading.read(file)
-    recipe = titled(recipe, file, None, earlier=asked.recipe, data=data)
+    recipe, table = read_for(recipe, file, reading)
+    recipe = titled(recipe, file, None, recorded=False)
     with progress("Trying") as tell:
-        found = try_algorithms(data, recipe, chosen, most_seconds=most_seconds, folder=out, progress=tell)
+        found = try_algorithms(table, recipe, chosen, most_seconds=most_seconds, folder=out, progress=tell)
     page = None if out is None else out / "comparison.html"
     if page is not None:
         found.page().save(page)

@@ -59,12 +59,13 @@ def utility(
 
     if (classify is None) != (held_out is None):
         raise InvalidParameterError("Give --classify and --held-out together.")
-    schema = roles.schema()
-    published, source = reading.read(file), reading.read(original)
+    promise = roles.promise()
+    schema = promise.schema
+    published, source = reading.read(file, promise.conventions), reading.read(original, promise.reading)
     found = compare_utility(source, published, schema, target=target)
     trained = None
     if classify is not None and held_out is not None:
-        trained = _trained(source, published, reading.read(held_out), classify, schema)
+        trained = _trained(source, published, reading.read(held_out, promise.reading), classify, schema)
     if json:
         print_json({**found.to_dict(), "classifier": None if trained is None else trained.to_dict()})
     else:
