@@ -81,7 +81,7 @@ REQUESTS = {
     "unknown promise": (
         lambda: anonymize(models=[sf.DistinctLDiversity(l=2, sensitive="diseas")]),
         SchemaError,
-        "DistinctLDiversity names 'diseas'",
+        "DistinctLDiversity names the unknown column 'diseas'",
     ),
     "role given twice": (
         lambda: schema(insensitive=["age"]),

@@ -52,7 +52,12 @@ WRITTEN = [*PAGES, *TOP_PAGES, *sorted((ROOT / "src").rglob("*.py"))]
 FLAT_NAME = re.compile(r"(?<![\w.])sf\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 MODULE_PATH = re.compile(r"(?<![\w./@-])sfumato(?:\.[A-Za-z_]\w*)+")
 FILE_PATH = re.compile(r"(?<![\w./-])(?:src/sfumato|tests|scripts|benchmarks|docs)/[\w./-]+")
-ENTRY_POINTS = {"sfumato.models", "sfumato.algorithms", "sfumato.formats"}  # groups of entry points, no modules
+ENTRY_POINTS = {
+    "sfumato.models",
+    "sfumato.algorithms",
+    "sfumato.formats",
+    "sfumato.steps",
+}  # groups of entry points, no modules
 IMAGINED = {"simpson_l_diversity", "test_simpson_l_diversity", "test_laws"}  # the model that a page adds
 INSTALLED = Path("packages-of-the-page")
 

@@ -160,7 +160,10 @@ for refused in (lambda: sf.read("damaged.arrow"), lambda: sf.read("patients.feat
 """
     assert installed.run("-c", program, folder=folder).splitlines() == [
         "damaged.arrow cannot be read by the format 'arrow' (ArrowInvalid).",
-        "read.encoding must be left out unless the source is a text file; got 'utf-8'.",
+        (
+            "read.encoding must be left out unless the source is a text file or a Stata file or an SPSS file or a SAS"
+            " file; got 'utf-8'."
+        ),
         "write.excel_safe must be left out unless the target is a text file or a workbook; got True.",
     ]
     assert not (folder / "patients.arrow").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -333,3 +334,66 @@ def test_contradictions_of_roles_are_found_by_the_schema():
         Recipe(schema=Schema(quasi=["a"], hierarchies={"b": JOBS}), models=[KAnonymity(k=2)], algorithm=Mondrian())
     with pytest.raises(HierarchyError):
         Taxonomy.from_rows([["a", "x"], ["a", "y"]])
+
+
+READING = {
+    "sheet": "Daten",
+    "skip_rows": 2,
+    "skip_last": 1,
+    "fill_merged": True,
+    "separator": ";",
+    "encoding": "cp1252",
+    "decimal": ",",
+    "thousands": ".",
+    "date_format": "dd.mm.yyyy",
+    "column_types": {"zip": "text"},
+}
+
+
+def simple(**settings):
+    return Recipe(schema=Schema(quasi=["age"]), models=[KAnonymity(k=2)], algorithm=Mondrian(), **settings)
+
+
+def test_how_a_table_is_read_comes_back():
+    recipe = simple(reading=READING)
+    assert Recipe.from_toml(recipe.to_toml()) == recipe
+    assert tomllib.loads(recipe.to_toml())["input"] == READING
+    written = {"separator": ";", "encoding": "cp1252", "decimal": ",", "date_format": "dd.mm.yyyy"}
+    assert recipe.conventions == written
+    texts = replace(recipe, reading=READING | {"column_types": {"age": "text", "zip": "text"}})
+    assert texts.conventions == written | {"column_types": {"age": "text"}}
+
+
+@pytest.mark.parametrize("separator", [",", "\t", "|"])
+def test_separators_that_would_confuse_a_receiver_are_not_written(separator):
+    assert simple(reading={"separator": separator, "decimal": ","}).conventions == {"decimal": ","}
+
+
+@pytest.mark.parametrize(
+    ("reading", "sentence"),
+    [
+        ({"seperator": ";"}, "has an unknown entry 'seperator'; did you mean 'separator'"),
+        ({"skip_rows": "2"}, "The entry 'skip_rows' in .* must be a whole number"),
+        ({"decimal": "x"}, "cannot be used: read.decimal must be"),
+        ({"column_types": {"a": "b"}}, "cannot be used: read.column_types must be"),
+        ("x", "must be a mapping of options"),
+    ],
+)
+def test_what_is_no_option_of_reading_is_refused(reading, sentence):
+    with pytest.raises(RecipeError, match=sentence):
+        simple(reading=reading)
+
+
+def test_a_recipe_says_that_a_table_is_another_one():
+    table = pa.table({"age": [1, 1, 2, 2]})
+    recipe = sf.anonymize(table, Schema(quasi=["age"]), [KAnonymity(k=2)]).recipe
+    assert recipe.differs_from(table) is None
+    assert simple().differs_from(table) is None
+    assert "made for a table of 4 rows and this one has 3" in recipe.differs_from(table.slice(1))
+    assert "with other cells" in recipe.differs_from(pa.table({"age": [1, 1, 3, 3]}))
+
+
+def test_a_family_of_models_is_suggested_by_its_name():
+    text = 'attributes.age.role = "quasi"\n[[models]]\nname = "l-diversity"\n'
+    with pytest.raises(RecipeError, match=r"did you mean 'distinct-l-diversity' or .* or 'recursive-l-diversity'"):
+        Recipe.from_toml(text)

@@ -6,6 +6,7 @@ from . import condensing as condensing
 from . import fusing as fusing
 from . import hierarchies as hierarchies
 from . import judging as judging
+from . import masking as masking
 from . import mining as mining
 from . import models as models
 from . import queries as queries
@@ -19,6 +20,7 @@ from .algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneral
 from .algorithms.buckets.slicing import Slicing as Slicing
 from .algorithms.cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .algorithms.cuts.top_down_specialization import TopDownSpecialization as TopDownSpecialization
+from .algorithms.full_domain.as_is import AsIs as AsIs
 from .algorithms.full_domain.datafly import Datafly as Datafly
 from .algorithms.full_domain.fixed_levels import FixedLevels as FixedLevels
 from .algorithms.full_domain.incognito import Incognito as Incognito
@@ -42,6 +44,7 @@ from .exceptions import InvalidParameterError as InvalidParameterError
 from .exceptions import PluginError as PluginError
 from .exceptions import ProtocolError as ProtocolError
 from .exceptions import ReadError as ReadError
+from .exceptions import ReadWarning as ReadWarning
 from .exceptions import RecipeError as RecipeError
 from .exceptions import SchemaError as SchemaError
 from .exceptions import SfumatoError as SfumatoError
@@ -82,8 +85,11 @@ from .release.anonymizing import carry_out as carry_out
 from .release.exploring import explore as explore
 from .release.later_rows import recode as recode
 from .release.release import Release as Release
+from .release.trying import try_algorithms as try_algorithms
+from .reporting.comparison import compare as compare
 from .schema.flagging import flag as flag
 from .schema.schema import Schema as Schema
+from .table.read import propose_reading as propose_reading
 from .table.read import read as read
 from .table.write import write as write
 

@@ -1,6 +1,6 @@
-"""All models, algorithms and hierarchies, by the names used in recipes and on the command line.
+"""All models, algorithms and masking steps, by the names used in recipes and on the command line.
 
-Other packages add models and algorithms by the entry points `sfumato.models` and `sfumato.algorithms`.
+Other packages add them by the entry points `sfumato.models`, `sfumato.algorithms` and `sfumato.steps`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomy
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
+from sfumato.algorithms.full_domain.as_is import AsIs
 from sfumato.algorithms.full_domain.datafly import Datafly
 from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
 from sfumato.algorithms.full_domain.incognito import Incognito
@@ -43,6 +44,14 @@ from sfumato.judging.measures import (
     NormalizedCertaintyPenalty,
     SuppressedShare,
 )
+from sfumato.masking.add_noise import AddNoise
+from sfumato.masking.base import MaskingStep
+from sfumato.masking.bottom_code import BottomCode
+from sfumato.masking.pram import Pram
+from sfumato.masking.round_numbers import RoundNumbers
+from sfumato.masking.suppress_cells import SuppressCells
+from sfumato.masking.swap_ranks import SwapRanks
+from sfumato.masking.top_code import TopCode
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.models.base import FACTS as MODEL_FACTS
 from sfumato.models.base import PrivacyModel
@@ -117,6 +126,7 @@ _OUR_ALGORITHMS: tuple[type[Algorithm], ...] = (
     BottomUpGeneralization,
     LocalRecoding,
     FixedLevels,
+    AsIs,
     Anatomy,
     CrossBucket,
     LocalAnatomy,
@@ -142,6 +152,21 @@ ALGORITHMS: Choices[type[Algorithm]] = Choices(
     built_in={algorithm.name: algorithm for algorithm in _OUR_ALGORITHMS},
     flaw=partial(_flaw, Algorithm),
 )
+_OUR_STEPS: tuple[type[MaskingStep], ...] = (
+    SuppressCells,
+    Pram,
+    SwapRanks,
+    AddNoise,
+    TopCode,
+    BottomCode,
+    RoundNumbers,
+)
+STEPS: Choices[type[MaskingStep]] = Choices(
+    what="step",
+    group="sfumato.steps",
+    built_in={step.name: step for step in _OUR_STEPS},
+    flaw=partial(_flaw, MaskingStep),
+)
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
@@ -154,8 +179,8 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def describe_choice(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
-    """Describe a model or an algorithm: name, first sentence, parameters with defaults, facts, reference."""
+def describe_choice(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> dict[str, object]:
+    """Describe a model, algorithm or masking step: name, first sentence, parameters with defaults, facts, reference."""
     parameters: dict[str, Any] = {}
     for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass
         parameters[field.name] = {"type": declared_type(field)}
@@ -185,10 +210,13 @@ def declared_type(field: Field[Any]) -> str:
     return re.sub(r"\b(?:\w+\.)+(?=\w)", "", written)
 
 
-def _facts(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
+def _facts(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> dict[str, object]:
     """List the declared facts; those that depend on parameters as they are by default, if there is a default."""
+    if issubclass(choice, MaskingStep):
+        return {"promise": choice.words.promise, "open": choice.words.open}
     names = FACTS if issubclass(choice, Algorithm) else MODEL_FACTS
-    if issubclass(choice, Algorithm) and all(field.default is not MISSING for field in fields(choice)):  # type: ignore[arg-type]  # every choice is a dataclass
+    complete = all(field.default is not MISSING for field in fields(choice))  # type: ignore[arg-type]  # each is a dataclass
+    if issubclass(choice, Algorithm) and complete:
         return {name: getattr(choice(), name) for name in names}
     declared = {name: getattr(choice, name) for name in names}
     return {name: value for name, value in declared.items() if not isinstance(value, property)}

@@ -13,6 +13,8 @@
     ├── ProtocolError                        another party broke the protocol or left
     └── BrokenPromiseError                   a release failed its own audit and was withheld
 
+`ReadWarning` is no error: it says what was found out about a file, or looks odd in it.
+
 Every message is one sentence that names columns, parameters and counts, never cell values.
 """
 
@@ -63,3 +65,7 @@ class ProtocolError(SfumatoError):
 
 class BrokenPromiseError(SfumatoError):
     """A release failed its own audit and was withheld."""
+
+
+class ReadWarning(UserWarning):
+    """Something was found out about a file when it was read, or looks odd in it."""

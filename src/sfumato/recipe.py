@@ -4,23 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from datetime import date
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
-from sfumato.catalogue import ALGORITHMS, MODELS
+from sfumato.algorithms.full_domain.as_is import AsIs
+from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
+from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
 from sfumato.hierarchies.builder import Builder
 from sfumato.hierarchies.settings import read_builder
+from sfumato.masking.base import MaskingStep
+from sfumato.masking.masked_table import are_steps
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option
+from sfumato.table.formats.conventions import Conventions
 from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+READING: dict[str, type] = {
+    "table": str,
+    "query": str,
+    "sheet": str,
+    "fill_merged": bool,
+    "separator": str,
+    "encoding": str,
+    "skip_rows": int,
+    "skip_last": int,
+    "decimal": str,
+    "thousands": str,
+    "date_format": str,
+    "column_types": dict,
+}
+TOLD = {str: "a string", int: "a whole number", bool: "true or false", dict: "a table"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,29 +56,42 @@ class Recipe:
     Parameters
     ----------
     schema : the role of every attribute.
-    models : what is promised; at least one.
+    models : what is promised; at least one, unless the table is masked and published as it is.
     algorithm : how to search for a release.
+    masking : steps that change or hide single cells, one after the other, before the search; `SuppressCells` comes last
+        and hides cells of what was found.
     max_suppressed : the share of records that may be suppressed.
     seed : makes random choices of a search that hide nobody repeatable.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
     input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
+    reading : how the table is read, by the options of `sf.read`; a text file is written by the same conventions.
+    input_file, input_date : the name of its file and the date of the release, YYYY-MM-DD, for the title of the report;
+        they change nothing else, and no date is taken from the clock.
     """
 
     schema: Schema
     models: tuple[PrivacyModel, ...]
     algorithm: Algorithm
+    masking: tuple[MaskingStep, ...] = ()
     max_suppressed: float = 0.0
     seed: int | None = None
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
+    reading: Mapping[str, Option] = field(default_factory=dict)
+    input_file: str | None = None
+    input_date: str | None = None
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
-        require(_are_models(self.models), self, "models", "a list of at least one model", self.models)
-        object.__setattr__(self, "models", tuple(self.models))
         require(isinstance(self.algorithm, Algorithm), self, "algorithm", "an algorithm", self.algorithm)
+        require(are_steps(self.masking), self, "masking", "a list of masking steps", self.masking)
+        object.__setattr__(self, "masking", tuple(self.masking))
+        unpromised = bool(self.masking) and isinstance(self.algorithm, AsIs)
+        good = _are_models(self.models) and (bool(self.models) or unpromised)
+        require(good, self, "models", "a list of at least one model", self.models)
+        object.__setattr__(self, "models", tuple(self.models))
         require(
             is_number(self.max_suppressed) and 0 <= self.max_suppressed <= 1,
             self,
@@ -68,17 +107,52 @@ class Recipe:
             self.seed,
         )
         check_secret(self, self.secret)
+        object.__setattr__(self, "reading", checked_reading(self.reading))
+        dated = self.input_date is None or _is_date(self.input_date)
+        require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
+
+    @property
+    def conventions(self) -> dict[str, Option]:
+        """How a text file is written: separator (comma or semicolon), encoding, decimal mark, format of days, texts."""
+        known: dict[str, Option] = {name: self.reading[name] for name in WRITTEN if name in self.reading}
+        if known.get("separator") not in {",", ";"} or known.get("separator") == known.get("decimal"):
+            known.pop("separator", None)
+        published = {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
+        types: Any = self.reading.get("column_types", {})
+        texts = {name: kind for name, kind in types.items() if kind == "text" and name in published}
+        return known | ({"column_types": texts} if texts else {})
+
+    def differs_from(self, table: pa.Table) -> str | None:
+        """Say that a table is not the one that the recipe was made for, if it states that one; None if it is."""
+        if self.input_rows is not None and self.input_rows != table.num_rows:
+            return (
+                f"The recipe was made for a table of {self.input_rows:,} rows and this one has {table.num_rows:,};"
+                " check that its roles and hierarchies still fit."
+            )
+        if self.input_sha256 is not None and self.input_sha256 != fingerprint(table):
+            return (
+                "The recipe was made for a table with other cells, or one that was read otherwise; check that its roles"
+                " and hierarchies still fit."
+            )
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain values, as in its TOML file."""
         return {
             "sfumato": {"version": __version__, **_given(self, "seed"), **_given(self, "secret")},
-            **({} if self.input_sha256 is None else {"input": {"rows": self.input_rows, "sha256": self.input_sha256}}),
+            **({} if not self._input() else {"input": self._input()}),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
+            **({"masking": [_step(step) for step in self.masking]} if self.masking else {}),
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
         }
+
+    def _input(self) -> dict[str, Any]:
+        known: dict[str, Any] = {"file": self.input_file, "date": self.input_date}
+        if self.input_sha256 is not None:
+            known |= {"rows": self.input_rows, "sha256": self.input_sha256}
+        return {name: value for name, value in known.items() if value is not None} | dict(self.reading)
 
     def to_toml(self) -> str:
         """Write the recipe as TOML."""
@@ -100,25 +174,66 @@ class Recipe:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:
         """Rebuild a recipe from the values returned by `to_dict`."""
-        known = ("sfumato", "input", "release", "attributes", "models", "algorithm")
+        known = ("sfumato", "input", "release", "attributes", "masking", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret"))
-        source = section_of(content, "input", ("rows", "sha256"))
+        source = section_of(content, "input", ("file", "date", "rows", "sha256", *READING))
         return cls(
             schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
-            algorithm=_choice(ALGORITHMS, content.get("algorithm", {"name": "mondrian"}), "algorithm"),
+            algorithm=algorithm_of(content.get("algorithm", {"name": "mondrian"})),
+            masking=tuple(_choice(STEPS, entry, "step") for entry in _list(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
             seed=header.get("seed"),
             secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
+            reading={name: value for name, value in source.items() if name in READING},
+            input_file=source.get("file"),
+            input_date=source.get("date"),
         )
 
 
+def checked_reading(given: Mapping[str, Any]) -> dict[str, Option]:
+    """Refuse what are no options of reading; empty ones are left out."""
+    if not isinstance(given, Mapping):
+        raise RecipeError("Recipe.reading must be a mapping of options, as in {'decimal': ','}.")
+    refuse_unknown(given, READING, "[input]")
+    for name, value in given.items():
+        if type(value) is not READING[name]:
+            raise RecipeError(f"The entry {name!r} in [input] must be {TOLD[READING[name]]}.")
+    try:
+        Conventions(**{name: given[name] for name in CONVENTIONS if name in given})
+    except InvalidParameterError as error:
+        raise RecipeError(f"[input] cannot be used: {error}") from None
+    return {name: value for name, value in given.items() if value not in ({}, 0, False)}
+
+
+def algorithm_of(entry: Mapping[str, Any]) -> Algorithm:
+    """Return the algorithm that a recipe's `[algorithm]` names."""
+    algorithm: Algorithm = _choice(ALGORITHMS, entry, "algorithm")
+    return algorithm
+
+
+def _is_date(given: object) -> bool:
+    try:
+        return isinstance(given, str) and date.fromisoformat(given).isoformat() == given
+    except ValueError:
+        return False
+
+
 def _are_models(given: object) -> bool:
-    return isinstance(given, list | tuple) and bool(given) and all(isinstance(each, PrivacyModel) for each in given)
+    return isinstance(given, list | tuple) and all(isinstance(each, PrivacyModel) for each in given)
+
+
+def _step(step: MaskingStep) -> dict[str, Any]:
+    """Write a step as plain values; what TOML calls an array is a list."""
+
+    def plain(value: object) -> object:
+        return [plain(each) for each in value] if isinstance(value, tuple) else value
+
+    return {"name": step.name, **{name: plain(value) for name, value in step.parameters().items()}}
 
 
 def _given(recipe: Recipe, name: str) -> dict[str, Any]:
@@ -191,8 +306,7 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         raise RecipeError(f"Every {what} of a recipe must be a table with a name.")
     name = entry["name"]
     if name not in known:
-        hint = did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
-        raise RecipeError(f"There is no {what} {name!r}{hint}")
+        raise RecipeError(f"There is no {what} {name!r}{_meant(name, known)}")
     choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
     allowed = {field.name: field for field in fields(choice)}
@@ -205,6 +319,18 @@ def _choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
         return choice(**parameters)
     except TypeError:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong type; see `sfumato {what}s`.") from None
+
+
+def _meant(name: str, known: Mapping[str, Any]) -> str:
+    """Suggest all choices whose name ends in the given one, or else the closest.
+
+    >>> _meant("diversity", {"distinct-l-diversity": 1, "entropy-l-diversity": 2, "k-anonymity": 3})
+    "; did you mean 'distinct-l-diversity' or 'entropy-l-diversity'?"
+    """
+    family = [each for each in known if name and each.endswith(f"-{name}")]
+    if family:
+        return f"; did you mean {' or '.join(map(repr, family))}?"
+    return did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
 
 
 def _list(content: Mapping[str, Any], name: str) -> list[Any]:

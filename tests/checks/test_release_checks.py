@@ -101,6 +101,17 @@ class Fickle(Release):
         return replace(super()._handover(), internal={"token.txt": secrets.token_hex()})
 
 
+class Prettified(Release):
+    def report(self):
+        page = super().report()
+        return replace(page, html=page.html.replace("Internal", "Public"))
+
+
+class Flattering(Release):
+    def figures(self):
+        return {**super().figures(), "measures": {"loss": 0.0}}
+
+
 BROKEN = [
     (suite.check_it_has_what_every_release_has, Unmeasured),
     (suite.check_folders_hold_what_belongs_there, Talkative),
@@ -113,6 +124,8 @@ BROKEN = [
     (suite.check_interrupted_writing_leaves_nothing, Halfway),
     (suite.check_report_can_be_left_out, AlwaysReporting),
     (suite.check_report_can_be_drawn_again, Retouched),
+    (suite.check_report_can_be_drawn_again, Prettified),
+    (suite.check_figures_are_those_of_the_report, Flattering),
     (suite.check_same_release_gives_same_bytes, Fickle),
 ]
 

@@ -47,7 +47,16 @@ def from_python(patients_file, job_file, tmp_path):
         },
     )
     models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=2, sensitive="disease")]
-    release = sf.anonymize(sf.read(patients_file), schema, models, sf.Mondrian(), max_suppressed=0.02, seed=7)
+    recipe = Recipe(
+        schema=schema,
+        models=models,
+        algorithm=sf.Mondrian(),
+        max_suppressed=0.02,
+        seed=7,
+        input_file=patients_file.name,
+        input_date="2026-01-31",
+    )
+    release = sf.carry_out(recipe, sf.read(patients_file))
     release.write(tmp_path / "python")
     return tmp_path / "python"
 
@@ -55,7 +64,7 @@ def from_python(patients_file, job_file, tmp_path):
 def test_options_give_the_same_bytes_as_python(run, patients_file, hierarchies, from_python, tmp_path):
     out = tmp_path / "options"
     arguments = [*ROLES, *MODELS, *hierarchies, "--max-suppressed", "0.02", "--seed", 7, "--algorithm", "mondrian"]
-    result = run("anonymize", patients_file, *arguments, "--out", out)
+    result = run("anonymize", patients_file, *arguments, "--date", "2026-01-31", "--out", out)
     assert result.exit_code == 0, result.stderr
     assert files(out) == files(from_python)
 
@@ -65,6 +74,38 @@ def test_a_recipe_gives_the_same_bytes_as_python(shell, patients_file, from_pyth
     done = shell("anonymize", patients_file, "--recipe", recipe, "--out", "recipe")
     assert done.returncode == 0, done.stderr
     assert files(tmp_path / "recipe") == files(from_python)
+
+
+def test_the_report_is_titled_with_file_date_and_algorithm(from_python):
+    page = (from_python / "internal" / "report.html").read_text("utf-8")
+    assert "<title>Release report: patients.csv, 2026-01-31, mondrian (internal)</title>" in page
+    assert "patients.csv · 2026-01-31 · mondrian" in page
+    public = "".join(path.read_text("utf-8") for path in (from_python / "public").iterdir())
+    assert "patients.csv" not in public
+    assert "2026-01-31" not in public
+
+
+def test_a_recipe_keeps_its_date_for_the_same_table_alone(run, patients_file, from_python, tmp_path):
+    recipe = from_python / "internal" / "recipe.toml"
+    other = tmp_path / "other.csv"
+    sf.write(sf.samples.generate(300, seed=12), other)
+    for number, (file, extra, kept) in enumerate(
+        [(patients_file, [], True), (other, [], False), (patients_file, ["--date", "2026-03-01"], False)]
+    ):
+        out = tmp_path / f"again{number}"
+        result = run("anonymize", file, "--recipe", recipe, *extra, "--max-suppressed", 1, "--no-report", "--out", out)
+        assert result.exit_code == 0, result.stderr
+        found = Recipe.read(out / "internal" / "recipe.toml")
+        assert (found.input_date == "2026-01-31") is kept
+        assert found.input_file == file.name
+        assert found.input_date is not None
+
+
+@pytest.mark.parametrize("date", ["today", "2026-1-31", "2026-02-30", "20260131"])
+def test_strange_dates_are_refused(run, patients_file, tmp_path, date):
+    result = run("anonymize", patients_file, *ROLES, "--k", 5, "--date", date, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "input_date must be a date as in 2026-01-31" in result.stderr
 
 
 def test_options_override_a_recipe_column_by_column_and_model_by_model(run, patients_file, from_python, tmp_path):

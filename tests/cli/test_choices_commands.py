@@ -25,7 +25,7 @@ def test_json_tells_what_formats_need_and_honor(run):
         "name": "xlsx",
         "kind": "a workbook",
         "marks": [".xlsx"],
-        "reading": ["sheet", "missing", "skip_rows", "as_text"],
+        "reading": list(FORMATS["xlsx"].read_options),
         "writing": ["excel_safe"],
         "extra": "excel",
         "package": "sfumato",

@@ -38,10 +38,18 @@ def files(folder):
 
 @pytest.mark.parametrize(("option", "algorithm"), CHOSEN.items(), ids=CHOSEN)
 def test_python_recipe_and_option_give_the_same_bytes(run, patients_file, tmp_path, option, algorithm):
-    models = [sf.KAnonymity(k=5)]
-    release = sf.anonymize(sf.read(patients_file), SCHEMA, models, algorithm, max_suppressed=0.1, seed=7)
-    release.write(tmp_path / "python")
-    by_option = run("anonymize", patients_file, *OPTIONS, "--algorithm", option, "--out", tmp_path / "option")
+    asked = sf.Recipe(
+        schema=SCHEMA,
+        models=[sf.KAnonymity(k=5)],
+        algorithm=algorithm,
+        max_suppressed=0.1,
+        seed=7,
+        input_file=patients_file.name,
+        input_date="2026-01-31",
+    )
+    sf.carry_out(asked, sf.read(patients_file)).write(tmp_path / "python")
+    options = [*OPTIONS, "--date", "2026-01-31", "--algorithm", option]
+    by_option = run("anonymize", patients_file, *options, "--out", tmp_path / "option")
     assert by_option.exit_code == 0, by_option.stderr
     recipe = tmp_path / "python" / "internal" / "recipe.toml"
     by_recipe = run("anonymize", patients_file, "--recipe", recipe, "--out", tmp_path / "recipe")

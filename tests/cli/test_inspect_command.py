@@ -99,12 +99,16 @@ def test_a_password_does_not_get_into_the_recipe(run, tmp_path, monkeypatch):
     assert "secret" not in result.output
 
 
-def test_lines_before_the_header_are_skipped_where_that_is_asked(run, patients_file, tmp_path):
+def test_lines_before_the_header_are_found_and_told(run, patients_file, tmp_path):
     titled = tmp_path / "titled.csv"
     titled.write_text("Patients of 2024\n" + patients_file.read_text("utf-8"), "utf-8")
     found = run("inspect", titled)
-    assert found.exit_code == 2
-    assert "--skip-rows" in found.stderr
+    assert found.exit_code == 0
+    assert "skip_rows=1 (--skip-rows 1)" in found.stderr
+    assert "skip_rows = 1" in found.stdout
+    refused = run("risk", titled, "--quasi", "age")
+    assert refused.exit_code == 2
+    assert "--skip-rows" in refused.stderr
     skipped, plain = run("inspect", titled, "--skip-rows", 1, "--json"), run("inspect", patients_file, "--json")
     assert skipped.exit_code == 0
     assert json.loads(skipped.stdout)["attributes"] == json.loads(plain.stdout)["attributes"]

@@ -223,3 +223,12 @@ def test_a_bad_exact_question_is_refused(run, people):
         refused = exact(run, people, question, *more)
         assert refused.exit_code == 2
         assert sentence in refused.output
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--decimal", ","), ("--column-type", "age=text"), ("--thousands", "."), ("--skip-last", 1)]
+)
+def test_conventions_are_refused_where_every_cell_is_read_as_it_is_written(run, patients_file, tmp_path, option, value):
+    found = run("query", "init", patients_file, "--store", tmp_path / "s.toml", "--total", 1, option, value)
+    assert found.exit_code == 2
+    assert f"{option} cannot be used with sfumato query" in found.stderr, found.stderr

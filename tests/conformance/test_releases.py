@@ -55,7 +55,29 @@ def synthetic() -> sf.condensing.SyntheticRecords:
     return sf.condensing.Condensation(k=10, secret="5f" * 32).release(PEOPLE, SCHEMA)
 
 
-SUBJECTS = {made.__name__: made for made in (anonymized, centers, in_buckets, recoded, fused, synthetic)}
+def masked_only() -> sf.release.Release:
+    masking = [
+        sf.masking.AddNoise(columns=["age", "height_cm", "cost"], share=0.1, low=0),
+        sf.masking.Pram(columns=["sex"], keep=0.9),
+    ]
+    return sf.anonymize(PEOPLE, SCHEMA, [], sf.AsIs(), masking=masking, seed=1, secret="5f" * 32)
+
+
+def masked_and_generalized() -> sf.release.Release:
+    masking = [sf.masking.SwapRanks(columns=["age", "cost"], reach=0.05), sf.masking.TopCode(column="cost", at=9000)]
+    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], masking=masking, seed=1, secret="5f" * 32)
+
+
+def cells_suppressed() -> sf.release.Release:
+    masking = [
+        sf.masking.RoundNumbers(columns=["age", "height_cm"], base=10),
+        sf.masking.SuppressCells(columns=["age", "sex", "height_cm"], k=4),
+    ]
+    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.AsIs(), masking=masking, seed=1)
+
+
+MASKED = (masked_only, masked_and_generalized, cells_suppressed)
+SUBJECTS = {made.__name__: made for made in (anonymized, centers, in_buckets, recoded, fused, synthetic, *MASKED)}
 
 
 @pytest.fixture(scope="module", params=SUBJECTS)

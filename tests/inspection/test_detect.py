@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.coding.codes import code
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies import Intervals, Prefixes
@@ -190,3 +191,41 @@ def test_no_cell_value_is_ever_told(rows):
     assert "777" not in told
     assert any(p.order for p in found.proposals) == (rows > 2)
     assert {p.role for p in found.proposals} >= {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE}
+
+
+def test_a_notebook_shows_roles_with_reasons_and_the_risk_but_no_cell():
+    table = pa.table({"<age>": [31, 34, 47], "grade": ["canary low", "canary mid", "canary top"]})
+    shown = inspect(table)._repr_html_()
+    assert "&lt;age&gt;" in shown
+    assert "<age>" not in shown
+    assert "canary" not in shown
+    assert "records in groups of fewer than 2</td><td>3 of 3" in shown
+    assert shown.count("<tr>") == 1 + 2 + 4
+
+
+def test_time_and_status_of_survival_are_sensitive_together_and_not_alone():
+    columns = {"time": list(range(30)), "status": [0, 1] * 15, "age": list(range(20, 35)) * 2}
+    roles = {p.name: p.role.value for p in sf.inspect(pa.table(columns)).proposals}
+    assert roles == {"time": "sensitive", "status": "sensitive", "age": "quasi"}
+    del columns["status"]
+    assert {p.name: p.role.value for p in sf.inspect(pa.table(columns)).proposals}["time"] != "sensitive"
+
+
+def test_what_looks_odd_in_texts_is_told():
+    (remark,) = sf.inspect(pa.table({"weight": ["70 kg", "71 kg"], "n": [1, 2]})).remarks
+    assert remark.startswith("Column 'weight' has numbers with a unit")
+    assert remark.endswith("(--column-type weight=number:kg).")
+
+
+def test_weights_of_a_survey_are_proposed_as_insensitive_and_weights_of_bodies_are_not():
+    columns = {"sample_weight": [each / 7 for each in range(60)], "weight": [50 + each % 40 for each in range(60)]}
+    found = {p.name: p for p in sf.inspect(pa.table(columns)).proposals}
+    assert found["sample_weight"].role.value == "insensitive"
+    assert "a survey weight" in found["sample_weight"].reasons[0]
+    assert found["weight"].role.value == "quasi"
+
+
+def test_many_diagnoses_are_sensitive_and_no_identifiers():
+    diagnoses = [f"a long name of illness number {row % 12_000}" for row in range(40_000)]
+    (found,) = sf.inspect(pa.table({"diagnosis": diagnoses})).proposals
+    assert found.role.value == "sensitive"

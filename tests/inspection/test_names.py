@@ -31,7 +31,7 @@ NAMES = {
         "Gehalt maladie salaire enfermedad 疾病 诊断 收入 job_salary cause_of_death HbA1c disease_name "
         "criminal_record political_party"
     ),
-    Meaning.AMOUNT: "cost costs total_amount Betrag montant precio 费用",
+    Meaning.AMOUNT: "cost costs total_amount Betrag montant precio 金额",
     Meaning.OUTCOME: "class target",
     None: "x17 foo storage message embrace Page zipper _ 42 classroom_b",
 }
@@ -69,3 +69,30 @@ def test_words_for_names_of_things_are_told_beside_what_they_name():
 def test_any_name_can_be_read(name):
     found = hint(name)
     assert found is None or found.meaning in Meaning
+
+
+@pytest.mark.parametrize(
+    "name", ["fnlwgt", "sample_weight", "PERWEIGHT", "Hochrechnungsfaktor", "Gewichtung_Haushalt", "权重"]
+)
+def test_weights_of_a_survey_are_no_weights_of_bodies(name):
+    assert hint(name).meaning is Meaning.WEIGHT
+    assert hint("weight").meaning is hint("Gewicht").meaning is Meaning.DEMOGRAPHIC
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("PID", Meaning.IDENTIFIER),
+        ("身份证号", Meaning.IDENTIFIER),
+        ("Behandlungskosten", Meaning.SENSITIVE),
+        ("credit_amount", Meaning.SENSITIVE),
+        ("Ausgaben", Meaning.SENSITIVE),
+        ("Bruttolohn", Meaning.SENSITIVE),
+        ("Vermoegen", Meaning.SENSITIVE),
+        ("Vermögen", Meaning.SENSITIVE),
+        ("Krankenkasse", Meaning.CATEGORY),
+        ("医疗费用", Meaning.SENSITIVE),
+    ],
+)
+def test_words_of_offices_are_known(name, meaning):
+    assert hint(name).meaning is meaning

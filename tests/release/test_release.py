@@ -424,3 +424,20 @@ def test_a_folder_that_holds_something_is_not_replaced_unless_told_so(tmp_path):
     assert "\n'=1+1," in table.read_text(encoding="utf-8")
     release.write(tmp_path / "other", table_format="parquet")
     assert sf.read(tmp_path / "other" / "public" / "table.parquet").num_rows == 5
+
+
+def test_file_and_date_are_kept_for_the_same_table_alone():
+    people = sf.samples.generate(60, seed=1)
+    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    asked = sf.Recipe(
+        schema=schema,
+        models=[sf.KAnonymity(k=2)],
+        algorithm=sf.Mondrian(),
+        input_file="people.csv",
+        input_date="2026-01-31",
+    )
+    first = sf.carry_out(asked, people).recipe
+    again, other = (sf.carry_out(first, table).recipe for table in (people, people.slice(1)))
+    assert (again.input_file, again.input_date) == ("people.csv", "2026-01-31")
+    assert (other.input_file, other.input_date) == (None, None)
+    assert sf.Recipe.from_toml(first.to_toml()).input_date == "2026-01-31"

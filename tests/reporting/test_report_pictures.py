@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -128,3 +129,11 @@ def test_long_words_are_broken_and_the_rest_is_cut():
     assert lines[-1].endswith("…")
     assert wrapped("長" * 8, 10, 2) == ["長" * 5, "長" * 3]
     assert wrapped("one two", 20, 2) == ["one two"]
+
+
+def test_no_bar_covers_a_number(release, parts):
+    facts = gather(*parts(release))
+    for drawn in (exposure_columns(facts["exposure"][0]), group_sizes(facts["group_sizes"], 5)):
+        numbers = [found.start() for found in re.finditer('paint-order="stroke"', drawn)]
+        assert numbers
+        assert drawn.rindex("<rect") < min(numbers)

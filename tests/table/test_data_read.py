@@ -82,7 +82,7 @@ def test_what_is_no_readable_file_is_refused(tmp_path):
         "": "is a folder; choose a file in it",
         "empty.csv": r"empty\.csv is empty",
         "pipe.csv": r"pipe\.csv is not a regular file",
-        "notes.doc": r"has no known suffix; known are \.csv, \.tsv, .*, \.parquet, \.pq, \.xlsx\.",
+        "notes.doc": r"has no known suffix; known are \.csv, \.tsv, .*, \.parquet, \.pq, \.xlsx, \.dta, .*\.",
     }
     for name, message in cases.items():
         with pytest.raises(ReadError, match=message):

@@ -14,8 +14,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.exceptions import SchemaError
-from sfumato.table.frames import canonical, to_arrow
+from sfumato.table.frames import canonical, to_arrow, with_zones, zones_of
 
 DAY, NEXT = dt.date(2020, 1, 1), dt.date(2020, 1, 2)
 NOON = dt.datetime(2020, 1, 1, 12)
@@ -316,3 +317,81 @@ def test_object_columns_of_one_kind_are_fine():
         "decimals": [1.0, 2.5, None],
         "sparse": [0, 0, 1],
     }
+
+
+ORDER = ["low", "middle", "high", "never"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"x": pd.Categorical(["high", "low", "middle"], categories=ORDER, ordered=True)}),
+        pl.DataFrame({"x": pl.Series(["high", "low", "middle"], dtype=pl.Enum(ORDER))}),
+    ],
+    ids=["pandas", "polars"],
+)
+def test_ordered_categories_have_an_order(frame):
+    _, kind = to_arrow(frame)
+    assert kind.orders == {"x": tuple(ORDER)}
+    schema = sf.Schema(quasi=["x"])
+    assert schema.with_orders(kind.orders).orders == {"x": tuple(ORDER)}
+    (proposal,) = sf.inspect(frame).proposals
+    assert (proposal.scale.value, proposal.order) == ("ordinal", ("low", "middle", "high"))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"x": pd.Categorical(["b", "a"])}),
+        pd.DataFrame({"x": pd.Categorical([2, 1], ordered=True)}),
+        pl.DataFrame({"x": pl.Series(["b", "a"], dtype=pl.Categorical)}),
+        pa.table({"x": ["b", "a"]}),
+    ],
+    ids=["unordered", "numbers", "polars categorical", "arrow"],
+)
+def test_other_columns_have_none(frame):
+    assert to_arrow(frame)[1].orders == {}
+
+
+def test_what_a_schema_says_outweighs_the_order_of_categories():
+    said = sf.Schema(quasi=["x", "y"], orders={"x": ["b", "a"]}, scales={"y": "nominal"})
+    assert said.with_orders({"x": ("a", "b"), "y": ("a", "b"), "z": ("a",)}) == said
+
+
+def test_a_release_takes_the_order_of_categories_over():
+    frame = pd.DataFrame({"x": pd.Categorical(["low", "middle", "high"] * 4, categories=ORDER, ordered=True)})
+    made = sf.anonymize(frame, sf.Schema(quasi=["x"]), [sf.KAnonymity(k=5)])
+    assert made.recipe.schema.orders == {"x": tuple(ORDER)}
+    assert sf.explore(frame, sf.Schema(quasi=["x"]), [sf.KAnonymity(k=5)]).recipe.schema.orders == {"x": tuple(ORDER)}
+
+
+ZONED = pa.table({"at": pa.array([0, 3_600_000_000, None], pa.timestamp("us", "Europe/Berlin")), "n": [1, 1, 1]})
+
+
+def test_moments_are_held_in_utc_and_know_their_zone():
+    held = canonical(ZONED)
+    assert held.schema.field("at").type == pa.timestamp("us")
+    assert zones_of(held) == zones_of(canonical(held)) == {"at": "Europe/Berlin"}
+    assert with_zones(held, zones_of(held))["at"].equals(ZONED["at"])
+    assert with_zones(held.drop_columns("at"), zones_of(held)).column_names == ["n"]
+
+
+@pytest.mark.parametrize("table_format", ["csv", "parquet", "xlsx"])
+def test_moments_are_published_with_their_zone(tmp_path, table_format):
+    made = sf.anonymize(ZONED, sf.Schema(quasi=["n"], insensitive=["at"]), [sf.KAnonymity(k=2)])
+    made.write(tmp_path / "release", table_format=table_format, report=False)
+    read = sf.read(tmp_path / "release" / "public" / f"table.{table_format}")
+    assert zones_of(read) == {"at": "Europe/Berlin" if table_format == "parquet" else "UTC"}
+    assert sorted(each for each in read["at"].cast(pa.int64()).to_pylist() if each is not None) == [0, 3_600_000_000]
+    if table_format == "csv":
+        written = (tmp_path / "release/public/table.csv").read_text()
+        assert "1970-01-01T01:00:00+01:00" in written
+
+
+@pytest.mark.parametrize("scheme", ["sqlite", "duckdb"])
+def test_databases_keep_the_instant_of_moments_with_a_zone(tmp_path, scheme):
+    url = f"{scheme}:///{tmp_path}/x.db"
+    sf.write(ZONED, url, table_name="t")
+    read = sf.read(url, table="t")
+    assert read["at"].cast(pa.int64()).to_pylist() == [0, 3_600_000_000, None]
+    assert list(zones_of(read)) == ["at"]

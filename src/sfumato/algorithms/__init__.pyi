@@ -7,6 +7,7 @@ from .buckets.local_anatomy_generalization import LocalAnatomyGeneralization as 
 from .buckets.slicing import Slicing as Slicing
 from .cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .cuts.top_down_specialization import TopDownSpecialization as TopDownSpecialization
+from .full_domain.as_is import AsIs as AsIs
 from .full_domain.datafly import Datafly as Datafly
 from .full_domain.fixed_levels import FixedLevels as FixedLevels
 from .full_domain.incognito import Incognito as Incognito

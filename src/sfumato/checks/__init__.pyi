@@ -1,6 +1,7 @@
 from .algorithms import check_algorithm as check_algorithm
 from .attacks import check_attack as check_attack
 from .formats import check_format as check_format
+from .masking import check_step as check_step
 from .measures import check_measure as check_measure
 from .models import check_level_equals_oracle as check_level_equals_oracle
 from .models import check_model as check_model

@@ -11,11 +11,13 @@ from sfumato.attacks.base import Attack
 from sfumato.checks.algorithms import ALGORITHM_CHECKS
 from sfumato.checks.attacks import ATTACK_CHECKS
 from sfumato.checks.formats import FORMAT_CHECKS
+from sfumato.checks.masking import MASKING_CHECKS
 from sfumato.checks.measures import MEASURE_CHECKS
 from sfumato.checks.models import MODEL_CHECKS
 from sfumato.checks.trials import Trial
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.measures.base import Measure
+from sfumato.masking.base import MaskingStep
 from sfumato.models.base import PrivacyModel
 from sfumato.table.formats.base import Format
 
@@ -40,13 +42,14 @@ LAWS: dict[type, tuple[Law, ...]] = {
     Measure: MEASURE_CHECKS,
     Attack: ATTACK_CHECKS,
     Format: FORMAT_CHECKS,
+    MaskingStep: MASKING_CHECKS,
 }
-Subject: TypeAlias = PrivacyModel | Algorithm | Measure | Attack | Format
+Subject: TypeAlias = PrivacyModel | Algorithm | Measure | Attack | Format | MaskingStep
 Test = TypeVar("Test", bound=Callable[..., None])
 
 
 def laws_of(subject: Subject) -> tuple[Law, ...]:
-    """Return the checks for a model, algorithm, measure, attack or format; each takes it and asserts one law.
+    """Return the checks for a model, algorithm, measure, attack, format or masking step; each asserts one law of it.
 
     Examples
     --------

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RecipeOptions, Source, WritingOptions, examples, spread
-from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in
+from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
+from sfumato.cli.printing import print_json, printable, progress, remark, warning
+from sfumato.cli.remembering import to_remember
+from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.recipe import Recipe
     from sfumato.release.release import Release
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
@@ -36,12 +41,20 @@ def anonymize(
     reading: Reading,
     asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
+    step: Steps = [],  # noqa: B006 - Typer copies it
     max_suppressed: Annotated[
         float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(metavar="N", help="Seed of the search; buckets are repeated only by a recipe's secret."),
+    ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="The date in the report's title; by default that of the recipe's run on this very table, or today.",
+        ),
     ] = None,
     writing: WritingOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
@@ -59,18 +72,51 @@ def anonymize(
 
     _refuse_database(to, to_table)
     writing.refuse_early(out)
-    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed)
-    data = reading.read(file)
+    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
+    recipe, table = read_for(recipe, file, reading)
+    recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
     with progress("Searching") as tell:
-        release = carry_out(recipe, data, progress=tell)
+        release = carry_out(recipe, table, progress=tell)
     with progress("Writing") as tell:
         writing.write(release, out, tell)
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=writing.replace)
+    tell_release(release, out, to, to_table, json=json, quiet=reading.quiet)
+
+
+def read_for(recipe: Recipe, file: str, reading: Reading) -> tuple[Recipe, pa.Table]:
+    """Read a table as its recipe says, say if it is another one, and remember how it was read."""
+    loaded = reading.load(file, recipe.reading)
+    unlike = recipe.differs_from(loaded.table)
+    if unlike is not None:
+        remark(unlike)
+        recipe = replace(recipe, input_rows=None, input_sha256=None, input_file=None, input_date=None)
+    return replace(recipe, reading=to_remember(loaded)), loaded.table
+
+
+def tell_release(
+    release: Release, out: Path, to: str | None = None, to_table: str | None = None, *, json: bool, quiet: bool
+) -> None:
+    """Print what was made, and where it is."""
     if json:
         print_json(_facts(release, out))
-    else:
+    elif not quiet:
         typer.echo("\n".join(_lines(release, out, to, to_table)))
+
+
+def titled(recipe: Recipe, file: str, date: str | None, *, recorded: bool) -> Recipe:
+    """Record what the title of the report tells: the name of the file, and the date.
+
+    A recipe that was run on this very table before keeps what it has recorded, so that it gives the same bytes again.
+    """
+    from sfumato.table.formats.database import masked
+    from sfumato.table.formats.known import is_url
+
+    if recipe.input_sha256 is not None and recorded:
+        return replace(recipe, input_date=date or recipe.input_date)
+    name = recipe.input_file or (masked(file) if is_url(file) else Path(file).name)
+    day = date or recipe.input_date or datetime.now().astimezone().date().isoformat()
+    return replace(recipe, input_file=name, input_date=day)
 
 
 def _refuse_database(to: str | None, to_table: str | None) -> None:
@@ -85,10 +131,12 @@ def _refuse_database(to: str | None, to_table: str | None) -> None:
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
     from sfumato.release.applying import decoded
+    from sfumato.table.frames import with_zones, zones_of
     from sfumato.table.write import write
 
     try:
-        write(decoded(release.published), url, table_name=name, if_exists="replace" if replace else "fail")
+        published = with_zones(decoded(release.published), zones_of(release.original))
+        write(published, url, table_name=name, if_exists="replace" if replace else "fail")
     except WriteError as error:
         raise WriteError(f"{str(error).rstrip('.')}; the release in {out} is complete.") from None
 
@@ -105,6 +153,7 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
         "audit": release.audit.to_dict(),
         "unpromised": [each.to_dict() for each in unpromised(release.audit)],
         "measures": dict(release.measures),
+        "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
         "public": str(out / "public"),
         "internal": str(out / "internal"),
@@ -115,7 +164,9 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
 def _lines(release: Release, out: Path, to: str | None, to_table: str | None) -> list[str]:
     from sfumato.table.formats.database import masked
 
-    lines = [*audit_lines(release.audit), "", *measure_lines(release.measures), ""]
+    unpromised = f"{warning('No promise:')} no privacy model is promised; attack the table before you publish it."
+    lines = [] if release.recipe.models else [unpromised]
+    lines += [*audit_lines(release.audit), "", *measure_lines(release.measures), "", *masking_lines(release)]
     if release.proof is not None:
         lines += [str(release.proof), ""]
     if release.left_out:

@@ -17,6 +17,7 @@ from sfumato.cli import (
     audit,
     buckets,
     collect,
+    compare,
     condense,
     demo,
     estimate,
@@ -25,6 +26,7 @@ from sfumato.cli import (
     fuse,
     hierarchy,
     inspect,
+    mask,
     models,
     party,
     query,
@@ -33,10 +35,14 @@ from sfumato.cli import (
     reproduce,
     risk,
     rules,
+    steps,
     stream,
+    trying,
+    utility,
     warmup,
 )
 from sfumato.cli.options import examples
+from sfumato.cli.printing import be_quiet
 from sfumato.cli.refusals import RefusingGroup
 
 STOPPED = {"SIGTERM": 143, "SIGHUP": 129}  # signals that end a process, tidily; Windows knows no SIGHUP
@@ -74,6 +80,7 @@ def start(
 
     Exit codes: 0 the promise holds, 1 it does not, 2 bad request.
     """
+    be_quiet(quiet=False)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -81,12 +88,16 @@ def start(
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
+app.command("mask", epilog=mask.EXAMPLES)(mask.mask)
+app.command("try", epilog=trying.EXAMPLES)(trying.try_)
+app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
+app.command("utility", epilog=utility.EXAMPLES)(utility.utility)
 app.command("attack", epilog=attack.EXAMPLES)(attack.attack)
 app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
 app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
@@ -100,6 +111,7 @@ app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)
 app.command("models", epilog=models.EXAMPLES)(models.models)
 app.command("algorithms", epilog=algorithms.EXAMPLES)(algorithms.algorithms)
+app.command("steps", epilog=steps.EXAMPLES)(steps.steps)
 app.command("formats", epilog=formats.EXAMPLES)(formats.formats)
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.hierarchies.settings import read_builder
 from sfumato.table.values import number_or_text
+from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Shows
+    from sfumato.algorithms.base import Algorithm, Shows
     from sfumato.cli.options import RecipeOptions
     from sfumato.models.base import PrivacyModel
     from sfumato.recipe import Recipe
@@ -25,13 +26,20 @@ NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
 
 
 def ask_recipe(
-    asked: RecipeOptions, *, algorithm: str | None, max_suppressed: float | None, seed: int | None
+    asked: RecipeOptions,
+    *,
+    algorithm: str | None,
+    max_suppressed: float | None,
+    seed: int | None,
+    steps: Sequence[str] = (),
 ) -> Recipe:
-    """Build the recipe of a run."""
+    """Build the recipe of a run; masking steps follow those of the recipe file."""
     from sfumato.recipe import Recipe
 
     content = _content(asked)
-    if not content["models"]:
+    if steps:
+        content["masking"] = [*content.get("masking", []), *(_choice("step", text) for text in steps)]
+    if not content["models"] and not content.get("masking"):
         raise InvalidParameterError("Nothing is promised; give --k, --model or a recipe with models.")
     if algorithm is not None:
         content["algorithm"] = _choice("algorithm", algorithm)
@@ -42,22 +50,40 @@ def ask_recipe(
     return Recipe.from_dict(content)
 
 
+def ask_algorithm(text: str) -> Algorithm:
+    """Return an algorithm with its parameters, as in `optimal:loss=precision`."""
+    from sfumato.recipe import algorithm_of
+
+    return algorithm_of(_choice("algorithm", text))
+
+
 @dataclass(frozen=True)
 class Promise:
-    """The roles of the columns, the models to judge (perhaps none), and what published cells show."""
+    """What is asked of a table: roles, models to judge (perhaps none), what cells show, and how tables are read."""
 
     schema: Schema
     models: tuple[PrivacyModel, ...]
     publishes: Shows
+    reading: Mapping[str, Any]
+    conventions: Mapping[str, Any]
+    perturbed: tuple[str, ...] = ()
 
 
 def ask_promise(asked: RecipeOptions) -> Promise:
     """Return what a published table is audited against."""
+    from sfumato.masking.masking import perturbed_by
     from sfumato.recipe import Recipe
 
     content = _content(asked)
     recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
-    return Promise(recipe.schema, recipe.models if content["models"] else (), recipe.algorithm.publishes)
+    return Promise(
+        schema=recipe.schema,
+        models=recipe.models if content["models"] else (),
+        publishes=recipe.algorithm.publishes,
+        reading=recipe.reading,
+        conventions=recipe.conventions,
+        perturbed=perturbed_by(recipe.masking, recipe.schema.quasi),
+    )
 
 
 def listed(text: str) -> list[str]:
@@ -101,7 +127,6 @@ def _content(asked: RecipeOptions) -> dict[str, Any]:
 
     if asked.recipe is not None:
         content = Recipe.read(asked.recipe).to_dict()
-        content.pop("input", None)
     else:
         content = {"sfumato": {}, "release": {}, "attributes": {}, "models": []}
     _set_roles(content["attributes"], {role: getattr(asked, role) for role in ROLES})
@@ -152,17 +177,19 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
         if not sign or not how:
             raise InvalidParameterError(f"--hierarchy must be COLUMN=HOW, as in job=job.csv; got {text!r}.")
         if name not in attributes:
-            raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one.")
+            hint = did_you_mean(name, attributes) or "; give it a role, as with --quasi."
+            raise SchemaError(f"--hierarchy names the unknown column {name!r}{hint}")
         kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
         attributes[name] = {**kept, "hierarchy": read_builder(how).to_dict()}
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
     """Read `name:key=value,...` as a recipe entry; + joins the items of lists and mappings, or a CSV file maps."""
-    from sfumato.catalogue import ALGORITHMS, MODELS, declared_type
+    from sfumato.catalogue import ALGORITHMS, MODELS, STEPS, declared_type
 
     name, _, settings = text.partition(":")
-    known: type | None = MODELS.get(name) if what == "model" else ALGORITHMS.get(name)
+    choices: dict[str, Mapping[str, type]] = {"model": MODELS, "algorithm": ALGORITHMS, "step": STEPS}
+    known = choices[what].get(name)
     types = {} if known is None else {field.name: declared_type(field) for field in fields(known)}
     entry: dict[str, Any] = {"name": name}
     for setting in listed(settings):
@@ -181,7 +208,7 @@ def _typed(text: str, declared: str) -> object:
             return given
         return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
     if declared.startswith(("Sequence", "list", "tuple")):
-        return text.split("+")
+        return [number_or_text(each) for each in text.split("+")] if "int" in declared else text.split("+")
     if declared.startswith(("str", "Literal")):
         return text
     return {"true": True, "false": False}.get(text.lower(), number_or_text(text))

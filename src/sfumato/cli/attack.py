@@ -17,7 +17,7 @@ from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.attacks.results import Attacks
-    from sfumato.schema.schema import Schema
+    from sfumato.cli.asking import Promise
 
 EXAMPLES = examples(
     "sfumato attack release/public/table.csv --with voters.csv --recipe recipe.toml",
@@ -107,16 +107,17 @@ def attack(
     """
     if threshold is not None and not 0 <= threshold <= 1:
         raise InvalidParameterError("--threshold must be between 0 and 1.")
-    if knowing.control is not None:
-        _attack_records(reading.read(file), described.schema(), knowing, attacking, threshold=threshold, json=json)
-        return
     promise = described.promise()
+    if knowing.control is not None:
+        shown = reading.read(file, promise.conventions)
+        _attack_records(shown, promise, knowing, attacking, threshold=threshold, json=json)
+        return
     if promise.publishes == "centers":
         raise InvalidParameterError(
             "The recipe publishes centers of groups, which contain nobody's values, so attacks would find nobody; "
             "give --control, measure them by sfumato audit --exposure, or publish ranges."
         )
-    found = _attacked(reading.read(file), promise.schema, knowing, attacking)
+    found = _attacked(reading.read(file, promise.conventions), promise, knowing, attacking)
     worse = [each for each in found if threshold is not None and each.interval[0] > threshold]
     if json:
         print_json({"holds": not worse, **found.to_dict()})
@@ -127,7 +128,7 @@ def attack(
 
 
 def _attack_records(
-    published: Any, schema: Schema, knowing: Knowing, attacking: Attacking, *, threshold: float | None, json: bool
+    published: Any, promise: Promise, knowing: Knowing, attacking: Attacking, *, threshold: float | None, json: bool
 ) -> None:
     """Attack perturbed, synthetic or averaged records, and print what was found."""
     from sfumato.attacks.attacking_records import attack_records
@@ -141,10 +142,10 @@ def _attack_records(
     with progress("Attacking"):
         found = attack_records(
             published,
-            Reading().read(knowing.known),
+            Reading().read(knowing.known, promise.reading),
             attacking.attack,
-            control=Reading().read(knowing.control),
-            schema=schema,
+            control=Reading().read(knowing.control, promise.reading),
+            schema=promise.schema,
             targets=attacking.targets,
             seed=attacking.seed,
         )
@@ -161,11 +162,11 @@ def _attack_records(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _attacked(published: Any, schema: Schema, knowing: Knowing, attacking: Attacking) -> Attacks:
+def _attacked(published: Any, promise: Promise, knowing: Knowing, attacking: Attacking) -> Attacks:
     from sfumato.attacks.attack import attack as run
 
     tables: dict[str, Any] = {
-        name: None if source is None else Reading().read(source)
+        name: None if source is None else Reading().read(source, promise.reading)
         for name, source in (
             ("known", knowing.known),
             ("original", knowing.original),
@@ -177,7 +178,7 @@ def _attacked(published: Any, schema: Schema, knowing: Knowing, attacking: Attac
     with progress("Attacking"):
         return run(
             published,
-            schema,
+            promise.schema,
             attacking.attack,
             known=tables["known"],
             original=tables["original"],

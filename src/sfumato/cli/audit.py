@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from sfumato.cli.asking import Promise
     from sfumato.judging.audit.audit import Audit
     from sfumato.judging.evidence import Evidence
     from sfumato.judging.exposure import Exposure
     from sfumato.models.base import PrivacyModel
+    from sfumato.table.formats.base import Option
 
 EXAMPLES = examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml",
@@ -61,10 +64,10 @@ class Comparing:
         str | None, typer.Option(metavar="NAME", help="The table of the population, if it is in a database.")
     ] = None
 
-    def table(self) -> pa.Table | None:
-        """Read the original, if there is one."""
+    def table(self, remembered: Mapping[str, Option]) -> pa.Table | None:
+        """Read the original, if there is one, as a recipe remembers it."""
         if self.original is not None:
-            return Reading(table=self.original_table).read(self.original)
+            return Reading(table=self.original_table).read(self.original, remembered)
         if self.correspondence is not None or self.original_table is not None:
             raise InvalidParameterError("--correspondence and --original-table also need --original.")
         return None
@@ -99,6 +102,13 @@ class Taken:
     ignore_suppressed: Annotated[
         bool, typer.Option("--ignore-suppressed", help="Treat rows that are * in every quasi-identifier as left out.")
     ] = False
+    perturbed: Annotated[
+        list[str],
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns that were masked, whose cells are not compared with the original; implied if --recipe masks.",
+        ),
+    ] = field(default_factory=list)
     centers: Annotated[
         bool,
         typer.Option(
@@ -107,6 +117,15 @@ class Taken:
             "names an algorithm that publishes centers.",
         ),
     ] = False
+
+    def masked(self, promise: Promise) -> tuple[str, ...]:
+        """Name the columns that were masked."""
+        from sfumato.cli.asking import listed
+
+        named = [name for text in self.perturbed for name in listed(text)]
+        for name in named:
+            promise.schema.role(name)
+        return tuple(dict.fromkeys([*promise.perturbed, *named]))
 
 
 @spread
@@ -136,13 +155,16 @@ def audit(
     from sfumato.cli.asking import ask_promise
     from sfumato.judging.audit.audit import audit_evidence
     from sfumato.judging.evidence import Evidence
+    from sfumato.masking.masking import Masking
 
     promise = ask_promise(asked)
     schema, models = promise.schema, promise.models
-    original, rows, population = comparing.table(), comparing.rows(), comparing.everybody()
-    shown, centers = reading.read(file), taken.centers or promise.publishes == "centers"
+    original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.everybody()
+    shown = reading.read(file, promise.conventions)
+    centers = taken.centers or promise.publishes == "centers"
     with progress("Judging"):
-        evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers)
+        masking = Masking(perturbed=taken.masked(promise))
+        evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers, masking=masking)
         found = audit_evidence(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)
         exposed = _exposed(evidence, found) if exposure else None
     _tell(found, exposed, json=json)
@@ -161,10 +183,11 @@ def _tell(found: Audit, exposed: Exposure | None, *, json: bool) -> None:
 
 
 def _exposed(evidence: Evidence, found: Audit) -> Exposure:
-    """Measure the exposure of what was judged; centers cover nobody's values, so everybody is known there."""
+    """Measure the exposure of what was judged; where centers or masked cells cover nobody, everybody is known."""
     from sfumato.judging.exposure import exposure_of
 
-    original = None if evidence.centers else evidence.original
+    masked = set(evidence.masking.perturbed) & set(evidence.schema.quasi)
+    original = None if evidence.centers or masked else evidence.original
     return exposure_of(replace(evidence, published=found.counts.shown, original=original, correspondence=None))
 
 

@@ -1,4 +1,4 @@
-"""Lists of models and algorithms, for people and for programs."""
+"""Lists of models, algorithms and masking steps, for people and for programs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sfumato.plugins import OURS, Choices, Listed
 
 if TYPE_CHECKING:
     from sfumato.algorithms.base import Algorithm
+    from sfumato.masking.base import MaskingStep
     from sfumato.models.base import PrivacyModel
 
 T = TypeVar("T")
@@ -38,8 +39,8 @@ def print_choices(choices: Choices[T], describe: Callable[[T], DescribedChoice],
         typer.echo("\n\n".join(_paragraph(told, each.package) for each, told in listed))
 
 
-def describe_class(choice: type[PrivacyModel | Algorithm]) -> DescribedChoice:
-    """Tell name, parameters, first sentence and reference of a model or an algorithm."""
+def describe_class(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> DescribedChoice:
+    """Tell name, parameters, first sentence and reference of a model, algorithm or masking step."""
     from sfumato.catalogue import describe_choice
 
     facts: dict[str, Any] = describe_choice(choice)

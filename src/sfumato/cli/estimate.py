@@ -74,10 +74,11 @@ def estimate(
     """
     from sfumato.queries.estimates.estimation import estimate as answer
 
-    schema = described.schema()
+    promise = described.promise()
+    schema = promise.schema
     if (errors is None) != (original is None):
         raise InvalidParameterError("Give --errors and --original together.")
-    table = reading.read(file)
+    table = reading.read(file, promise.conventions)
     if errors is None or original is None:
         with progress("Estimating"):
             found = answer(table, schema, question.query())
@@ -92,7 +93,7 @@ def estimate(
         most = min(Workload.attributes, len(schema.quasi))
         workload = Workload(queries=errors, attributes=most, kind=kind, over=over, seed=seed)
         with progress("Estimating"):
-            off = relative_errors(table, Reading().read(original), schema, workload)
+            off = relative_errors(table, Reading().read(original, promise.reading), schema, workload)
         said, lines = off.summary(), [repr(off)]
     if json:
         print_json(said)

@@ -14,6 +14,7 @@ from sfumato.cli.options import Force, Json, Reading, RecipeOptions, Source, exa
 from sfumato.cli.printing import aligned, print_json, printable, progress
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.cli.writing import refuse_existing
+from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.recipe import Recipe
@@ -61,9 +62,9 @@ def explore(
 
     refuse_existing(out, force=force)
     refuse_existing(picture, force=force)
-    recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=None)
+    recipe = _unmasked(ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=None))
     recipe = recipe if algorithm is not None else _with_search(recipe)
-    data = reading.read(file)
+    data = reading.read(file, recipe.reading)
     with progress("Exploring") as tell:
         found = find(
             data,
@@ -80,6 +81,13 @@ def explore(
         typer.echo("\n".join(_lines(found, out, picture)))
     if found.best is None:
         raise typer.Exit(DOES_NOT_HOLD)
+
+
+def _unmasked(recipe: Recipe) -> Recipe:
+    """Refuse to look at a table as it is where it will be masked."""
+    if recipe.masking:
+        raise InvalidParameterError("The recipe masks, but explore looks at tables as they are; drop [[masking]].")
+    return recipe
 
 
 def _with_search(recipe: Recipe) -> Recipe:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import Force, Json, Reading, Source, examples, spread
-from sfumato.cli.printing import aligned, print_json, printable, progress
+from sfumato.cli.printing import aligned, print_json, printable, progress, remark
+from sfumato.cli.remembering import as_options, to_remember
 from sfumato.cli.writing import refuse_existing, write_text
+from sfumato.exceptions import ReadError
+from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection, Proposal
+    from sfumato.table.formats.base import Option
+    from sfumato.table.read import Loaded
 
 EXAMPLES = examples(
     "sfumato inspect patients.csv --out recipe.toml",
@@ -37,38 +42,46 @@ def inspect(
 ) -> None:
     """Propose a recipe for a table, and measure how risky the table is.
 
-    Every column gets a role and a scale, with reasons, in a recipe that you can edit. The recipe goes to the
-    --out file or to standard output; in the latter case the findings go to standard error.
+    Every column gets a role and a scale, with reasons, in a recipe that you can edit. How the file is read is found
+    out, told, and remembered in the recipe. The recipe goes to the --out file or to standard output; in the latter case
+    the findings go to standard error.
     """
     from sfumato.inspection.detect import inspect as find
 
     refuse_existing(out, force=force)
-    table = reading.read(file)
+    loaded = reading.load(file, propose=True)
     with progress("Inspecting"):
-        found = find(table)
+        found = find(loaded.table)
+    more = () if "decimal" in format_of(file, ReadError).read_options else found.remarks
+    for sentence in more:
+        remark(sentence)
     if out is not None:
-        write_text(out, _recipe(file, found))
+        write_text(out, _recipe(file, found, loaded))
     if json:
-        print_json(_facts(found))
+        print_json({**_facts(found), "reading": to_remember(loaded), "remarks": [*loaded.remarks, *more]})
         return
     if out is None:
-        typer.echo(_recipe(file, found), nl=False)
-    typer.echo("\n".join(_summary(found)), err=out is None)
-    if out is not None:
+        typer.echo(_recipe(file, found, loaded), nl=False)
+    if not reading.quiet:
+        typer.echo("\n".join(_summary(found, to_remember(loaded))), err=out is None)
+    if out is not None and not reading.quiet:
         typer.echo(f"\nRecipe: {out}")
 
 
-def _recipe(file: str, found: Inspection) -> str:
+def _recipe(file: str, found: Inspection, loaded: Loaded) -> str:
     from sfumato.cli.proposing import commented_recipe
     from sfumato.table.formats.database import masked
     from sfumato.table.formats.known import is_url
 
-    return commented_recipe(masked(file) if is_url(file) else Path(file).name, found)
+    return commented_recipe(masked(file) if is_url(file) else Path(file).name, found, loaded)
 
 
-def _summary(found: Inspection) -> Iterator[str]:
+def _summary(found: Inspection, reading: Mapping[str, Option]) -> Iterator[str]:
     columns = "1 column" if len(found.proposals) == 1 else f"{len(found.proposals):,} columns"
-    yield f"{found.rows:,} rows, {columns}\n"
+    yield f"{found.rows:,} rows, {columns}"
+    if reading:
+        yield f"Read with {printable(as_options(reading))}"
+    yield ""
     rows = [("column", "role", "scale", "because")]
     for each in found.proposals:
         rows += zip((each.name,), (each.role,), (each.scale,), each.reasons[:1] or ("",), strict=True)

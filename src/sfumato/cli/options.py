@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sfumato.core.progress import Progress
     from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
+    from sfumato.table.formats.base import Option
+    from sfumato.table.read import Loaded
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -32,8 +34,15 @@ Identifiers = Annotated[
 ]
 Known = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that an adversary may know.")]
 Secret = Annotated[list[str], typer.Option(metavar="A,B,...", help="Columns that nobody should learn about a person.")]
+Steps = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME[:KEY=VALUE,...]",
+        help="A masking step before the search (see sfumato steps), as in top-code:column=age,at=90; repeat for more.",
+    ),
+]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
-FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes]
+FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,21 +64,73 @@ class Reading:
         int, typer.Option(metavar="N", help="Lines or rows before the header, as of a title.", show_default=False)
     ] = 0
 
-    def read(self, source: str) -> pa.Table:
-        """Read a table."""
-        from sfumato.cli.printing import progress
-        from sfumato.table.read import read
+    skip_last: Annotated[
+        int, typer.Option(metavar="N", help="Lines or rows after the last record, as of totals.", show_default=False)
+    ] = 0
+    fill_merged: Annotated[
+        bool, typer.Option("--fill-merged", help="Give the value of merged cells of a sheet to all of them.")
+    ] = False
+    decimal: Annotated[
+        str | None, typer.Option(metavar="MARK", help="The decimal mark, . or a comma; by default detected.")
+    ] = None
+    thousands: Annotated[
+        str | None, typer.Option(metavar="MARK", help="What stands between thousands; by default detected.")
+    ] = None
+    date_format: Annotated[
+        str | None,
+        typer.Option(metavar="FORMAT", help="How days are written, as in dd.mm.yyyy; by default detected."),
+    ] = None
+    column_type: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN=TYPE",
+            help="Read it as text, number, number:kg (with a unit), date, date:dd.mm.yyyy or boolean. Repeatable.",
+        ),
+    ] = field(default_factory=list)
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", help="Print only errors and what is asked for: no remarks, no summary."),
+    ] = False
 
+    def read(self, source: str, remembered: Mapping[str, Option] | None = None) -> pa.Table:
+        """Read a table; see `load`."""
+        return self.load(source, remembered).table
+
+    def load(
+        self,
+        source: str,
+        remembered: Mapping[str, Option] | None = None,
+        *,
+        propose: bool = False,
+    ) -> Loaded:
+        """Read a table, and print what its owner should know of it.
+
+        Parameters
+        ----------
+        source : a file or a database URL.
+        remembered : how a recipe says that the table is read; options override it.
+        propose : whether to find the header and the sheet of a table, too.
+        """
+        from sfumato.cli.printing import be_quiet, progress, remark
+        from sfumato.cli.remembering import still_valid
+        from sfumato.table.read import load
+
+        if self.quiet:
+            be_quiet()
+        given = self.options()
         with progress("Reading"):
-            return read(
-                source,
-                table=self.table,
-                query=self.query,
-                sheet=self.sheet,
-                separator=self.separator,
-                encoding=self.encoding,
-                skip_rows=self.skip_rows,
-            )
+            loaded = load(source, {**still_valid(source, remembered or {}, given), **given}, propose=propose)
+        for sentence in loaded.remarks:
+            remark(sentence)
+        return loaded
+
+    def options(self) -> dict[str, Option]:
+        """Return the options of `sf.read` that are given."""
+        from sfumato.cli.remembering import column_types
+
+        given = {name: value for name, value in vars(self).items() if name not in {"quiet", "column_type"}}
+        given["column_types"] = column_types(self.column_type)
+        return {name: value for name, value in given.items() if value not in (None, 0, False, {})}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,16 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
+
+
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def printable(text: str) -> str:
@@ -58,25 +62,29 @@ def _colored(text: str, color: str) -> str:
     return typer.style(text, fg=color, bold=True)
 
 
+def be_quiet(*, quiet: bool = True) -> None:
+    """Print no remarks and no progress from now on, or print them again."""
+    _QUIET.set(quiet)
+
+
+def is_quiet() -> bool:
+    """Return whether to print only what is asked for."""
+    return _QUIET.get()
+
+
+def remark(sentence: str) -> None:
+    """Print what the owner of a table should know, on the error stream."""
+    if not is_quiet():
+        typer.echo(f"Note: {printable(sentence)}", err=True)
+
+
 @contextmanager
 def progress(title: str) -> Iterator[Progress]:
     """Show a progress bar if the error stream is a terminal; yield the function that updates it."""
-    if not sys.stderr.isatty():
-        yield _silent
+    from sfumato.core.progress import bar, silent
+
+    if is_quiet() or not sys.stderr.isatty():
+        yield silent
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None, note="")
-
-        def tell(done: float, note: str = "") -> None:
-            bar.update(task, total=1.0, completed=done, note=note)
-
+    with bar(title) as tell:
         yield tell
-
-
-def _silent(done: float, note: str = "") -> None:
-    """Show no progress."""

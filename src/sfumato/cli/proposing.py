@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from sfumato import __version__
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.cli.printing import printable
+from sfumato.cli.remembering import to_remember
+from sfumato.coding.fingerprint import fingerprint
 from sfumato.models.base import PrivacyModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
@@ -16,19 +18,28 @@ from sfumato.schema.roles import Role
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection
+    from sfumato.table.read import Loaded
 
 USUAL_K = 5
 USUAL_L = 2
 
 
-def commented_recipe(source: str, found: Inspection) -> str:
+def commented_recipe(source: str, found: Inspection, loaded: Loaded) -> str:
     """Write a recipe that can be run on the inspected table as it stands, or edited first."""
     import tomli_w
 
-    recipe = Recipe(schema=found.schema(), models=tuple(_models(found)), algorithm=Mondrian())
+    recipe = Recipe(
+        schema=found.schema(),
+        models=tuple(_models(found)),
+        algorithm=Mondrian(),
+        input_rows=found.rows,
+        input_sha256=fingerprint(loaded.table),
+        reading=to_remember(loaded),
+    )
     content = recipe.to_dict()
     attributes, models = content.pop("attributes"), content.pop("models")
     algorithm = {"algorithm": content.pop("algorithm")}
+    source_table = {"input": content.pop("input")}
     reasons = {each.name: each.reasons for each in found.proposals}
     parts = [
         _comment(
@@ -38,6 +49,7 @@ def commented_recipe(source: str, found: Inspection) -> str:
             "sensitive (nobody should learn it), insensitive (published unchanged).",
         ),
         tomli_w.dumps(content),
+        _comment("The table, and how it is read.", *loaded.remarks) + tomli_w.dumps(source_table),
     ]
     parts += [
         _comment(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}}) for name, entry in attributes.items()

@@ -262,6 +262,7 @@ def budget(*, store: StoreFile, json: Json = False) -> None:
 
 def _settled(file: str, reading: Reading) -> dict[str, str | int]:
     """Settle how a table is read, once and for all questions."""
+    from sfumato.queries.private.store import READING
     from sfumato.table.formats.known import FORMATS, is_url
     from sfumato.table.formats.lines import layout
 
@@ -273,7 +274,15 @@ def _settled(file: str, reading: Reading) -> dict[str, str | int]:
             Path(file), separator=separator, encoding=reading.encoding, skip_rows=reading.skip_rows
         )
         reading = replace(reading, separator=separator, encoding=encoding)
-    return {name: value for name, value in asdict(reading).items() if value}
+    given = reading.options() | {"separator": reading.separator, "encoding": reading.encoding}
+    other = next((name for name, value in given.items() if name not in READING and value), None)
+    if other:
+        option = "column-type" if other == "column_types" else other.replace("_", "-")
+        raise InvalidParameterError(
+            f"--{option} cannot be used with sfumato query, which reads every cell as"
+            " it is written; convert the table first."
+        )
+    return {name: value for name, value in given.items() if value}  # type: ignore[misc]  # as READING says
 
 
 def _read(source: str, store: Store) -> pa.Table:

@@ -47,7 +47,7 @@ def recode(
 
     writing.refuse_early(out)
     recoding = Recoding.read(rules)
-    data = reading.read(file)
+    data = reading.read(file, recoding.recipe.reading)
     with progress("Recoding"):
         found = publish(data, recoding)
     with progress("Writing") as tell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -87,8 +88,10 @@ def risk(
     Without --threshold or --preset nothing is judged, and the records with a risk above 1/11 are counted. Exit codes:
     0 nothing fails, 1 the threshold or the preset fails, 2 bad request.
     """
-    schema = described.schema()
-    found = _assess(reading.read(file), schema, everybody, threshold, max_subset)
+    promise = described.promise()
+    published = Path(file).parent.name == "public"
+    table = reading.read(file, promise.conventions if published else promise.reading)
+    found = _assess(table, promise.schema, everybody, threshold, max_subset)
     judgment = None if preset is None else found.judge(preset)
     fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
     if json:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sfumato.judging.audit.audit import Audit
     from sfumato.judging.audit.verdict import Verdict
     from sfumato.judging.exposure import Exposure
+    from sfumato.release.release import Release
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:
@@ -63,6 +64,23 @@ def exposure_lines(exposure: Exposure) -> Iterator[str]:
     yield aligned([head, *rows], indent=2)
     yield f"Most exposed rows {numbered}, counted from 0"
     yield aligned([(each.what, ", ".join(map(str, each.riskiest()))) for each in kinds], indent=2)
+
+
+def masking_lines(release: Release) -> Iterator[str]:
+    """Say what every masking step changed, and what the owner should know about it."""
+    if not release.masking:
+        return
+    yield "Masking"
+    for record in release.masking:
+        yield aligned(
+            [
+                (f"{record.step.name} of {', '.join(record.step.attributes)}", ""),
+                *((f"  {name}", f"{value:.6g}") for name, value in record.measures.items()),
+            ],
+            indent=2,
+        )
+        yield from (f"  {warning('Note:')} {printable(each)}" for each in record.warnings)
+    yield ""
 
 
 def measure_lines(measures: Mapping[str, float]) -> Iterator[str]:

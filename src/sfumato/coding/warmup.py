@@ -29,6 +29,7 @@ from sfumato.coding.kernels import (
     grouping,
     microaggregating,
     regrouping,
+    swapping,
 )
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
@@ -57,6 +58,7 @@ def warm_up() -> Warmth:
     _condense_once()
     _cluster_once()
     _grow_once()
+    swapping.swap_partners(2, 1, np.zeros(2, dtype=np.uint64))
     return Warmth(
         loops=len(list(_loops())),
         compiled=_compiled() - before,
@@ -183,7 +185,7 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
-        *(gathering, grouping, microaggregating, regrouping),
+        *(gathering, grouping, microaggregating, regrouping, swapping),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

@@ -6,16 +6,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from sfumato import __version__
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.judging.comparing.moments import MomentComparison
 from sfumato.judging.comparing.nearest import NearestOriginals
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import FrameKind, SameKind
+
+if TYPE_CHECKING:
+    from sfumato.reporting.page import Page
+    from sfumato.reporting.synthetic import SyntheticHandover
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -126,12 +130,38 @@ class SyntheticRecords:
         replace: bool = False,
         excel_safe: bool = False,
         report: bool = True,
-        progress: Progress = silent,
+        progress: Progress | bool = False,
     ) -> None:
         """Write `public/`, which is safe to share, and `internal/`, which must be kept private; as `Release.write`."""
-        from sfumato.reporting.synthetic import SyntheticHandover, write_synthetic
+        from sfumato.reporting.synthetic import write_synthetic
 
-        handover = SyntheticHandover(
+        with followed(progress, "Writing") as tell:
+            write_synthetic(
+                folder,
+                self._handover(),
+                table_format=table_format,
+                replace=replace,
+                excel_safe=excel_safe,
+                report=report,
+                progress=tell,
+            )
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
+        from sfumato.reporting.synthetic import synthetic_figures
+
+        return synthetic_figures(self._handover())
+
+    def report(self) -> Page:
+        """Return the internal report without writing anything; a notebook shows it."""
+        from sfumato.reporting.synthetic import synthetic_page
+
+        return synthetic_page(self._handover())
+
+    def _handover(self) -> SyntheticHandover:
+        from sfumato.reporting.synthetic import SyntheticHandover
+
+        return SyntheticHandover(
             published=self.published,
             schema=self.recipe.schema,
             k=self.recipe.k,
@@ -140,15 +170,6 @@ class SyntheticRecords:
             nearest=self.nearest.to_dict(),
             measures=self.measures,
             recipe=self.recipe.to_toml(),
-        )
-        write_synthetic(
-            folder,
-            handover,
-            table_format=table_format,
-            replace=replace,
-            excel_safe=excel_safe,
-            report=report,
-            progress=progress,
         )
 
     def __repr__(self) -> str:

@@ -1,8 +1,12 @@
-"""How long work says how far it is."""
+"""How long work says how far it is, and a bar that shows it on a terminal and in a notebook."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any, Protocol
 
 
 class Progress(Protocol):
@@ -14,3 +18,65 @@ class Progress(Protocol):
 
 def silent(done: float, note: str = "") -> None:
     """Show no progress."""
+
+
+@contextmanager
+def followed(progress: Progress | bool, title: str) -> Iterator[Progress]:
+    """Yield what is told the progress: a function as it is, a bar for True, nothing for False."""
+    if progress is True:
+        with bar(title) as tell:
+            yield tell
+    else:
+        yield silent if progress is False else progress
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Progress]:
+    """Show a bar in the notebook that this runs in, or else on the error stream; it disappears at the end."""
+    shown = _notebook()
+    if shown is not None:
+        yield from _in_notebook(shown, title)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task(title, total=None, note="")
+
+        def tell(done: float, note: str = "") -> None:
+            drawn.update(task, total=1.0, completed=done, note=note)
+
+        yield tell
+
+
+def _notebook() -> Any:
+    """Return what displays HTML in the notebook that this runs in; None elsewhere."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if not hasattr(shell, "kernel"):
+        return None
+    from importlib import import_module
+
+    return import_module("IPython.display")
+
+
+def _in_notebook(shown: Any, title: str) -> Iterator[Progress]:
+    """Show an element that browsers draw themselves, redrawn at every hundredth."""
+    handle = shown.display(shown.HTML(_drawn(title, 0.0, "")), display_id=True)
+    last = 0
+
+    def tell(done: float, note: str = "") -> None:
+        nonlocal last
+        if int(100 * done) != last:
+            last = int(100 * done)
+            handle.update(shown.HTML(_drawn(title, done, note)))
+
+    try:
+        yield tell
+    finally:
+        handle.update(shown.HTML(""))
+
+
+def _drawn(title: str, done: float, note: str) -> str:
+    return f'{escape(title)} <progress value="{done:.2f}" max="1"></progress> {escape(note)}'

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed, silent
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.fusing.agreement import Agreement
 from sfumato.fusing.fused import Fused
@@ -24,7 +24,7 @@ def fuse(
     target: str,
     requirements: Sequence[Requirement],
     scoring: Literal["sensitive", "plain"] = "sensitive",
-    progress: Progress = silent,
+    progress: Progress | bool = False,
     note: Note = untold,
 ) -> Fused:
     """Fuse the tables of several parties into one anonymous table, all in this process.
@@ -38,20 +38,25 @@ def fuse(
     target : the class column, which all of them have.
     requirements : the requirements that every group must meet.
     scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
-    progress : is called with the share of the work that is done.
+    progress : True shows a bar; a function is called with the share of the work that is done.
     note : is warned of attributes that no requirement names; the result warns of them, too.
     """
     names = tuple(party.name for party in parties)
     agreement = Agreement(parties=names, target=target, requirements=tuple(requirements), scoring=scoring)
+    with followed(progress, "Fusing") as tell:
+        results = _fused_by_all(parties, agreement, tell, note)
+    if any(not each.published.equals(results[0].published) for each in results):
+        raise BrokenPromiseError("The parties have fused different tables; please report this as a bug.")
+    return results[0]
+
+
+def _fused_by_all(parties: Sequence[Party], agreement: Agreement, progress: Progress, note: Note) -> list[Fused]:
     if len(parties) == 1:
-        return take_part(parties[0], agreement, None, progress, note)
+        return [take_part(parties[0], agreement, None, progress, note)]
     from sfumato.fusing.secure.channel import run_parties
 
     def run(party: Party, connected: Parties) -> Fused:
         watched = (progress, note) if party is parties[0] else (silent, untold)
         return take_part(party, agreement, connected, *watched)
 
-    results = list(run_parties({party.name: partial(run, party) for party in parties}).values())
-    if any(not each.published.equals(results[0].published) for each in results):
-        raise BrokenPromiseError("The parties have fused different tables; please report this as a bug.")
-    return results[0]
+    return list(run_parties({party.name: partial(run, party) for party in parties}).values())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.exceptions import RecipeError
+from sfumato.exceptions import HierarchyError, RecipeError
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.prefixes import Prefixes
@@ -42,6 +42,11 @@ def read_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> Bu
         return _taxonomy_file(how, folder) if from_file else builder_from_dict(how)
     kind, _, settings = how.partition(":")
     if kind not in SHORT:
+        if not _in(folder, how).exists():
+            raise HierarchyError(
+                f"There is no file {how!r}; a hierarchy is intervals:5,10, intervals:month,year, prefixes,"
+                " prefixes:3,1, or the name of a CSV file (leaf;level1;...;*)."
+            )
         return Taxonomy.read_csv(_in(folder, how))
     listed = [number_or_text(each.strip()) for each in settings.split(",") if each.strip()]
     return builder_from_dict({"kind": kind, **({SHORT[kind]: listed} if listed else {})})

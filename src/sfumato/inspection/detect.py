@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import SchemaError
-from sfumato.inspection.names import hint
+from sfumato.inspection.names import has_survival, hint, survival_hint
 from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
 from sfumato.inspection.roles import propose_role
@@ -15,6 +17,7 @@ from sfumato.inspection.scales import propose_scale
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
+from sfumato.table.formats.oddities import odd_texts
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.threads import worker_count
 
@@ -70,11 +73,13 @@ class Inspection:
     rows : the number of records.
     proposals : one per column, in the table's order.
     risk : the risk of the table, given the proposed quasi-identifiers.
+    remarks : what looks odd in columns of text, such as numbers with units; a sentence each.
     """
 
     rows: int
     proposals: tuple[Proposal, ...]
     risk: RawRisk
+    remarks: tuple[str, ...] = ()
 
     def schema(self) -> Schema:
         """Return the proposals as a schema."""
@@ -88,6 +93,20 @@ class Inspection:
             scales={p.name: p.scale for p in self.proposals if not p.scale_is_implied},
             orders={p.name: p.order for p in self.proposals if p.order is not None},
         )
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{title}</th>" for title in ("column", "role", "scale", "distinct", "missing", "why"))
+        rows = "".join(
+            f"<tr><td>{escape(p.name)}</td><td>{p.role.value}</td><td>{p.scale.value}</td><td>{p.distinct:,}</td>"
+            f"<td>{p.missing:,}</td><td>{'<br>'.join(escape(reason) for reason in p.reasons)}</td></tr>"
+            for p in self.proposals
+        )
+        below = "".join(
+            f"<tr><td>records in groups of fewer than {limit}</td><td>{records:,} of {self.rows:,}</td></tr>"
+            for limit, records in self.risk.records_below.items()
+        )
+        risk = f"<table><caption>Risk, given the proposed quasi-identifiers</caption>{below}</table>"
+        return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}"
 
 
 def inspect(data: Frame) -> Inspection:
@@ -111,22 +130,34 @@ def inspect(data: Frame) -> Inspection:
     >>> found.risk.unique_records
     1
     """
-    table, _ = to_arrow(data)
+    table, frame = to_arrow(data)
     if not table.num_columns:
         raise SchemaError("The table has no columns; there is nothing to inspect.")
     if not table.num_rows:
         raise SchemaError("The table has no rows; there is nothing to inspect.")
     with ThreadPoolExecutor(worker_count()) as pool:
         profiles = list(pool.map(profile, table.column_names, table.columns))
-        proposals = tuple(pool.map(_propose, profiles))
+        survival = has_survival(table.column_names)
+        proposals = tuple(
+            pool.map(lambda each: _propose(each, frame.orders.get(each.name), survival=survival), profiles)
+        )
     quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
-    return Inspection(rows=table.num_rows, proposals=proposals, risk=measure_risk(quasi, table.num_rows))
+    return Inspection(
+        rows=table.num_rows,
+        proposals=proposals,
+        risk=measure_risk(quasi, table.num_rows),
+        remarks=tuple(remark for each in profiles for remark in _odd(each)),
+    )
 
 
-def _propose(column: Profile) -> Proposal:
-    said = hint(column.name)
+def _odd(column: Profile) -> list[str]:
+    return odd_texts(column.name, column.values) if column.kind is CellKind.TEXT and column.distinct else []
+
+
+def _propose(column: Profile, order: Sequence[str] | None, *, survival: bool) -> Proposal:
+    said = (survival_hint(column.name) if survival else None) or hint(column.name)
     role = propose_role(column, said)
-    measure = propose_scale(column, said, role.role)
+    measure = propose_scale(column, said, role.role, order)
     return Proposal(
         name=column.name,
         kind=column.kind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -26,10 +26,12 @@ class Meaning(Enum):
     SENSITIVE = "sensitive"
     AMOUNT = "amount"
     OUTCOME = "outcome"
+    WEIGHT = "weight"
 
 
-# Words of five letters or more, and all Chinese words, are found anywhere in a name; shorter words, and those
-# after an equals sign, only as separate words. Accents, case and separators do not matter.
+# Words of five letters or more, all Chinese words, and those after a tilde are found anywhere in a name; shorter words,
+# and those after an equals sign, only as separate words. Accents, umlauts written as two letters, case and separators
+# do not matter.
 WORDS = {
     Meaning.IDENTIFIER: """
         firstname lastname surname fullname givenname familyname maidenname middlename forename birthname
@@ -43,7 +45,7 @@ WORDS = {
         beneficiary accountnumber accountno accountid =account bankaccount creditcard cardnumber =iban =bic
         email phone mobilenumber cellnumber =mobile =tel =fax telefax address street =homepage website
         =url =ip =ipv ipaddress macaddress =mac =imei =imsi deviceid serialnumber fingerprint biometric =photo
-        portrait faceimage
+        portrait faceimage householdid =hid =hhid =hhnr haushaltsid haushaltsnummer badgenumber
         vorname nachname familienname geburtsname =benutzer personennummer personalnummer patientennummer
         patientnr patientennr fallnummer kundennummer kundennr mitgliedsnummer versichertennummer
         versicherungsnummer versichertennr sozialversicherung =svnr steuernummer steuerid ausweis reisepass
@@ -53,9 +55,12 @@ WORDS = {
         apellido nombrecompleto =dni =nie =nif =curp =cedula pasaporte seguridadsocial telefono =movil correo
         direccion domicilio =calle matricula historiaclinica
         姓名 名字 身份证 护照 电话 手机 邮箱 邮件 地址 住址 病历号 住院号 门诊号 社保号 医保号 银行卡 账号
-        卡号 车牌 学号 工号 微信
+        卡号 车牌 学号 工号 微信 证号 号码 病案号 就诊号 户号 登记号 保单号 病人号 患者号
     """,
-    Meaning.LABEL: "=name =id =nom =nombre =kennung =identifier =identificador 编号 名称",
+    Meaning.LABEL: """
+        =name =id =nom =nombre =kennung =identifier =identificador =no =nr =num =number nummer numero =serial =case
+        badge kennziffer 编号 名称
+    """,
     Meaning.PERSON: """
         =patient =person =customer =client =employee =student =user =participant =member =subject =respondent
         =kunde =paciente =persona =personne 患者 病人 客户
@@ -73,7 +78,8 @@ WORDS = {
         county =city =town municipality district province birthplace language relationship hospital =clinic
         =ward school university =tribe
         geschlecht nationalitat staatsangehorig familienstand =beruf konfession =land bundesland =ort wohnort
-        geburtsort =stadt gemeinde landkreis herkunft sprache abteilung krankenhaus branche
+        geburtsort =stadt gemeinde landkreis =kreis herkunft sprache abteilung krankenhaus krankenkasse
+        krankenversicherung branche
         =sexe =genre nationalite =pays =ville commune departement etatcivil situationfamiliale metier =langue
         hopital employeur
         =sexo =genero =raza =etnia nacionalidad =pais ciudad municipio provincia estadocivil ocupacion
@@ -93,26 +99,43 @@ WORDS = {
     Meaning.SENSITIVE: """
         disease illness diagnos =icd symptom syndrome medication =drug prescri therap treatment surgery
         =hiv =aids =std cancer tumor tumour pregnan psychiat =mental mentalhealth disabilit injury testresult
-        labresult =result =ldl =hdl =bmi cholesterol glucose hba1c bloodpressure bloodtype genetic genome =dna
-        mutation allerg causeofdeath =death mortality =health
-        salary income =wage earning =pay payroll bonus capital wealth =debt =loan =credit creditscore bankrupt
+        labresult =result =ldl =hdl =bmi =chol totchol cholesterol glucose hba1c bloodpressure =bp =sysbp =diabp
+        heartrate =pulse bloodtype
+        genetic genome =dna mutation allerg causeofdeath =death mortality =health =healthy diabet stroke infarct
+        hypertens ~asthma depress anxiety disorder severity =meds ~drug vaccin contracept fertility sexual surviv
+        deceased expired expire fatal =died =dead hospitalized hospitalised =ecog ~karno =pain =hlth =dx =rx =sev =inj
+        =kcal =gluc =hgb =wbc =rbc =gfr creatinin
+        salary income =inc =wage earning =pay payroll bonus capital wealth =debt =loan =credit creditscore bankrupt
+        savings =saving mortgage =rent expenditure expense spending poverty =tax =taxes =default =asset assets charges
         =balance crime criminal offense offence convict arrest prison =grade =gpa =marks exam =score politic
-        =party =vote tradeunion orientation abuse alcohol smoking smoker addiction
-        krankheit befund medikament therapie behandlung laborwert gehalt einkommen =lohn verdienst schulden
-        straftat vorstraf schwanger behinderung =partei gewerkschaft krebs =note
+        sentence =party =vote tradeunion orientation abuse alcohol =alc ~smok cigarette ~cigs addiction
+        satisfaction attrition performance =rating appraisal absence sickleave
+        krankheit krank befund medikament arznei therapie behandlung laborwert blutdruck blutwert blutgruppe pflege
+        gesundheit impf gehalt einkommen ~lohn verdienst schulden vermogen ausgaben ausgabe aufwendung erstattung
+        ~miete rente sozialhilfe arbeitslos kredit darlehen steuer konsum zufrieden leistungsbeurteilung fehlzeit
+        straftat vorstraf schwanger behinder =partei gewerkschaft krebs =note
         maladie traitement medicament salaire revenu casier grossesse handicap syndicat resultat
         enfermedad tratamiento medicamento salario sueldo ingresos delito calificacion embarazo discapacidad
         sindicato resultado
-        疾病 病名 诊断 症状 药 治疗 手术 化验 检查结果 病史 怀孕 残疾 工资 收入 薪 奖金 债 犯罪 成绩 分数
+        疾病 病名 诊断 症状 药 处方 治疗 手术 化验 检验 检查结果 病史 血型 血压 血糖 怀孕 残疾 健康 吸烟 饮酒 护理
+        工资 收入 薪 奖金 债 支出 开支 消费 花费 费用 医疗费 房租 存款 贷款 资产 财产 纳税 满意 犯罪 成绩 分数 绩效 考核
         政治 党
     """,
     Meaning.AMOUNT: """
         =cost amount =price =fee =charge quantity =qty =total betrag preis kosten menge montant =prix =cout
-        quantite precio =coste importe cantidad 金额 费用 价格 数量
+        quantite precio =coste importe cantidad 金额 价格 数量
     """,
-    Meaning.OUTCOME: "=class =target =label =outcome",
+    Meaning.OUTCOME: "=class =target =label =outcome =churn",
+    Meaning.WEIGHT: """
+        ~wgt sampleweight samplingweight surveyweight personweight perweight designweight finalweight analysisweight
+        householdweight hhweight weightingfactor expansionfactor =perwt =hhwt
+        hochrechnung gewichtung gewichtungsfaktor gewichthh gewichtperson ponderation ponderacion factorexpansion
+        权重 权数 加权
+    """,
 }
 
+TIMES = {"time", "times", "futime", "survtime", "survivaltime", "followup", "tte"}
+EVENTS = {"status", "event", "censor", "censored", "cens", "fustat", "death", "died", "dead"}
 WEAK = {Meaning.LABEL, Meaning.PERSON, Meaning.OUTCOME}
 
 
@@ -137,8 +160,8 @@ class _Match(NamedTuple):
 def hint(name: str) -> Hint | None:
     """Return what a column name suggests.
 
-    A word for an identifier outweighs all others. Otherwise the last known word decides, because the others
-    describe it, unless a preposition turns this around.
+    A word for an identifier or a survey weight outweighs all others. Otherwise the last known word decides, because the
+    others describe it, unless a preposition turns this around. An amount of something sensitive is sensitive.
 
     >>> hint("PatientID").meaning, hint("Geburtsdatum").meaning
     (<Meaning.IDENTIFIER: 'identifier'>, <Meaning.DEMOGRAPHIC: 'demographic'>)
@@ -149,6 +172,7 @@ def hint(name: str) -> Hint | None:
     joined = "".join(tokens)
     matches = list(_matches(tokens, joined))
     strong = [match for match in matches if match.meaning is Meaning.IDENTIFIER]
+    strong = strong or [match for match in matches if match.meaning is Meaning.WEIGHT]
     weak = [match for match in matches if match.meaning in WEAK]
     other = [match for match in matches if match not in strong and match not in weak]
     head = _head_length(tokens)
@@ -156,8 +180,27 @@ def hint(name: str) -> Hint | None:
     if not ranked:
         return None
     best = max(ranked, key=lambda match: (match.stop, len(match.word)))
+    if best.meaning is Meaning.AMOUNT:
+        of = [match for match in matches if match.meaning is Meaning.SENSITIVE]
+        best = max(of, key=lambda match: match.stop, default=best)
     label = any(match.meaning is Meaning.LABEL for match in matches)
     return Hint(best.meaning, best.word, alone=best.stop - best.start == len(joined), label=label)
+
+
+def has_survival(names: Iterable[str]) -> bool:
+    """Return whether a table tells how long people lived, or were well, and whether they still are.
+
+    >>> has_survival(["time", "status", "age"]), has_survival(["time", "marital_status"])
+    (True, False)
+    """
+    words = {"".join(_tokens(name)) for name in names}
+    return bool(words & TIMES and words & EVENTS)
+
+
+def survival_hint(name: str) -> Hint | None:
+    """Return what a column of a survival table suggests, if it is the time or the event."""
+    word = "".join(_tokens(name))
+    return Hint(Meaning.SENSITIVE, word, alone=True, label=False) if word in TIMES | EVENTS else None
 
 
 def _tokens(name: str) -> list[str]:
@@ -174,10 +217,13 @@ def _matches(tokens: list[str], joined: str) -> Iterator[_Match]:
         if known in whole:
             yield _Match(whole[known], known, start, start + len(token))
         start += len(token)
+    plain = re.sub(r"([aou])e", r"\1", joined)  # umlauts written as two letters
     for stem, meaning in stems.items():
-        place = joined.rfind(stem)
-        if place >= 0:
-            yield _Match(meaning, stem, place, place + len(stem))
+        for name in dict.fromkeys((joined, plain)):
+            place = name.rfind(stem)
+            if place >= 0:
+                yield _Match(meaning, stem, place, place + len(stem))
+                break
 
 
 def _head_length(tokens: list[str]) -> int:
@@ -194,8 +240,9 @@ def _vocabulary() -> tuple[dict[str, Meaning], dict[str, Meaning]]:
     whole, stems = {}, {}
     for meaning, words in WORDS.items():
         for word in words.split():
-            if word.startswith("=") or (word.isascii() and len(word) < LEAST_STEM):
+            short = word.isascii() and len(word) < LEAST_STEM and not word.startswith("~")
+            if word.startswith("=") or short:
                 whole[word.removeprefix("=")] = meaning
             else:
-                stems[word] = meaning
+                stems[word.removeprefix("~")] = meaning
     return whole, stems

@@ -139,6 +139,8 @@ def boundless(clues: Clues) -> ProposedRole | None:
     column = clues.column
     if column.kind is not CellKind.TEXT or clues.meaning is Meaning.POSTCODE:
         return None
+    if clues.meaning is Meaning.SENSITIVE and column.distinct_share < UNIQUE_TEXTS:
+        return None  # nobody generalizes it
     wordy = column.distinct >= LEAST_MANY and column.typical_length > LONGEST_CODE
     if not (wordy and _unique(column, UNIQUE_NUMBERS)) and column.distinct <= MOST_TEXTS:
         return None
@@ -155,6 +157,9 @@ def named(clues: Clues) -> ProposedRole | None:
         return ProposedRole(Role.SENSITIVE, (_secret(clues),))
     if clues.meaning is Meaning.OUTCOME and hint and hint.alone and column.distinct <= MOST_OUTCOMES:
         return ProposedRole(Role.SENSITIVE, (f"{clues.named}: it is what others want to predict",))
+    if clues.meaning is Meaning.WEIGHT and column.kind in {CellKind.WHOLE, CellKind.REAL}:
+        why = f"{clues.named}: a survey weight, which others rarely know; equal weights tell who was sampled alike"
+        return ProposedRole(Role.INSENSITIVE, (why,))
     if clues.meaning is Meaning.AMOUNT and column.kind in {CellKind.WHOLE, CellKind.REAL}:
         return ProposedRole(Role.INSENSITIVE, (f"{clues.named}: an amount that others rarely know",))
     return None

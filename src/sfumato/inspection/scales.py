@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -30,11 +31,18 @@ class ProposedScale(NamedTuple):
     reasons: tuple[str, ...] = ()
 
 
-def propose_scale(profile: Profile, hint: Hint | None, role: Role) -> ProposedScale:
+def propose_scale(
+    profile: Profile, hint: Hint | None, role: Role, categories: Sequence[str] | None = None
+) -> ProposedScale:
     """Propose a scale; quasi-identifiers with a useful automatic hierarchy get it.
 
-    A flat taxonomy says no more than a nominal scale, so none is proposed.
+    Ordered `categories`, which a dataframe can state, make it ordinal. A flat taxonomy says no more than a nominal
+    scale, so none is proposed.
     """
+    if categories is not None and role is not Role.IDENTIFIER:
+        present = set(profile.values.to_pylist())
+        order = tuple(each for each in categories if each in present)
+        return ProposedScale(Scale.ORDINAL, order=order, reasons=("the table says the order of its categories",))
     meaning = hint.meaning if hint else None
     if role is Role.QUASI and meaning is Meaning.POSTCODE and profile.kind in {CellKind.TEXT, CellKind.WHOLE}:
         postcodes = _postcodes(profile)

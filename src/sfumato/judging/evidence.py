@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.flagged_cells import FlaggedCells
+from sfumato.masking.masking import Masking
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 from sfumato.threads import in_threads
@@ -31,7 +32,8 @@ class Evidence:
 
     What is derived from the tables is computed when first asked for and then shared by audit, exposure, risk, attacks,
     measures and report. `centers` says that quasi-identifiers are published as values that stand for a whole group,
-    such as means, instead of covering it.
+    such as means, instead of covering it. `masking` says what masking did before; the
+    original is then the table that it left, which published cells must cover.
     """
 
     published: pa.Table
@@ -39,6 +41,7 @@ class Evidence:
     original: pa.Table | None = None
     correspondence: Rows | None = None
     centers: bool = False
+    masking: Masking = field(default_factory=Masking)
 
     def __post_init__(self) -> None:
         if self.correspondence is not None and self.original is None:

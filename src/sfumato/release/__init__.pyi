@@ -9,3 +9,4 @@ from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
 from .recoding_rules import Recoding as Recoding
 from .release import Release as Release
+from .trying import try_algorithms as try_algorithms

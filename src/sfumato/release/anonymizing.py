@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -17,20 +17,24 @@ from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import MEASURES
 from sfumato.coding.fingerprint import fingerprint
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError
-from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
+from sfumato.masking.base import MaskingStep
+from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_steps, mask_source, perturbed_by
 from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
+from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
 from sfumato.release.recoding_rules import Recoding
 from sfumato.release.release import Release
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
+from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, FrameKind, to_arrow
 
 INFORMATION_LOSS = "information-loss-rate"
@@ -42,10 +46,12 @@ def anonymize(
     models: Sequence[PrivacyModel],
     algorithm: Algorithm | None = None,
     *,
+    masking: Sequence[MaskingStep] = (),
     max_suppressed: float = 0.0,
     seed: int | None = None,
     secret: str | None = None,
-    progress: Progress = silent,
+    reading: Mapping[str, Option] | None = None,
+    progress: Progress | bool = False,
 ) -> Release:
     """Find, check and record a release of a table that keeps every model.
 
@@ -53,13 +59,15 @@ def anonymize(
     ----------
     data : a pandas, Polars or Arrow table; it is not changed.
     schema : the role of every attribute.
-    models : what is promised.
+    models : what is promised; may be empty where the table is masked and published as it is.
     algorithm : how to search; by default `Mondrian()`.
+    masking : steps that change or hide single cells before the search; see `sf.masking`.
     max_suppressed : the share of records that may be suppressed, in [0, 1].
     seed : makes the random choices of a search that hide nobody repeatable; by default drawn from the operating system.
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system.
-    progress : is called with the share of the search that is done.
+    reading : how the table was read, by the options of `sf.read`; a text file is written by the same conventions.
+    progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
 
     Raises
     ------
@@ -70,16 +78,24 @@ def anonymize(
         schema=schema,
         models=models,  # type: ignore[arg-type]  # checked there, and made a tuple
         algorithm=Mondrian() if algorithm is None else algorithm,
+        masking=masking,  # type: ignore[arg-type]  # likewise
         max_suppressed=max_suppressed,
         seed=seed,
         secret=secret,
+        reading=reading or {},
     )
     return carry_out(recipe, data, progress=progress)
 
 
-def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Release:
-    """Run a recipe on a table."""
+def carry_out(recipe: Recipe, data: Frame, *, progress: Progress | bool = False) -> Release:
+    """Run a recipe on a table; `progress` as for `anonymize`."""
+    with followed(progress, "Searching") as tell:
+        return _carried_out(recipe, data, tell)
+
+
+def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:
     table, kind = to_arrow(data)
+    recipe = replace(recipe, schema=recipe.schema.with_orders(kind.orders))
     with ThreadPoolExecutor(1) as pool:
         hashed = pool.submit(fingerprint, table)
         return _released(recipe, table, kind, progress, hashed)
@@ -87,35 +103,42 @@ def carry_out(recipe: Recipe, data: Frame, *, progress: Progress = silent) -> Re
 
 def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progress, hashed: Future[str]) -> Release:
     """Search, apply and audit, while the table is hashed for the record."""
-    schema, models = recipe.schema, recipe.models
+    schema = recipe.schema
     left_out = schema.check_columns(table.column_names)
-    order = None if recipe.algorithm.ignores_row_order else fixed_order(table, schema)
+    refuse_unfit_masking(recipe)
+    fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
+    order = fixed_order(table, schema) if fixed else None
     searched = table if order is None else table.take(pa.array(order))
-    recipe = replace(
-        recipe,
-        seed=draw_seed() if recipe.seed is None else recipe.seed,
-        input_rows=table.num_rows,
-    )
+    recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     about = cache(partial(_about, recipe, searched))
-    task = task_of(recipe, searched, progress, Stream(secret, "search", about=about))
-    publication = _search(recipe.algorithm, task)
-    published, found = apply(publication, searched, schema, Stream(secret, "shuffle", about=about))
-    if publication.buckets:
+    streams = partial(_stream, secret, about)
+    source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
+    task = task_of(searched_recipe(recipe), source.table, progress, streams("search"))
+    hiding = later_steps(recipe.masking)
+    publication = _search(recipe.algorithm, replace(task, models=()) if hiding else task)  # hidden cells keep them
+    published, found = apply(publication, source.table, schema, streams("shuffle"))
+    records = source.records
+    if hiding:
+        published, found, hidden = hide_cells(published, found, hiding)
+        records = (*records, *hidden)
+    if publication.buckets or any(step.random for step in recipe.masking):
         recipe = replace(recipe, secret=secret)
-    correspondence = found if order is None else order[found]
-    centers = recipe.algorithm.publishes == "centers"
-    evidence = Evidence(published, schema, original=table, correspondence=correspondence, centers=centers)
-    audit = audit_evidence(evidence, models)
-    if not audit.holds:
-        raise BrokenPromiseError(
-            f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
-            "please report this as a bug."
-        )
-    recipe = replace(recipe, input_sha256=hashed.result())
+    reference = table if not records or order is None else source.reference.take(pa.array(np.argsort(order)))
+    evidence = Evidence(
+        published,
+        schema,
+        original=reference,
+        correspondence=found if order is None else order[found],
+        centers=recipe.algorithm.publishes == "centers",
+        masking=Masking(records=records, perturbed=perturbed_by(recipe.masking, schema.quasi), original=table)
+        if records
+        else Masking(),
+    )
+    recipe = run_on(recipe, table.num_rows, hashed.result())
     return Release(
         evidence=evidence,
-        audit=audit,
+        audit=_audited(evidence, recipe),
         measures=_measures(evidence, task, found),
         recipe=recipe,
         left_out=left_out,
@@ -123,6 +146,34 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
         proof=publication.proof,
         recoding=_recoding(publication, task, table, recipe),
     )
+
+
+def _stream(secret: str, about: Callable[[], str], purpose: str) -> Stream:
+    return Stream(secret, purpose, about=about)
+
+
+def _audited(evidence: Evidence, recipe: Recipe) -> Audit:
+    """Audit a release, and withhold one that does not keep its promise."""
+    audit = audit_evidence(evidence, recipe.models)
+    if audit.holds:
+        return audit
+    broken = [verdict.model for verdict in audit.verdicts if not verdict.holds]
+    if broken and later_steps(recipe.masking):
+        raise InfeasibleError(
+            f"The table does not keep {broken[0]!r} after cells were hidden, so it is withheld; let SuppressCells hide "
+            "cells of all quasi-identifiers with a larger k, or promise less."
+        )
+    raise BrokenPromiseError(
+        f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
+        "please report this as a bug."
+    )
+
+
+def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
+    """Record which table the recipe is run on; the file and date of another table are dropped."""
+    if recipe.input_sha256 not in {None, sha256}:
+        recipe = replace(recipe, input_file=None, input_date=None)
+    return replace(recipe, input_rows=rows, input_sha256=sha256)
 
 
 def _about(recipe: Recipe, table: pa.Table) -> str:
@@ -137,7 +188,9 @@ def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> di
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
     table, centers = evidence.table, evidence.centers
     measured = Measured(table, task.table.rows - table.rows)
-    found = {name: each.compute(measured) for name, each in MEASURES.items() if not (centers and each.of_covers)}
+    perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi))
+    known = [name for name, each in MEASURES.items() if not (each.of_covers and (centers or perturbed))]
+    found = {name: MEASURES[name].compute(measured) for name in known}
     if not centers:
         return found
     from sfumato.algorithms.microaggregation.space import Space
@@ -149,7 +202,7 @@ def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> di
 
 
 def _recoding(publication: Publication, task: Task, table: pa.Table, recipe: Recipe) -> Recoding | None:
-    if not publication.by_value:
+    if not publication.by_value or recipe.masking:
         return None
     return Recoding.of(publication.by_value, [column.domain for column in task.table.quasi], table, recipe)
 

@@ -22,7 +22,7 @@ from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Lattice
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.search import FullDomainSearch
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.models.base import PrivacyModel
 from sfumato.recipe import Recipe
@@ -159,13 +159,13 @@ class Solutions:
             kept &= explored.levels[:, explored.names.index(name)] == level
         return replace(self, explored=_part(explored, np.flatnonzero(kept)))
 
-    def release(self, node: LatticeNode | Mapping[str, int], *, progress: Progress = silent) -> Release:
+    def release(self, node: LatticeNode | Mapping[str, int], *, progress: Progress | bool = False) -> Release:
         """Publish the table with any node, under the models and the suppression limit that were explored.
 
         Parameters
         ----------
         node : a node, such as `best`, or the level of every quasi-identifier.
-        progress : is called with the share of the work that is done.
+        progress : True shows a bar; a function is called with the share of the work that is done.
 
         Raises
         ------
@@ -260,7 +260,7 @@ def explore(
     algorithm: FullDomainSearch | None = None,
     *,
     max_suppressed: float = 0.0,
-    progress: Progress = silent,
+    progress: Progress | bool = False,
 ) -> Solutions:
     """Find the full-domain recodings of a table that keep every model, and what they lose.
 
@@ -274,7 +274,7 @@ def explore(
     models : what is promised.
     algorithm : a search over full-domain recodings; by default `Optimal()`.
     max_suppressed : the share of records that may be suppressed, in [0, 1].
-    progress : is called with the share of the search that is done.
+    progress : True shows a bar; a function is called with the share of the search that is done.
 
     Examples
     --------
@@ -294,12 +294,14 @@ def explore(
         max_suppressed=max_suppressed,
     )
     table, kind = to_arrow(data)
+    recipe = replace(recipe, schema=schema.with_orders(kind.orders))
     if not schema.quasi:
         raise SchemaError("The schema has no quasi-identifier, so there is no lattice; give at least one.")
     schema.check_columns(table.column_names)
-    task = task_of(recipe, table, progress)
-    size = Lattice(tuple(Ladder.of(column.domain) for column in task.table.quasi)).size
-    explored = search.explore(task, complete=size <= DECIDED).exploration
+    with followed(progress, "Exploring") as tell:
+        task = task_of(recipe, table, tell)
+        size = Lattice(tuple(Ladder.of(column.domain) for column in task.table.quasi)).size
+        explored = search.explore(task, complete=size <= DECIDED).exploration
     return Solutions(explored=explored, recipe=recipe, rows=table.num_rows, data=data, kind=kind)
 
 

@@ -21,6 +21,7 @@ from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.randomness import Stream
+from sfumato.release.anonymizing import run_on
 from sfumato.release.applying import apply
 from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
 from sfumato.release.release import Release
@@ -122,7 +123,7 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
     schema = _readable(recoding, known, columns)
     evidence, audit = _publish(recoding, known, columns, schema)
     measured = Measured(evidence.table, table.num_rows - evidence.published.num_rows)
-    recipe = changed(recoding.recipe, schema=schema, input_rows=table.num_rows, input_sha256=fingerprint(table))
+    recipe = changed(run_on(recoding.recipe, table.num_rows, fingerprint(table)), schema=schema)
     return RecodedRows(
         evidence=evidence,
         audit=audit,

@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 from sfumato.core.publication import SUPPRESSED_TEXT, Proof
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
+from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.applying import decoded
 from sfumato.release.recoding_rules import Recoding
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.publishable import HandedOver
-from sfumato.table.frames import FrameKind, SameKind
+from sfumato.table.frames import FrameKind, SameKind, zones_of
 from sfumato.table.values import texts
 
 
@@ -48,8 +49,14 @@ class Release(HandedOver):
 
     @property
     def original(self) -> pa.Table:
-        """The table that was published from."""
-        return self.evidence.source
+        """The table that was published from, before it was masked."""
+        masked = self.evidence.masking.original
+        return self.evidence.source if masked is None else masked
+
+    @property
+    def masking(self) -> tuple[StepRecord, ...]:
+        """What every masking step did; for the owner alone."""
+        return self.evidence.masking.records
 
     @property
     def correspondence(self) -> npt.NDArray[np.int64]:
@@ -87,12 +94,16 @@ class Release(HandedOver):
             recipe=self.recipe.to_toml(),
             left_out=self.left_out,
             search=None if self.proof is None else str(self.proof),
+            conventions=self.recipe.conventions,
+            zones=zones_of(self.original),
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
         )
 
     def __repr__(self) -> str:
         measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
         found = "" if self.proof is None else f"{self.proof}\n"
+        found += "".join(f"{record}\n" for record in self.masking)
+        found += "" if self.recipe.models else "No privacy model is promised.\n"
         return (
             f"Release: {self.published.num_rows:,} of {self.original.num_rows:,} records, "
             f"{len(self.audit.sizes):,} groups, {measures}\n{found}{self.audit!r}"

@@ -21,23 +21,40 @@ def attack_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
     Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, and tables
     without quasi-identifiers.
     """
+    chosen = _chosen(evidence)
+    if chosen is None:
+        return None
+    before, after = (attack_evidence(each, chosen, targets=TARGETS, seed=SEED) for each in (evidence.raw, evidence))
+    return [
+        {**_named(result), "before": _figures(first), "after": _figures(result)}
+        for first, result in zip(before, after, strict=True)
+    ]
+
+
+def worst_attack_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
+    """Attack the published table alone; see `attack_facts`."""
+    chosen = _chosen(evidence)
+    if chosen is None:
+        return None
+    found = attack_evidence(evidence, chosen, targets=TARGETS, seed=SEED)
+    return [{**_named(result), "after": _figures(result)} for result in found]
+
+
+def _chosen(evidence: Evidence) -> list[Attack] | None:
     schema = evidence.schema
     if evidence.centers or schema.flags or not schema.quasi or not evidence.published.num_rows:
         return None
-    chosen: list[Attack] = [SinglingOut(), Linkage()]
-    chosen += [Homogeneity(), BackgroundKnowledge(), Skewness()] if schema.sensitive else []
-    before, after = (attack_evidence(each, chosen, targets=TARGETS, seed=SEED) for each in (evidence.raw, evidence))
-    return [
-        {
-            "attack": result.attack,
-            "question": result.question,
-            "sensitive": result.sensitive,
-            "targets": result.targets,
-            "before": _figures(first),
-            "after": _figures(result),
-        }
-        for first, result in zip(before, after, strict=True)
-    ]
+    inferring: list[Attack] = [Homogeneity(), BackgroundKnowledge(), Skewness()] if schema.sensitive else []
+    return [SinglingOut(), Linkage(), *inferring]
+
+
+def _named(result: AttackResult) -> dict[str, Any]:
+    return {
+        "attack": result.attack,
+        "question": result.question,
+        "sensitive": result.sensitive,
+        "targets": result.targets,
+    }
 
 
 def _figures(result: AttackResult) -> dict[str, Any]:

@@ -60,8 +60,17 @@ def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: i
         "missing": {"before": int(before[-1]), "after": int(shown[lost].sum())},
         "suppressed_cells": int(np.count_nonzero(column.starred())),
         "unread_cells": int(shown.sum() - placed.sum() - shown[lost].sum()),
+        "labels": _labels(column, shown),
         **_listed(bars, fewest),
     }
+
+
+def _labels(column: PublishedColumn, shown: Counts) -> list[dict[str, Any]]:
+    """List the published cells that are no single values, with their records; none if there are too many."""
+    used = [(text, int(shown[place])) for place, text in enumerate(column.texts) if text is not None and shown[place]]
+    if len(used) > MOST_VALUES or all(text in column.domain.texts for text, _ in used):
+        return []
+    return [{"text": text, "records": records} for text, records in sorted(used, key=lambda each: (-each[1], each[0]))]
 
 
 def plain_distribution(
@@ -84,6 +93,7 @@ def plain_distribution(
         "missing": {"before": original.null_count, "after": published.null_count},
         "suppressed_cells": 0,
         "unread_cells": 0,
+        "labels": [],
         **_listed(bars, fewest),
     }
 

@@ -46,6 +46,15 @@ def bar(x: float, y: float, width: float, height: float, *, fill: str, edge: str
     )
 
 
+def dot(x: float, y: float, radius: float, *, fill: str, edge: str, width: float = 1, tip: str = "") -> str:
+    """Draw a circle; `tip` is shown when it is pointed at."""
+    inside = f"<title>{written(tip)}</title>" if tip else ""
+    return (
+        f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}" fill="{fill}" stroke="{edge}" '
+        f'stroke-width="{width:g}">{inside}</circle>'
+    )
+
+
 def line(
     x1: float, y1: float, x2: float, y2: float, *, ink: str = FAINT, width: float = 1, dashes: str = "none"
 ) -> str:
@@ -63,12 +72,21 @@ def path(points: Iterable[tuple[float, float]], *, ink: str, width: float) -> st
 
 
 def words(
-    x: float, y: float, text: str, *, size: float = 12, ink: str = INK, anchor: str = "start", weight: int = 400
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: float = 12,
+    ink: str = INK,
+    anchor: str = "start",
+    weight: int = 400,
+    halo: bool = False,
 ) -> str:
-    """Write a line of text, its baseline at y."""
+    """Write a line of text, its baseline at y; a halo keeps it readable on top of other shapes."""
+    around = ' stroke="#ffffff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"' if halo else ""
     return (
         f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size:g}" font-weight="{weight}" fill="{ink}" '
-        f'text-anchor="{anchor}">{written(text)}</text>'
+        f'text-anchor="{anchor}"{around}>{written(text)}</text>'
     )
 
 

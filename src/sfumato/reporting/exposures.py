@@ -51,6 +51,14 @@ def exposure_facts(evidence: Evidence, written: Evidence, found: Exposure | None
     ]
 
 
+def worst_exposure_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
+    """Measure the exposure to one who knows everybody's quasi-identifiers alone; see `exposure_facts`."""
+    if evidence.source.num_rows > MOST_ROWS:
+        return None
+    everybody = _listed(own_groups(evidence))
+    return [{"attribute": name, "everybody": _figures(exposed)} for name, exposed in everybody.items()]
+
+
 def _moved(exposed: Exposed, correspondence: Rows, rows: int) -> Exposed:
     """Return what is known per published row per original row; who is suppressed is not exposed."""
     by_record = np.zeros(rows)

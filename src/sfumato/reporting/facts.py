@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,27 +11,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato import __version__
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import bucket_numbers
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.audit.verdict import plain
+from sfumato.judging.comparing.utility import utility_of
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.exposure import Exposure
 from sfumato.models.base import PrivacyModel
-from sfumato.reporting.attacked import attack_facts
+from sfumato.reporting.attacked import attack_facts, worst_attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
-from sfumato.reporting.exposures import exposure_after, exposure_facts
+from sfumato.reporting.exposures import exposure_after, exposure_facts, worst_exposure_facts
 from sfumato.reporting.extremes import extreme_facts
 from sfumato.reporting.handover import Handover
+from sfumato.reporting.masked import masking_facts
 from sfumato.reporting.public import is_bucket, promised, unpromised_facts, words_used
 from sfumato.schema.schema import Schema
 from sfumato.threads import in_threads
 
-FORMAT = "sfumato-report-6"
+FORMAT = "sfumato-report-7"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
+FEWEST_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
 
 Sizes = npt.NDArray[np.int64]
@@ -44,6 +49,7 @@ class AgainstOriginal:
     exposure: Exposure | None = None
     attacks: Any = None
     attributes: Sequence[Mapping[str, Any]] = ()
+    utility: Mapping[str, Any] | None = None
 
 
 def compare(handover: Handover) -> AgainstOriginal:
@@ -57,6 +63,7 @@ def compare(handover: Handover) -> AgainstOriginal:
         "exposure": lambda: exposure_after(evidence),
         "attacks": lambda: attack_facts(evidence),
         "attributes": lambda: _attributes(evidence, max(smallest, FEWEST_TO_NAME)),
+        "utility": lambda: utility_of(evidence).to_dict(),
     }
     found = in_threads(lambda part: part(), parts.values())
     return AgainstOriginal(**dict(zip(parts, found, strict=True)))
@@ -83,15 +90,21 @@ def gather(
     return {
         "format": FORMAT,
         "sfumato": __version__,
-        "promise": [{**promised(model, schema), **before.get(model, {})} for model in models],
+        "made": made_of(handover.recipe),
+        "promise": [
+            {**promised(model, schema, perturbed=evidence.masking.perturbed), **before.get(model, {})}
+            for model in models
+        ],
+        "masking": masking_facts(evidence, models),
         "audit": audit.to_dict(),
         "words": words_used(audit),
-        "rows": _rows(evidence),
+        "rows": rows_of(evidence),
         "missing": str(schema.missing),
         "risk": {"smallest_promised": smallest, **_sides(raw, audit, lambda each: _risk(each, smallest))},
         "unpromised": unpromised_facts(audit),
         "exposure": None if raw is None else exposure_facts(evidence, written, compared.exposure),
         "extremes": extreme_facts(evidence),
+        "telling_texts": telling_texts(evidence.published, schema),
         "attacks": compared.attacks,
         "buckets": _buckets(evidence.published, schema),
         "group_sizes": _group_sizes(raw, audit, smallest),
@@ -101,12 +114,55 @@ def gather(
         "left_out": list(handover.left_out),
         "attributes": list(compared.attributes),
         "measures": {name: plain(value) for name, value in handover.measures.items()},
+        "utility": compared.utility,
         "search": handover.search,
         "recipe": SECRET_LINE.sub("", handover.recipe),
     }
 
 
-def _rows(evidence: Evidence) -> dict[str, int | None]:
+def compared_facts(handover: Handover) -> dict[str, Any]:
+    """Gather those facts that releases are compared by, as the report tells them; quicker than the whole report."""
+    evidence, audit = handover.evidence.undecorated(), handover.audit
+    known = evidence.original is not None
+    return {
+        "format": FORMAT,
+        "promise": [promised(model, evidence.schema) for model in handover.models],
+        "audit": audit.to_dict(),
+        "words": words_used(audit),
+        "rows": rows_of(evidence),
+        "exposure": worst_exposure_facts(evidence) if known else None,
+        "attacks": worst_attack_facts(evidence) if known else None,
+        "measures": {name: plain(value) for name, value in handover.measures.items()},
+        "utility": utility_of(evidence).to_dict() if known else None,
+        "recipe": handover.recipe,
+    }
+
+
+def made_of(recipe: str) -> dict[str, str | None]:
+    """Return the name of the file and the date that a recipe has recorded, and its algorithm."""
+    content = tomllib.loads(recipe)
+    source = content.get("input", {})
+    return {
+        "file": source.get("file"),
+        "date": source.get("date"),
+        "algorithm": content.get("algorithm", {}).get("name"),
+    }
+
+
+def telling_texts(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+    """Find columns of text, published as they are, in which most values are one record's alone."""
+    found = []
+    for name in (*schema.sensitive, *schema.insensitive):
+        column = published[name]
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        distinct = int(pc.count_distinct(column).as_py())
+        if pa.types.is_string(kind) and distinct > max(FEWEST_TEXTS, TELLING * published.num_rows):
+            found.append({"attribute": name, "distinct": distinct, "records": published.num_rows})
+    return found
+
+
+def rows_of(evidence: Evidence) -> dict[str, int | None]:
+    """Count the records of both tables, where the original is known."""
     shown = evidence.published.num_rows
     if evidence.original is None:
         return {"original": None, "published": shown, "suppressed": None}

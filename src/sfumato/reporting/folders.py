@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from functools import partial
 from pathlib import Path
@@ -18,14 +18,18 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import ReadError, WriteError
+from sfumato.judging.evidence import Evidence
 from sfumato.reporting.facts import FORMAT, AgainstOriginal, compare, gather
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
+from sfumato.reporting.page import Page
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
+from sfumato.table.formats.base import WRITTEN, Format
 from sfumato.table.formats.known import honored, release_format
 from sfumato.table.formats.parquet import write_parquet
+from sfumato.table.frames import with_zones
 from sfumato.table.write import write_in
 
 PUBLIC, INTERNAL = "public", "internal"
@@ -55,6 +59,7 @@ class Content:
     judge : reads the table back from a file, refuses one that breaks its promise, and says what is told about it.
     internal : the texts that must be kept private, by name of file.
     correspondence : the original row of every published row, if it is known.
+    conventions : how a text file is written.
     confirm : is called when all is written and before it is moved into place.
     """
 
@@ -62,6 +67,7 @@ class Content:
     judge: Callable[[Path], Statement]
     internal: Mapping[str, str]
     correspondence: npt.NDArray[np.int64] | None = None
+    conventions: Mapping[str, Any] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None
 
 
@@ -83,16 +89,16 @@ def write_folders(
     ----------
     folder : the folder to create; refused if it is not empty, unless `replace`.
     handover : what to write.
-    table_format, replace, excel_safe, report, progress : as for `Release.write`; other files in the folder are never
-        removed.
+    table_format, replace, excel_safe, report, progress : as for `Release.write`; no other file is ever removed.
     """
     handover = changed(handover, evidence=handover.evidence.undecorated())
     rows = handover.evidence.correspondence
     content = Content(
-        published=handover.evidence.published,
+        published=with_zones(handover.evidence.published, handover.zones),
         judge=partial(_judged, handover, excel_safe=excel_safe, report=report),
         internal={"recipe.toml": handover.recipe, **handover.internal},
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
+        conventions=handover.conventions,
         confirm=handover.confirm,
     )
     write_content(
@@ -111,7 +117,7 @@ def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -
     with ThreadPoolExecutor(1) as pool:
         begun = pool.submit(compare, handover) if report else None
         written, audit = judge_written(file, handover, excel_safe=excel_safe)
-        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit)
+        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking)
         compared = AgainstOriginal() if begun is None else begun.result()
     return Statement(
         promise=promise,
@@ -119,6 +125,14 @@ def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -
         about=render_about(promise, dictionary),
         report=lambda: gather(handover, written, dictionary, compared),
     )
+
+
+def report_page(handover: Handover) -> Page:
+    """Return the internal report of a release that is not written."""
+    handover = changed(handover, evidence=handover.evidence.undecorated())
+    evidence = handover.evidence
+    shown = Evidence(evidence.published, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
+    return Page("Release report", render(gather(handover, shown, dictionary_of(shown), compare(handover))))
 
 
 def write_content(
@@ -139,7 +153,8 @@ def write_content(
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
-        write_in(form, content.published, table, honored(form, "write", {"excel_safe": excel_safe}))
+        options = {"excel_safe": excel_safe, **_written(content.conventions, form)}
+        write_in(form, content.published, table, honored(form, "write", options))
         progress(0.2, "judging the file")
         told = content.judge(table)
         _write_public(made / PUBLIC, told)
@@ -155,6 +170,11 @@ def write_content(
         progress(1.0)
         if content.confirm is not None:
             content.confirm()
+
+
+def _written(conventions: Mapping[str, Any], form: Format) -> dict[str, Any]:
+    """Return the conventions that a format writes by: those of text files, or none."""
+    return {name: conventions[name] for name in WRITTEN if name in conventions and name in form.write_options}
 
 
 def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ class Handover:
     search : how close to the best the search came, in a sentence, if it can say so.
     internal : further files that must be kept private, by name.
     row_numbers : the numbers that the caller knows the original rows by, if not by their places.
+    conventions : how a text file is written, by the options of `sf.write`, and which columns are texts.
+    zones : the time zones of columns of moments, which are published in UTC otherwise.
     confirm : is called when all is written and before it is moved into place; if it raises, nothing is there.
     """
 
@@ -40,4 +43,6 @@ class Handover:
     search: str | None = None
     internal: Mapping[str, str] = field(default_factory=dict)
     row_numbers: npt.NDArray[np.int64] | None = None
+    conventions: Mapping[str, Any] = field(default_factory=dict)
+    zones: Mapping[str, str] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None

@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reporting import numbers
+from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars, size_text
-from sfumato.reporting.words import ALWAYS_OPEN, FORM_WORDS, MISSING_WORDS, ROLE_WORDS, measure_words
+from sfumato.reporting.words import ALWAYS_OPEN, FORM_WORDS, MISSING_WORDS, ROLE_WORDS, STEP_WORDS, measure_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 MOST_RECIPE_LINES = 400
+MOST_EXPOSURES = 6  # are shown at once, the others are folded
 Words = Mapping[str, Mapping[str, str]]
-SYNTHETIC_FORMAT = "sfumato-synthetic-report-1"
+SYNTHETIC_FORMAT = "sfumato-synthetic-report-2"
 MOMENT_WORDS = {
     "mean_shift": "Largest shift of a mean, in standard deviations",
     "covariance_error": "Relative error of covariances",
@@ -38,21 +40,24 @@ def render_report(facts: Mapping[str, Any]) -> str:
     lines = facts["recipe"].splitlines()
     context = {
         "facts": facts,
-        "promises": _promises(facts["promise"], facts["audit"]["models"], facts["words"]),
+        "promises": promises_told(facts["promise"], facts["audit"]["models"], facts["words"]),
         "other_levels": _other_levels(facts["audit"]["levels"], facts["words"]),
         "open_points": _open_points([entry["model"] for entry in facts["promise"]], facts["words"]),
         "missing_words": MISSING_WORDS.get(facts["missing"], facts["missing"]),
-        "legend": _drawn(legend()),
+        "legend": drawn(legend()),
         "known": known,
-        "risk_picture": _drawn(risk_bars(facts["risk"])) if known else None,
+        "risk_picture": drawn(risk_bars(facts["risk"])) if known else None,
         "risk_rows": _risk_rows(facts["risk"]),
-        "exposures": None if facts["exposure"] is None else [_exposed(kind) for kind in facts["exposure"]],
+        "exposures": None if facts["exposure"] is None else _worst_first(facts["exposure"]),
+        "most_exposures": MOST_EXPOSURES,
+        "made": [each for each in (facts["made"]["file"], facts["made"]["date"], facts["made"]["algorithm"]) if each],
+        "findings": None if facts["utility"] is None else findings_of(facts["utility"]),
         "most_rows": MOST_ROWS,
         "attacks": None if facts["attacks"] is None else [_attacked(each) for each in facts["attacks"]],
         "targets": TARGETS,
         "buckets": facts["buckets"],
         "sizes_picture": (
-            _drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])) if known else None
+            drawn(group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])) if known else None
         ),
         "sizes": [
             (size_text(size), size["groups"]["after"], size["records"]["after"]) for size in facts["group_sizes"]
@@ -60,10 +65,11 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "families": _families(facts["attributes"], rows),
         "measures": _measures(facts["measures"]),
         "columns": _columns(facts),
+        "step_words": STEP_WORDS,
         "recipe_text": "\n".join(lines[:MOST_RECIPE_LINES]),
         "recipe_cut": max(0, len(lines) - MOST_RECIPE_LINES),
     }
-    return _environment().get_template("report.html.j2").render(context) + "\n"
+    return environment().get_template("report.html.j2").render(context) + "\n"
 
 
 def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, Any]]) -> str:
@@ -74,10 +80,11 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
     promise : the result of `sfumato.reporting.public.promise_of`.
     dictionary : the result of `sfumato.reporting.public.dictionary_of`.
     """
+    promise = {"masking": [], "perturbed": [], "no_model": None, **promise}
     used = {form for column in dictionary for form in column["forms"]}
     context = {
         "promise": promise,
-        "promises": _promises(promise["promise"], promise["audit"]["models"], promise["words"]),
+        "promises": promises_told(promise["promise"], promise["audit"]["models"], promise["words"]),
         "other_levels": _other_levels(promise["audit"]["levels"], promise["words"]),
         "open_points": _open_points([entry["model"] for entry in promise["promise"]], promise["words"]),
         "missing_words": MISSING_WORDS.get(promise["missing"], promise["missing"]),
@@ -86,13 +93,13 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
         "has_missing": any(column["missing"] for column in dictionary),
         "roles": {column["role"] for column in dictionary},
     }
-    return _environment().get_template("about.html.j2").render(context) + "\n"
+    return environment().get_template("about.html.j2").render(context) + "\n"
 
 
 def render_synthetic_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, Any]]) -> str:
     """Write the page for those who receive synthetic records."""
     context = {"promise": promise, "columns": [_described(column) for column in dictionary]}
-    return _environment().get_template("synthetic_about.html.j2").render(context) + "\n"
+    return environment().get_template("synthetic_about.html.j2").render(context) + "\n"
 
 
 def render_synthetic_report(facts: Mapping[str, Any]) -> str:
@@ -108,14 +115,15 @@ def render_synthetic_report(facts: Mapping[str, Any]) -> str:
         ],
         "columns": [_described(column) for column in facts["columns"]],
     }
-    return _environment().get_template("synthetic_report.html.j2").render(context) + "\n"
+    return environment().get_template("synthetic_report.html.j2").render(context) + "\n"
 
 
 def _described(column: Mapping[str, Any]) -> dict[str, Any]:
     return {**column, "role_words": ROLE_WORDS.get(column["role"], column["role"])}
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return where pages are rendered: every text is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -127,20 +135,20 @@ def _environment() -> Environment:
     )
     environment.filters["count"] = numbers.count
     environment.filters["percent"] = numbers.percent
-    environment.filters["risk"] = numbers.risk
     return environment
 
 
-def _drawn(picture: str) -> Markup:
+def drawn(picture: str) -> Markup:
     """Embed a picture in a page unescaped: `drawing` has escaped every text in it."""
     from markupsafe import Markup
 
     return Markup(picture)  # noqa: S704 - see above
 
 
-def _promises(
+def promises_told(
     promised: Sequence[Mapping[str, Any]], judged: Sequence[Mapping[str, Any]], words: Words
 ) -> list[dict[str, Any]]:
+    """Prepare every promise for reading: its words, the level that is reached, and the limit."""
     return [
         {
             **_part(verdict, words),
@@ -195,8 +203,8 @@ def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         ("Records in the smallest group", numbers.count, "smallest_group"),
         ("Unique records", numbers.count, "unique_records"),
         (f"Records in groups smaller than {smallest}", numbers.count, "records_below"),
-        ("Highest risk", numbers.risk, "highest_risk"),
-        ("Average risk", numbers.risk, "average_risk"),
+        ("Highest risk", numbers.percent, "highest_risk"),
+        ("Average risk", numbers.percent, "average_risk"),
     ]
     return [
         (title, "" if before is None else write(before[key]), write(after[key]))
@@ -212,25 +220,32 @@ def _attacked(each: Mapping[str, Any]) -> dict[str, str]:
     return {
         "title": f"{each['attack']} of {each['sensitive']}" if each["sensitive"] else each["attack"],
         "question": each["question"],
-        "before": numbers.risk(before["rate"]),
-        "after": f"{numbers.risk(after['rate'])} ({numbers.risk(after['low'])} to {numbers.risk(after['high'])})",
-        "guessing": numbers.risk(after["guessing"]),
-        "control": "" if control is None else numbers.risk(control),
+        "before": numbers.percent(before["rate"]),
+        "after": "{} ({} to {})".format(*(numbers.percent(after[key]) for key in ("rate", "low", "high"))),
+        "guessing": numbers.percent(after["guessing"]),
+        "control": "" if control is None else numbers.percent(control),
         "succeeds": "yes" if after["succeeds"] else "no",
     }
+
+
+def _worst_first(kinds: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Prepare the cards of all kinds of exposure: identities, then what is exposed most to the strongest adversary."""
+    identity, *others = kinds
+    others.sort(key=lambda kind: (-kind["everybody"]["maximum"], -kind["everybody"]["mean"]))
+    return [_exposed(kind) for kind in (identity, *others)]
 
 
 def _exposed(kind: Mapping[str, Any]) -> dict[str, Any]:
     """Prepare the card of one kind of exposure: its picture, its figures, and the most exposed rows."""
     sides = [kind[side] for side in ("before", "after", "everybody")]
     rows = (
-        ("Highest exposure", numbers.risk, "maximum"),
-        ("Mean exposure", numbers.risk, "mean"),
+        ("Highest exposure", numbers.percent, "maximum"),
+        ("Mean exposure", numbers.percent, "mean"),
         ("Records with the highest exposure", numbers.count, "at_maximum"),
     )
     return {
         "attribute": kind["attribute"],
-        "picture": _drawn(exposure_columns(kind)),
+        "picture": drawn(exposure_columns(kind)),
         "rows": [(title, *(write(side[key]) for side in sides)) for title, write, key in rows],
         "riskiest": ", ".join(str(row) for row in kind["riskiest"]),
     }
@@ -243,7 +258,7 @@ def _families(attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) 
         cards = [
             {
                 **attribute,
-                "picture": _drawn(attribute_picture(attribute, rows)),
+                "picture": drawn(attribute_picture(attribute, rows)),
                 "starred": numbers.percent(attribute["suppressed_cells"] / max(1, rows["published"])),
             }
             for attribute in attributes

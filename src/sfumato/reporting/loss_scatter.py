@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
-from sfumato.reporting.drawing import FAINT, LINE, QUIET, bar, line, picture, words, written
+from sfumato.reporting.drawing import FAINT, LINE, QUIET, bar, dot, line, picture, words
 from sfumato.reporting.node_looks import LOOKS, PAPER, best_title, lattice_words, legend_places, node_words
 from sfumato.reporting.numbers import count
 
@@ -56,7 +56,7 @@ def loss_over_height(explored: Exploration) -> str:
         least = float(axis.place(shown[[explored.best]])[0])
         shapes.append(line(LEFT, least, RIGHT, least, ink=LINE, dashes="4 4"))
         tip = node_words(explored, explored.best)
-        shapes.append(_dot(float(x[explored.best]), least, 7, fill="none", edge=LINE, width=2.4, tip=tip))
+        shapes.append(dot(float(x[explored.best]), least, 7, fill="none", edge=LINE, width=2.4, tip=tip))
     shapes += _legend(explored, kinds)
     return picture(WIDTH, HEIGHT, title="Loss over height", description=lattice_words(explored), shapes=shapes)
 
@@ -131,15 +131,7 @@ def _dots(x: Numbers, y: Numbers, kind: NodeKind, largest: float) -> Iterator[st
     for (column, tier), nodes in zip(places.tolist(), counts.tolist(), strict=True):
         radius = most * min(0.55 + 0.15 * log10(nodes), 1.0)
         tip = f"{count(nodes)} {kind.text}"
-        yield _dot(column, tier * tall, radius, fill=kind.fill, edge=kind.edge, width=0.8, tip=tip)
-
-
-def _dot(x: float, y: float, radius: float, *, fill: str, edge: str, width: float = 1, tip: str = "") -> str:
-    inside = f"<title>{written(tip)}</title>" if tip else ""
-    return (
-        f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}" fill="{fill}" stroke="{edge}" '
-        f'stroke-width="{width:g}">{inside}</circle>'
-    )
+        yield dot(column, tier * tall, radius, fill=kind.fill, edge=kind.edge, width=0.8, tip=tip)
 
 
 def _height_ticks(top: int, step: float) -> Iterator[str]:
@@ -156,5 +148,5 @@ def _legend(explored: Exploration, kinds: Sequence[NodeKind]) -> Iterator[str]:
     places = legend_places([text for text, *_ in entries], MARGIN, RIGHT, 15)
     for (x, row), (text, fill, edge, width) in zip(places, entries, strict=True):
         y = 16 + row * LEGEND_ROW
-        yield _dot(x + 5, y, 5, fill=fill, edge=edge, width=width)
+        yield dot(x + 5, y, 5, fill=fill, edge=edge, width=width)
         yield words(x + 15, y + 4, text, size=11)

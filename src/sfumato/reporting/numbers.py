@@ -1,4 +1,4 @@
-"""Numbers for people to read, rounded toward the weaker claim."""
+"""Numbers for people to read: shares rounded to the nearest, levels toward the weaker claim."""
 
 from __future__ import annotations
 
@@ -18,27 +18,16 @@ def count(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share with one decimal; only exactly 0 and 1 read as 0% and 100%.
+    """Format a share with one decimal, rounded to the nearest; only exactly 0 and 1 read as 0% and 100%.
 
-    >>> percent(0.1234), percent(0.00001), percent(0.99999), percent(0), percent(1)
-    ('12.3%', '<0.1%', '>99.9%', '0%', '100%')
+    >>> percent(0.112212), percent(0.00001), percent(0.99999), percent(0), percent(1)
+    ('11.2%', '<0.1%', '>99.9%', '0%', '100%')
     """
     if share in {0, 1}:
         return f"{share:.0%}"
     if share < 0.0005:  # noqa: PLR2004 - half of the last digit
         return "<0.1%"
     return f"{share:.1%}" if share < 0.9995 else ">99.9%"  # noqa: PLR2004 - the same at the other end
-
-
-def risk(share: float) -> str:
-    """Format a risk as a percentage, rounded up.
-
-    >>> risk(0.2), risk(1 / 3), risk(1.0)
-    ('20.0%', '33.4%', '100%')
-    """
-    if share in {0, 1}:
-        return f"{share:.0%}"
-    return f"{math.ceil(share * 1000 - SLACK) / 10:.1f}%"
 
 
 def level(number: float | str, compared: str) -> str:
@@ -59,11 +48,11 @@ def level(number: float | str, compared: str) -> str:
 
 
 def measure(number: float, *, share: bool) -> str:
-    """Format a measure: a share as a percentage, rounded up; other numbers with four digits or as whole numbers.
+    """Format a measure: a share as a percentage; other numbers with four digits or as whole numbers.
 
     >>> measure(0.42127, share=True), measure(10.7143, share=False), measure(36170.0, share=False)
-    ('42.2%', '10.71', '36,170')
+    ('42.1%', '10.71', '36,170')
     """
     if share:
-        return risk(number)
+        return percent(number)
     return count(number) if abs(number) >= 1000 or float(number).is_integer() else f"{number:.4g}"  # noqa: PLR2004 - four digits

@@ -22,7 +22,7 @@ from sfumato.reporting.drawing import (
     words,
     wrapped,
 )
-from sfumato.reporting.numbers import count, percent, risk
+from sfumato.reporting.numbers import count, percent
 
 WIDTH = 380.0
 LEFT, RIGHT, TOP, BOTTOM = 42.0, WIDTH - 8, 34.0, 204.0  # of the axes below columns
@@ -79,12 +79,12 @@ def risk_bars(measured: Mapping[str, Any]) -> str:
     for at, (title, key) in enumerate(rows):
         y = 16 + at * 60.0
         before, after = (_risk_of(measured[side], key) for side in ("before", "after"))
-        told.append(f"{title}: original {risk(before)}, published {risk(after)}")
+        told.append(f"{title}: original {percent(before)}, published {percent(after)}")
         shapes.append(words(0.5, y, title, size=12.5, weight=600))
         for offset, share, fill, edge in ((7, before, BEFORE, BEFORE_EDGE), (25, after, AFTER, "none")):
             shapes.append(bar(0.5, y + offset, long, 14, fill="#f3f5f8"))
             shapes.append(bar(0.5, y + offset, long * share, 14, fill=fill, edge=edge if share else "none"))
-            shapes.append(words(WIDTH, y + offset + 11.5, risk(share), size=12, anchor="end", weight=600))
+            shapes.append(words(WIDTH, y + offset + 11.5, percent(share), size=12, anchor="end", weight=600))
     height = 16 + len(rows) * 60 - 12
     return picture(WIDTH, height, title="Risk before and after", description=". ".join(told) + ".", shapes=shapes)
 
@@ -148,7 +148,7 @@ def _paired_columns(
     """
     shares = [[records / max(1, sum(side)) for records in side] for side in sides]
     step = (RIGHT - LEFT) / len(classes)
-    shapes = _share_axis(1.0, LEFT, RIGHT, TOP, BOTTOM)
+    shapes, labels = _share_axis(1.0, LEFT, RIGHT, TOP, BOTTOM), []
     for at, (tick, name) in enumerate(classes):
         x, thick = LEFT + at * step, 0.38 * step
         numbered = _label_heights([BOTTOM - 4 - side[at] * (BOTTOM - TOP) for side in shares])
@@ -160,7 +160,8 @@ def _paired_columns(
             shapes.append(bar(start, BOTTOM - height, thick, height, fill=fill, edge=outline, tip=tip))
             if share and len(classes) <= MOST_NUMBERED:
                 middle = start + thick / 2
-                shapes.append(words(middle, numbered[side], percent(share), size=10.5, ink=INK, anchor="middle"))
+                text = percent(share)
+                labels.append(words(middle, numbered[side], text, size=10.5, ink=INK, anchor="middle", halo=True))
         if at % (1 + len(classes) // 14) == 0:
             shapes.append(words(x, BOTTOM + 16, tick, size=11, ink=QUIET, anchor="middle"))
         shapes.append(line(x, BOTTOM, x, BOTTOM + 4, ink=QUIET))
@@ -170,7 +171,7 @@ def _paired_columns(
         ", ".join(f"{name} {percent(share)}" for (_, name), share in zip(classes, side, strict=True) if share)
         for side in shares
     )
-    return shapes, f"Original: {before}. Published: {after}."
+    return [*shapes, *labels], f"Original: {before}. Published: {after}."
 
 
 def _label_heights(heights: Sequence[float]) -> list[float]:

@@ -16,22 +16,33 @@ from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.unpromised import unpromised
 from sfumato.judging.audit.verdict import Verdict, plain
 from sfumato.judging.evidence import Evidence
+from sfumato.masking.masking import Masking
 from sfumato.models.base import PrivacyModel
 from sfumato.models.words import FLAGGED_BUCKET, GROUP
 from sfumato.reporting.words import BUCKET, FORM_WORDS, MISSING_WORDS, compared, words_of
 from sfumato.schema.schema import Schema
 from sfumato.threads import in_threads
 
+NO_MODEL = (
+    "No privacy model is promised: nothing is said about how many persons look alike. Cells were changed or hidden as "
+    "told under masking, and that is all."
+)
 
-def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
+
+def promise_of(models: Sequence[PrivacyModel], audit: Audit, masking: Masking | None = None) -> dict[str, Any]:
     """Return what is promised and what an audit of the published table alone finds.
+
+    Of masking, receivers are told its steps with the parameters that the data had no part in.
 
     What the audit knows about the original (`truth`) is left out, and so is everything else in the recipe. If a
     model names sensitive values, only those that the published table shows are included.
     """
     return {
         "sfumato": __version__,
-        "promise": [promised(model, audit.counts.schema, _shown_values(model, audit)) for model in models],
+        "promise": [
+            promised(model, audit.counts.schema, _shown_values(model, audit), masking.perturbed if masking else ())
+            for model in models
+        ],
         "audit": {
             "holds": all(verdict.holds for verdict in audit.verdicts),
             "records": audit.records,
@@ -40,10 +51,24 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit) -> dict[str, Any]:
             "levels": audit.to_dict()["levels"],
         },
         "unpromised": unpromised_facts(audit),
+        **(masked_facts(masking, models) if masking else {}),
         "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
         "counted": f"For the numbers above, {MISSING_WORDS[str(audit.counts.schema.missing)]}.",
     }
+
+
+def masked_facts(masking: Masking, models: Sequence[PrivacyModel]) -> dict[str, Any]:
+    """Tell the steps of masking, which columns they perturbed, and that no model is promised where none is."""
+    told = {"perturbed": list(masking.perturbed), "masking": [plain_values(each.told()) for each in masking.records]}
+    return told if models else {**told, "no_model": NO_MODEL}
+
+
+def plain_values(value: Any) -> Any:
+    """Return lists for tuples, as JSON has it."""
+    if isinstance(value, Mapping):
+        return {name: plain_values(each) for name, each in value.items()}
+    return [plain_values(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def unpromised_facts(audit: Audit) -> list[dict[str, Any]]:
@@ -51,14 +76,24 @@ def unpromised_facts(audit: Audit) -> list[dict[str, Any]]:
     return [{**each.to_dict(), "words": each.sentence} for each in unpromised(audit)]
 
 
-def promised(model: PrivacyModel, schema: Schema, shown: Collection[str] | None = None) -> dict[str, Any]:
-    """Return a model with its parameters, and in words; if `shown` is given, only with these sensitive values."""
+def promised(
+    model: PrivacyModel, schema: Schema, shown: Collection[str] | None = None, perturbed: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return a model with its parameters, and in words; if `shown` is given, only with these sensitive values.
+
+    Where columns that it reads were perturbed before, the words say that it is their masked values that are counted.
+    """
     parameters = model.parameters()
     if shown is not None:
         columns = set(schema.attributes) - set(model.named_values)
         parameters = {key: _only(columns, shown, value) for key, value in parameters.items()}
     group = FLAGGED_BUCKET if set(model.attributes) & set(schema.flags) else GROUP
-    return {"model": model.name, "parameters": parameters, "words": words_of(model).sentence(parameters, group)}
+    words = words_of(model).sentence(parameters, group)
+    read = {*(model.scope or schema.quasi), *model.attributes}
+    masked = [name for name in perturbed if name in read]
+    if masked:
+        words = f"{words.removesuffix('.')}, counted after masking of {', '.join(masked)}."
+    return {"model": model.name, "parameters": parameters, "words": words}
 
 
 def words_used(audit: Audit) -> dict[str, dict[str, str]]:
@@ -116,7 +151,7 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
             "name": name,
             "role": BUCKET if is_bucket(name, schema) else schema.role(name).value,
             "type": type_words(published[name].type),
-            "forms": _forms(name, published, quasi, schema),
+            "forms": _masked(_forms(name, published, quasi, schema), name in evidence.masking.perturbed),
             "distinct": _distinct(name, published, quasi),
             "missing": published[name].null_count,
         }
@@ -144,6 +179,11 @@ def _forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn],
         return own
     alone = [form for form in own if form != "suppressed"] if name in quasi and published[bucket].null_count else []
     return [*alone, "values of a bucket"]
+
+
+def _masked(forms: list[str], perturbed: bool) -> list[str]:
+    """Do not call a value exact that masking may have changed."""
+    return ["masked values" if perturbed and form == "exact values" else form for form in forms]
 
 
 def forms_of(column: PublishedColumn) -> list[str]:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, followed
 from sfumato.reporting.handover import Handover
+from sfumato.reporting.page import Page
 
 
 class Certificate(Protocol):
@@ -60,6 +61,14 @@ class Publishable(Protocol):
         """What made the release."""
         ...
 
+    def figures(self) -> Mapping[str, Any]:
+        """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
+        ...
+
+    def report(self) -> Page:
+        """Return the internal report without writing anything; a notebook shows it."""
+        ...
+
     def write(
         self,
         folder: str | PathLike[str],
@@ -68,7 +77,7 @@ class Publishable(Protocol):
         replace: bool = False,
         excel_safe: bool = False,
         report: bool = True,
-        progress: Progress = silent,
+        progress: Progress | bool = False,
     ) -> None:
         """Write `public/`, which is safe to share, and `internal/`, which must be kept private."""
         ...
@@ -81,6 +90,21 @@ class HandedOver(ABC):
     def _handover(self) -> Handover:
         """Hand over what is to be written."""
 
+    def figures(self) -> Mapping[str, Any]:
+        """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
+        from sfumato.reporting.facts import compared_facts
+
+        return compared_facts(self._handover())
+
+    def report(self) -> Page:
+        """Return the internal report without writing anything; a notebook shows it.
+
+        It is the page that `write` puts into `internal/`: keep it as private as the original.
+        """
+        from sfumato.reporting.folders import report_page
+
+        return report_page(self._handover())
+
     def write(
         self,
         folder: str | PathLike[str],
@@ -89,7 +113,7 @@ class HandedOver(ABC):
         replace: bool = False,
         excel_safe: bool = False,
         report: bool = True,
-        progress: Progress = silent,
+        progress: Progress | bool = False,
     ) -> None:
         """Write `public/`, which is safe to share, and `internal/`, which must be kept private.
 
@@ -102,7 +126,7 @@ class HandedOver(ABC):
         replace : whether an older release there may be replaced.
         excel_safe : whether cells that a spreadsheet would execute are written with an apostrophe in front.
         report : whether to write the internal report, which takes most of the time.
-        progress : is told the share of the writing that is done.
+        progress : True shows a bar; a function is told the share of the writing that is done.
 
         Raises
         ------
@@ -111,12 +135,13 @@ class HandedOver(ABC):
         """
         from sfumato.reporting.folders import write_folders
 
-        write_folders(
-            folder,
-            self._handover(),
-            table_format=table_format,
-            replace=replace,
-            excel_safe=excel_safe,
-            report=report,
-            progress=progress,
-        )
+        with followed(progress, "Writing") as tell:
+            write_folders(
+                folder,
+                self._handover(),
+                table_format=table_format,
+                replace=replace,
+                excel_safe=excel_safe,
+                report=report,
+                progress=tell,
+            )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,8 +14,11 @@ from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.reporting.handover import Handover
 from sfumato.table.formats.csv import without_apostrophes
-from sfumato.table.read import read
+from sfumato.table.formats.dates import ISO
+from sfumato.table.read import load
 from sfumato.table.values import texts
+
+PLAIN = {"decimal": ".", "thousands": "", "date_format": ISO}
 
 
 def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[Evidence, Audit]:
@@ -32,8 +37,8 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
     """
     evidence = handover.evidence
     try:
-        shown = read_back(path, excel_safe=excel_safe)
-        written = Evidence(shown, evidence.schema, centers=evidence.centers)
+        shown = read_back(path, excel_safe=excel_safe, conventions=handover.conventions)
+        written = Evidence(shown, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
         audit = audit_evidence(written, handover.models)
     except SfumatoError as error:
         raise BrokenPromiseError(
@@ -54,10 +59,15 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
     return written, audit
 
 
-def read_back(path: Path, *, excel_safe: bool) -> pa.Table:
-    """Read a table that was written, without the apostrophes that were put in front of cells."""
-    shown = read(path)
-    return without_apostrophes(shown) if excel_safe and path.suffix == ".csv" else shown
+def read_back(path: Path, *, excel_safe: bool, conventions: Mapping[str, Any] | None = None) -> pa.Table:
+    """Read a table that was written, without the apostrophes that were put in front of cells.
+
+    Of a text file nothing is found out that is known: how it was written.
+    """
+    text = path.suffix == ".csv"
+    options = {**PLAIN, **(conventions or {})} if text else {}
+    shown = load(path, options).table
+    return without_apostrophes(shown) if excel_safe and text else shown
 
 
 def changed_columns(published: pa.Table, shown: pa.Table) -> list[str]:

@@ -17,7 +17,8 @@ from sfumato.core.progress import Progress
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.verdict import plain
 from sfumato.reporting.folders import Content, Statement, write_content
-from sfumato.reporting.html import SYNTHETIC_FORMAT, render_synthetic_about
+from sfumato.reporting.html import SYNTHETIC_FORMAT, render_synthetic_about, render_synthetic_report
+from sfumato.reporting.page import Page
 from sfumato.reporting.public import type_words
 from sfumato.reporting.reading_back import changed_columns, read_back
 from sfumato.schema.schema import Schema
@@ -88,6 +89,17 @@ def write_synthetic(
     )
 
 
+def synthetic_figures(handover: SyntheticHandover) -> dict[str, Any]:
+    """Return what releases are compared by."""
+    return _facts(handover, [])
+
+
+def synthetic_page(handover: SyntheticHandover) -> Page:
+    """Return the internal report of synthetic records that are not written."""
+    facts = _facts(handover, _dictionary(handover, handover.published))
+    return Page("Report on synthetic records", render_synthetic_report(facts))
+
+
 def _near(handover: SyntheticHandover, shown: pa.Table, name: str) -> bool:
     """Return whether numbers agree but for their last digits, which spreadsheets do not keep."""
     drawn = handover.published[name]
@@ -127,6 +139,7 @@ def _facts(handover: SyntheticHandover, dictionary: list[dict[str, Any]]) -> dic
         "format": SYNTHETIC_FORMAT,
         "sfumato": __version__,
         "k": handover.k,
+        "records": handover.published.num_rows,
         "words": WORDS.format(k=handover.k),
         "audit": dict(handover.certificate),
         "moments": dict(handover.moments),

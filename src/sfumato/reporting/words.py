@@ -70,6 +70,33 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
     ),
 }
 
+UTILITY_WORDS = {
+    "mean-shift": "largest shift of a mean, in standard deviations; 0 is best",
+    "covariance-error": "relative error of covariances; 0 is best",
+    "correlation-difference": "largest difference of correlations; 0 is best",
+    "tabulation-distance": "share of records in the wrong cell of a cross-tabulation, on average; 0 is best",
+    "regression-overlap": "common share of the confidence intervals of regression coefficients; 1 is best",
+}
+
+STEP_WORDS = {
+    "changed-cells": "The share of the cells that are not what they were",
+    "scaled-change": "The mean change of a number, in standard deviations over the root of 2 (IL1s per cell)",
+    "mean-shift": "The largest change of a mean, in standard deviations",
+    "spread-change": "The largest relative change of a standard deviation",
+    "correlation-change": "The largest change of a correlation",
+    "interval-risk": "The share of persons whose masked numbers are all within 0.05 standard deviations of their own",
+    "total-variation": "The largest difference between the shares of values before and after, summed and halved",
+    "rank-shift": "How far values moved in rank on average, as a share of the records",
+    "candidates": "How many records are within reach of a person in every column, on average",
+    "intersection-hit": "The chance to take the person's own record out of these",
+    "coded-cells": "How many cells lay beyond the bound",
+    "largest-change": "The largest change, in bases",
+    "hidden-cells": "How many cells are hidden",
+    "hidden-share": "The share of the cells that are hidden",
+    "cost": "The weights of the hidden cells, summed",
+    "exposed-persons": "How many persons fit fewer than k of the published records",
+}
+
 MISSING_WORDS = {
     "own-value": "a missing cell counts as a value of its own, which equals only itself",
     "matches-all": "a missing cell may be anything: it matches every value of a quasi-identifier and never "
@@ -87,6 +114,7 @@ BUCKET = "bucket"  # the role of columns that number buckets
 # A form of published cells: an example, and what it means.
 FORM_WORDS = {
     "exact values": ("", "the value itself"),
+    "masked values": ("", "a value that masking may have changed"),
     "intervals": (
         "[20, 30)",
         "is any value from 20 up to 30; a square bracket includes its end, a round one does not",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from sfumato.exceptions import SchemaError
@@ -94,6 +94,12 @@ class Schema:
             orders={name: value for name, value in self.orders.items() if name in known},
             missing=self.missing,
         )
+
+    def with_orders(self, orders: Mapping[str, Sequence[str]]) -> Schema:
+        """Return a schema in which columns of ordered categories are ordinal, unless it says something else of them."""
+        said = {*self.orders, *self.scales, *self.hierarchies}
+        more = {name: order for name, order in orders.items() if name in self.attributes and name not in said}
+        return replace(self, orders={**self.orders, **more}) if more else self
 
     def check_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Refuse roles for columns that are not in the table; return the columns without a role."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.values import texts
+from sfumato.table.values import text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +21,15 @@ class Original:
     column: str
     canonical: pa.DataType
     dtype: Any = field(repr=False)
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The texts of its categories from lowest to highest, if they are ordered."""
+        categories = getattr(self.dtype, "categories", None)
+        if categories is None or not pa.types.is_string(self.canonical):
+            return None
+        ordered = getattr(self.dtype, "ordered", type(self.dtype).__name__ == "Enum")  # Polars orders its enumerations
+        return tuple(text(each) for each in categories) if ordered else None
 
 
 def arrow_frame(table: pa.Table, dtypes: Mapping[str, pa.DataType]) -> pa.Table:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells
@@ -14,6 +15,7 @@ from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_fra
 from sfumato.table.limits import MOST_COLUMNS, too_many_columns
 from sfumato.threads import in_threads
 
+ZONE = b"zone"
 ACCEPTED = "a pandas, Polars or Arrow table"
 
 
@@ -54,7 +56,37 @@ def canonical(table: pa.Table) -> pa.Table:
     columns = list(in_threads(lambda name: canonical_column(name, table.column(name)), table.column_names))
     if not columns:
         return table.replace_schema_metadata(None)
-    return pa.table(columns, names=table.column_names)
+    fields = [_field(old, column.type) for old, column in zip(table.schema, columns, strict=True)]
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _field(old: pa.Field, kind: pa.DataType) -> pa.Field:
+    """Describe a canonical column, with the time zone that its moments had."""
+    if not pa.types.is_timestamp(kind):
+        return pa.field(old.name, kind)
+    zone = old.type.tz if pa.types.is_timestamp(old.type) else None
+    kept = zone or (old.metadata or {}).get(ZONE, b"").decode()
+    return pa.field(old.name, kind, metadata={ZONE: kept} if kept else None)
+
+
+def zones_of(table: pa.Table) -> dict[str, str]:
+    """Return the time zones that the moments of a canonical table had, by column."""
+    fields = [field for field in table.schema if field.metadata and ZONE in field.metadata]
+    return {field.name: field.metadata[ZONE].decode() for field in fields}
+
+
+def with_zones(table: pa.Table, zones: Mapping[str, str]) -> pa.Table:
+    """Give moments, which canonical tables hold in UTC, their time zones back where they are published as moments.
+
+    >>> moments = pa.table({"at": pa.array([1], pa.timestamp("us", "Europe/Berlin"))})
+    >>> str(with_zones(canonical(moments), zones_of(canonical(moments))).schema.field("at").type)
+    'timestamp[us, tz=Europe/Berlin]'
+    """
+    for name, zone in zones.items():
+        if name in table.column_names and pa.types.is_timestamp(table[name].type):
+            moments = pc.assume_timezone(table[name], "UTC").cast(pa.timestamp("us", zone))
+            table = table.set_column(table.column_names.index(name), name, moments)
+    return table
 
 
 def all_texts(table: pa.Table) -> pa.Table:
@@ -79,6 +111,12 @@ class FrameKind:
     name: str
     originals: tuple[Original, ...] = field(default=(), repr=False)
     index: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The categories of ordered columns of text, from lowest to highest."""
+        found = {each.column: each.order for each in self.originals}
+        return {name: order for name, order in found.items() if order is not None}
 
     def restore(self, table: pa.Table) -> SameKind:
         """Return a canonical table as the same kind of dataframe, with a new index."""

@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sfumato.exceptions import ReadError, SfumatoError
-from sfumato.table.formats.base import Format
+from sfumato.exceptions import ReadError, ReadWarning, SfumatoError
+from sfumato.table.formats.base import Format, Option
+from sfumato.table.formats.column_types import retyped
+from sfumato.table.formats.conventions import Conventions
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.known import FORMATS, format_of, honored, is_url
-from sfumato.table.frames import to_arrow
+from sfumato.table.formats.totals import total_below
+from sfumato.table.frames import canonical, to_arrow
 from sfumato.validation import did_you_mean, is_whole, require
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+SHAPED = {
+    "sheet": "Of {path} the sheet {value!r} is read, since it holds the largest table; confirm it with sheet={value!r}"
+    " (--sheet), or name another.",
+    "skip_rows": "What stands above the header of {path} is left out; confirm it with skip_rows={value}"
+    " (--skip-rows {value}).",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Loaded:
+    """A table that was read, the options that it was read with, and what its owner should know of it.
+
+    Parameters
+    ----------
+    table : the table.
+    reading : the options of `read` that were given or found out.
+    remarks : a sentence each, without any cell of the table.
+    """
+
+    table: pa.Table
+    reading: Mapping[str, Option]
+    remarks: tuple[str, ...]
 
 
 def read(
@@ -27,31 +57,116 @@ def read(
     missing: tuple[str, ...] | None = None,
     as_text: bool = False,
     skip_rows: int = 0,
+    skip_last: int = 0,
+    fill_merged: bool = False,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
+    column_types: Mapping[str, str] | None = None,
 ) -> pa.Table:
     """Read a table as Arrow, with canonical types.
 
+    Separator, encoding, decimal commas and formats of dates are found out where they are sure. A `ReadWarning` says so,
+    and what looks odd: its sentence names the option that mends it.
+
     Parameters
     ----------
-    source : a file (.csv, .tsv, .txt, each also with .gz, .parquet, .pq, .xlsx), a database URL such as
-        `sqlite:///census.db`, `duckdb:///census.duckdb` or `postgresql://user:password@host/census`, or what a format
-        of another package reads.
-    table, query : for a database, one of the two.
-    sheet : for a workbook; by default the first.
+    source : a file (.csv, .tsv, .txt, each also with .gz, .parquet, .pq, .xlsx, .dta, .sav, .por, .sas7bdat, .xpt), a
+        database URL such as `sqlite:///census.db`, `duckdb:///census.duckdb` or
+        `postgresql://user:password@host/census`, or what a format of another package reads.
+    table, query, sheet : for a database, one of the first two; for a workbook, the sheet, by default the first.
     separator, encoding : for a text file; by default detected.
     missing : spellings of a missing value in text files and workbooks; the usual ones if not given.
     as_text : read every cell as its own text, and a text file line by line, so that no row changes how another is
-        read. A line that has more or fewer cells than the header is then a row without any value. A cell of several
-        lines is refused unless separator and encoding are both given, as they are by who looked at the file before.
-    skip_rows : how many lines of a text file, or rows of a sheet, stand before the header, such as a title.
+        read. A line of another width than the header is then a row without any value. A cell of several lines is
+        refused unless separator and encoding are both given, as they are by who looked at the file before.
+    skip_rows, skip_last : how many lines of a text file, or rows of a sheet, stand before the header, such as a title,
+        and after the last record, such as totals.
+    fill_merged : in a workbook, whether all merged cells have the value of the first, which alone holds it.
+    decimal, thousands : the decimal mark of numbers in text, `"."` or `","`, and what stands between thousands.
+    date_format : how days are written, as in `"dd.mm.yyyy"` or `"yyyy年m月d日"`; ISO dates are always read.
+    column_types : the types of some columns: `"text"`, `"number"`, `"number:kg"` for numbers with a unit, `"date"`,
+        `"date:dd.mm.yyyy"`, several formats joined by `|`, or `"boolean"`.
     """
-    require(is_whole(skip_rows) and skip_rows >= 0, "read", "skip_rows", "a whole number of at least 0", skip_rows)
-    given: dict[str, object] = {"table": table, "query": query, "sheet": sheet}
+    given: dict[str, Option | None] = {"table": table, "query": query, "sheet": sheet, "fill_merged": fill_merged}
     given |= {"separator": separator, "encoding": encoding, "missing": missing, "as_text": as_text}
-    given |= {"skip_rows": skip_rows or None}
+    given |= {"skip_rows": skip_rows, "skip_last": skip_last, "decimal": decimal, "thousands": thousands}
+    given |= {"date_format": date_format, "column_types": column_types}
+    loaded = load(source, given)
+    for remark in loaded.remarks:
+        warnings.warn(remark, ReadWarning, stacklevel=2)
+    return loaded.table
+
+
+def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *, propose: bool = False) -> Loaded:
+    """Read a table, and say what was found out about it.
+
+    Parameters
+    ----------
+    source : as for `read`.
+    options : those of `read`; what is None is not given.
+    propose : whether to find the header and the sheet of a table, too, which are otherwise asked for.
+    """
+    for name in ("skip_rows", "skip_last"):
+        rows = options.get(name, 0)
+        require(is_whole(rows) and int(str(rows)) >= 0, "read", name, "a whole number of at least 0", rows)
+    options = {name: value for name, value in options.items() if value not in (0, {})}
     if not is_url(source):
         _refuse_unreadable(Path(source))
     form = format_of(source, ReadError)
-    return _read(form, source, honored(form, "read", given))
+    types: Any = {} if "column_types" in form.read_options else options.get("column_types") or {}
+    given = honored(form, "read", {**options, "column_types": None} if types else options)
+    findings = FileFindings()
+    if propose and form.tells:
+        findings = proposed_shape(form, Path(source), given)
+        given |= findings.options
+    told = {"findings": findings} if form.tells and not given.get("as_text") else {}
+    found = _read(form, source, given | told)
+    if types:
+        found = canonical(retyped(found, Conventions(column_types=types).column_types))
+        given["column_types"] = types
+    if "skip_last" in form.read_options and not (given.get("skip_last") or given.get("as_text")):
+        findings.remarks += total_below(found)
+    reading: Any = {**given, **findings.options}
+    return Loaded(table=found, reading=reading, remarks=tuple(findings.remarks))
+
+
+def propose_reading(source: str | os.PathLike[str], given: Mapping[str, Option] | None = None) -> Loaded:
+    """Read a table as `read` does, and find its header and its sheet, too.
+
+    Parameters
+    ----------
+    source : as for `read`.
+    given : the options of `read` that you know, by name.
+
+    Returns
+    -------
+    Loaded
+        The table, `reading` for `read(source, **reading)`, and `remarks` that say why.
+    """
+    return load(source, given or {}, propose=True)
+
+
+def proposed_shape(form: Format, path: Path, given: Mapping[str, object]) -> FileFindings:
+    """Find the titles above a header, and the sheet that holds a table."""
+    findings = FileFindings()
+    if form.name == "csv" and "skip_rows" not in given:
+        from sfumato.table.formats.cells import stated_separator, titles_above
+        from sfumato.table.formats.encoding import utf8_bytes
+
+        encoding = given.get("encoding")
+        text = utf8_bytes(path, None if encoding is None else str(encoding))
+        titles = 0 if stated_separator(text) else titles_above(text)
+        findings.options = {"skip_rows": titles} if titles else {}
+    elif form.name == "xlsx" and "skip_rows" not in given:
+        from sfumato.table.formats.excel import proposed_sheet
+
+        findings.options = proposed_sheet(path, given.get("sheet"))
+    for name, what in SHAPED.items():
+        if name in findings.options:
+            value = findings.options[name]
+            findings.remarks.append(what.format(path=path, value=value))
+    return findings
 
 
 def _read(form: Format, source: str | os.PathLike[str], options: dict[str, object]) -> pa.Table:

@@ -103,6 +103,16 @@ def distinct_texts(values: pa.Array) -> pa.Array:
     return values.cast(pa.string())
 
 
+def zoned_texts(values: pa.Array) -> pa.Array:
+    """Write moments in their time zone, with its offset from UTC.
+
+    >>> zoned_texts(pa.array([0], pa.timestamp("us", "Europe/Berlin"))).to_pylist()
+    ['1970-01-01T01:00:00+01:00']
+    """
+    written = pc.strftime(values, format="%Y-%m-%dT%H:%M:%S%z")
+    return pc.replace_substring_regex(written, r"(?:\.0+)?([+-][0-9]{2})([0-9]{2})\z", r"\1:\2")
+
+
 def _without_zero_fraction(written: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(written, r"\.0+\z", "")
 

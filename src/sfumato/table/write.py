@@ -11,7 +11,7 @@ from sfumato.exceptions import SfumatoError, WriteError
 from sfumato.table.atomic import atomic_path
 from sfumato.table.formats.base import Format
 from sfumato.table.formats.known import FORMATS, format_of, honored
-from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.frames import Frame, to_arrow, with_zones, zones_of
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ def write(
     table_name: str | None = None,
     excel_safe: bool = False,
     if_exists: Literal["fail", "replace"] | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    date_format: str | None = None,
 ) -> None:
     """Write a table to a file or into a database, completely or not at all.
 
@@ -35,10 +39,14 @@ def write(
     table_name : for a database, the name of the new table.
     excel_safe : for text files, escape cells that a spreadsheet would run as formulas; workbooks store text.
     if_exists : for a database, whether to refuse (`"fail"`, the default) or replace an existing table of that name.
+    separator, encoding, decimal, date_format : for text files, as for `read`; by default a comma, UTF-8, a point and
+        ISO dates.
     """
     content, _ = to_arrow(table)
+    content = with_zones(content, zones_of(content))
     form = format_of(target, WriteError)
-    given = {"table_name": table_name, "excel_safe": excel_safe, "if_exists": if_exists}
+    given: dict[str, object] = {"table_name": table_name, "excel_safe": excel_safe, "if_exists": if_exists}
+    given |= {"separator": separator, "encoding": encoding, "decimal": decimal, "date_format": date_format}
     options = honored(form, "write", given)
     if form.schemes:
         require(bool(table_name), "write", "table_name", "given for a database", table_name)

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.table.formats import cells
-from sfumato.table.formats.cells import detect_separator, first_record, stray_quote_line, trimmed, uneven_line
+from sfumato.table.formats.cells import (
+    detect_separator,
+    first_record,
+    stray_quote_line,
+    titles_above,
+    trimmed,
+    uneven_line,
+)
 
 
 @pytest.mark.parametrize(
@@ -96,3 +103,18 @@ def test_stray_quotes_are_found_by_their_line():
     assert stray_quote_line(b'a,b\n1,2\n3,"open\n4,5\n', ",") == 3
     assert stray_quote_line(b'a,b\n1,"x"y\n', ",") == 2
     assert stray_quote_line(b'a,b\n1,5" pipe\n', ",") is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "titles"),
+    [
+        ("Patients\nname;age;city\nEve;39;Ulm\nBob;40;Ulm\nAnn;41;Ulm", 1),
+        ("Patients;;\n;;\nname;age;city\nEve;39;Ulm\nBob;40;Ulm\nAnn;41;Ulm", 2),
+        ("name;age;city\nEve;39;Ulm\nBob;40;Ulm\nAnn;41;Ulm", 0),
+        ("name;age;city\nEve;39;Ulm;\nBob;40;Ulm;\nAnn;41;Ulm;", 0),
+        ("name\nEve;39\nBob;40\nAnn;41", 0),
+        ("", 0),
+    ],
+)
+def test_titles_are_counted_and_a_record_is_never_taken_for_the_header(lines, titles):
+    assert titles_above(lines.encode()) == titles

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
+from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, WriteError
 from sfumato.table.formats.csv import read_csv, write_csv
+from sfumato.table.formats.findings import FileFindings
+from sfumato.table.frames import canonical, zones_of
 
 
 @pytest.fixture
@@ -88,7 +93,8 @@ TITLED = "Patients of 2024\n\nname;zip;age\nEve;02139;39\nBob;02140;40\n"
 def test_a_title_above_the_header_is_found(csv_file, separator):
     path = csv_file(TITLED.replace(";", separator))
     with pytest.raises(
-        ReadError, match=r"would have one column, but its lines .*; pass skip_rows=1 \(--skip-rows\) if"
+        ReadError,
+        match=r"would have one column, but its lines .*; pass skip_rows=2 \(--skip-rows\) if the first 2 lines",
     ):
         read_csv(path)
     expected = {"name": ["Eve", "Bob"], "zip": ["02139", "02140"], "age": [39, 40]}
@@ -98,7 +104,9 @@ def test_a_title_above_the_header_is_found(csv_file, separator):
 
 def test_a_title_with_separators_is_found(csv_file):
     titled = csv_file("Patients, 2024\nname,zip,age\nEve,02139,39\nBob,02140,40\n")
-    with pytest.raises(ReadError, match=r"has 2 cells but line 2 has 3; .*, or pass skip_rows=1 if the first line is"):
+    with pytest.raises(
+        ReadError, match=r"has 2 cells but line 2 has 3; .*, or pass skip_rows=1 \(--skip-rows\) if the first"
+    ):
         read_csv(titled)
 
 
@@ -220,3 +228,102 @@ def test_equal_tables_give_equal_bytes(tmp_path, monkeypatch):
 
 def test_a_table_without_rows_has_a_header(tmp_path):
     assert written(tmp_path, pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())})) == "a,b\n"
+
+
+GERMAN = "Name;Größe;Geburt;Betrag\r\nEva;1,70;31.12.1990;1.234,50\r\nBob;1,8;01.02.1985;12,00\r\n"
+READ = {
+    "Name": ["Eva", "Bob"],
+    "Größe": [1.7, 1.8],
+    "Geburt": [dt.date(1990, 12, 31), dt.date(1985, 2, 1)],
+    "Betrag": [1234.5, 12.0],
+}
+
+
+def test_a_german_file_is_read_as_it_is_meant_and_told(csv_file):
+    findings = FileFindings()
+    read = read_csv(csv_file(GERMAN.encode("latin-1")), findings=findings)
+    assert read.to_pydict() == READ
+    assert findings.options == {
+        "encoding": "cp1252",
+        "separator": ";",
+        "decimal": ",",
+        "thousands": ".",
+        "date_format": "dd.mm.yyyy",
+    }
+    assert len(findings.remarks) == 3
+    again = FileFindings()
+    options = dict(findings.options)
+    assert read_csv(csv_file(GERMAN.encode("latin-1")), **options, findings=again).to_pydict() == READ
+    assert again.remarks == []
+
+
+def test_the_first_line_may_state_the_separator_for_excel(csv_file):
+    path = csv_file("sep=|\na|b;c\n1|2\n")
+    assert read_csv(path).to_pydict() == {"a": [1], "b;c": [2]}
+    assert read_csv(path, skip_rows=1).column_names == ["a", "b;c"]
+
+
+def test_titles_above_a_header_with_as_many_separators_are_found(csv_file):
+    path = csv_file("Patients;;\n;;\nname;age;city\nEve;39;Ulm\nBob;40;Ulm\nAnn;41;Ulm\n")
+    with pytest.raises(ReadError, match=r"Column 2 of .* has no name; .*, or pass skip_rows=2 \(--skip-rows\)"):
+        read_csv(path)
+    assert read_csv(path, skip_rows=2).num_rows == 3
+
+
+def test_lines_after_the_last_record_are_left_out(csv_file):
+    path = csv_file("name;age;city\nEve;39;Ulm\nBob;40;Ulm\nSum;79\n\n")
+    with pytest.raises(ReadError, match=r"or pass skip_last=1 \(--skip-last\) if it is no record"):
+        read_csv(path)
+    assert read_csv(path, skip_last=1).to_pydict() == {"name": ["Eve", "Bob"], "age": [39, 40], "city": ["Ulm"] * 2}
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "sentence"),
+    [
+        ("stadt\nKöln\n".encode(), "cp1252", "is valid UTF-8, but is read as cp1252"),
+        ("stadt\nK\ufffdln\n".encode(), None, "letters that were lost"),
+        ("stadt\nKÃ¶ln\n".encode(), None, "letters that were read in a wrong encoding before"),
+    ],
+)
+def test_an_encoding_that_lies_is_told(csv_file, data, encoding, sentence):
+    findings = FileFindings()
+    read_csv(csv_file(data), encoding=encoding, findings=findings)
+    assert [sentence in remark for remark in findings.remarks] == [True]
+
+
+def test_a_mark_that_lies_is_refused_with_the_option_that_mends_it(csv_file):
+    with pytest.raises(
+        ReadError, match=r"says by its first bytes that it is UTF-8, but it is not; .*--encoding cp1252"
+    ):
+        read_csv(csv_file(b"\xef\xbb\xbfstadt\nK\xf6ln\n"))
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5),
+    st.lists(st.dates(min_value=dt.date(1000, 1, 1)), min_size=1, max_size=5),
+    st.sampled_from(["dd.mm.yyyy", "yyyy年m月d日", "yyyy-mm-dd"]),
+    st.sampled_from(["utf-8", "gb18030", "utf-16", "utf-8-sig"]),
+)
+def test_what_is_written_by_conventions_is_read_by_them(tmp_path_factory, numbers, days, date_format, encoding):
+    rows = min(len(numbers), len(days))
+    table = canonical(pa.table({"größe": numbers[:rows], "day": days[:rows], "text": ["a;b,c 城"] * rows}))
+    path = tmp_path_factory.mktemp("x") / "x.csv"
+    conventions = {"separator": ";", "decimal": ",", "date_format": date_format, "encoding": encoding}
+    write_csv(table, path, **conventions)
+    assert read_csv(path, **conventions, thousands="").equals(table)
+
+
+def test_letters_that_an_encoding_lacks_are_refused(tmp_path):
+    with pytest.raises(WriteError, match="has letters that cp1252 cannot write"):
+        write_csv(pa.table({"city": ["北京"]}), tmp_path / "x.csv", encoding="cp1252")
+    with pytest.raises(InvalidParameterError, match="another character than the decimal mark"):
+        write_csv(pa.table({"n": [1.5]}), tmp_path / "x.csv", separator=",", decimal=",")
+
+
+def test_moments_are_written_with_their_zone(tmp_path):
+    moments = pa.table({"at": pa.array([0, 3_600_500_000], pa.timestamp("us", "Europe/Berlin"))})
+    write_csv(moments, tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == "at\n1970-01-01T01:00:00+01:00\n1970-01-01T02:00:00.500000+01:00\n"
+    read = read_csv(tmp_path / "x.csv")
+    assert zones_of(read) == {"at": "UTC"}
+    assert read["at"].cast(pa.int64()).to_pylist() == [0, 3_600_500_000]

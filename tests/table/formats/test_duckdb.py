@@ -93,7 +93,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 def test_a_table_is_replaced_only_when_asked(database):
     url = database("CREATE TABLE p AS SELECT 7 AS a")
-    with pytest.raises(WriteError, match="already has a table 'P'; choose another name or ask to replace it"):
+    with pytest.raises(WriteError, match="already has a table 'P'; choose another name, or replace it with if_exists="):
         write_database(TABLE, url, table_name="P")
     assert read_database(url, table="p").to_pydict() == {"a": [7]}
     write_database(TABLE, url, table_name="p", if_exists="replace")
@@ -173,3 +173,9 @@ def test_what_keeps_others_out_cannot_be_changed(database):
     for setting in ("enable_external_access = true", "lock_configuration = false"):
         with pytest.raises(ReadError, match="The query cannot be run"):
             read_database(url, query=f"SET {setting}")
+
+
+def test_tables_are_listed_where_none_is_named(tmp_path):
+    write_database(pa.table({"a": [1]}), f"duckdb:///{tmp_path}/x.duckdb", table_name="people")
+    with pytest.raises(ReadError, match=r"has the table 'people'; pass table \(--table\) or query"):
+        read_database(f"duckdb:///{tmp_path}/x.duckdb")

@@ -77,7 +77,7 @@ def test_a_release_is_written_in_a_format_of_files(name):
         ({"suffixes": ()}, "suffixes"),
         ({"schemes": ("made",)}, "suffixes"),
         ({"read_options": ("excel_safe",)}, "read_options"),
-        ({"write_options": ("encoding",)}, "write_options"),
+        ({"write_options": ("sheet",)}, "write_options"),
         ({"read": None}, "read"),
     ],
 )

@@ -120,7 +120,7 @@ def test_reading_cannot_change_the_database(postgresql):
 def test_a_table_is_replaced_only_when_asked(postgresql):
     postgresql.execute("CREATE TABLE old (a int)", "INSERT INTO old VALUES (7)")
     with pytest.raises(
-        WriteError, match="already has a table 'old'; choose another name or ask to replace it"
+        WriteError, match="already has a table 'old'; choose another name, or replace it with if_exists="
     ) as caught:
         write_database(TABLE, postgresql.url, table_name="old")
     assert postgresql.password not in str(caught.value)

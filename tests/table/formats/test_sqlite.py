@@ -80,8 +80,8 @@ def test_whole_and_real_numbers_meet_across_batches(database, monkeypatch):
         (
             ["CREATE TABLE p (a)"],
             {},
-            InvalidParameterError,
-            "read.table must be given, or else query, but not both",
+            ReadError,
+            "has the table 'p'; pass table",
         ),
         (["CREATE TABLE p (a)"], {"table": "p", "query": "SELECT 1"}, InvalidParameterError, "read.table must be"),
     ],
@@ -117,7 +117,9 @@ def test_a_new_table_leaves_others_alone(database):
 
 def test_a_table_is_replaced_only_when_asked(database):
     url = database("CREATE TABLE People (a)", "INSERT INTO People VALUES (7)")
-    with pytest.raises(WriteError, match="already has a table 'people'; choose another name or ask to replace it"):
+    with pytest.raises(
+        WriteError, match="already has a table 'people'; choose another name, or replace it with if_exists="
+    ):
         write_database(TABLE, url, table_name="people")
     assert read_database(url, table="people")["a"].to_pylist() == [7]
     write_database(TABLE, url, table_name="people", if_exists="replace")
@@ -165,3 +167,10 @@ def test_a_view_is_not_replaced_by_a_table(database):
     with pytest.raises(WriteError, match="SQLite refused the table"):
         write_database(TABLE, url, table_name="v", if_exists="replace")
     assert read_database(url, table="v").to_pydict() == {"a": [1]}
+
+
+def test_a_database_without_tables_says_so(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(ReadError, match="has no tables; check that it is the right database"):
+        read_database(f"sqlite:///{tmp_path}/x.db")

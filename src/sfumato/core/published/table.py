@@ -46,6 +46,11 @@ class PublishedColumn:
     schema: Schema
     original: Domain | None
 
+    @classmethod
+    def of_cells(cls, name: str, cells: pa.ChunkedArray, schema: Schema, original: Domain | None) -> PublishedColumn:
+        """Read the cells of one column as they are, whatever its role is and whether or not they are in buckets."""
+        return cls(name, *_coded(cells), schema, original)
+
     @cached_property
     def domain(self) -> Domain:
         """The values that the attribute can take: the original's, or those that the texts show."""

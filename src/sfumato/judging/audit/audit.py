@@ -20,6 +20,7 @@ from sfumato.judging.audit.counts import Counts
 from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike, row_numbers
 from sfumato.judging.audit.verdict import Verdict, judge, plain
 from sfumato.judging.evidence import Evidence
+from sfumato.masking.masking import Masking
 from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -156,6 +157,7 @@ def audit(
     population: Frame | None = None,
     ignore_suppressed: bool = False,
     centers: bool = False,
+    perturbed: Sequence[str] = (),
 ) -> Audit:
     """Audit a published table, whichever tool made it.
 
@@ -173,16 +175,31 @@ def audit(
         they are a group like any other.
     centers : whether quasi-identifiers are published as centers of groups, such as means: values that stand for
         all records of the group, among whose original values they must lie, and cover none of them.
+    perturbed : columns that were masked, so that their cells need not cover the original; they are not compared.
     """
     shown, _ = to_arrow(published)
     source = None if original is None else to_arrow(original)[0]
     rows = None if correspondence is None else row_numbers(correspondence)
     return audit_evidence(
-        Evidence(shown, schema, original=source, correspondence=rows, centers=centers),
+        Evidence(
+            shown,
+            schema,
+            original=source,
+            correspondence=rows,
+            centers=centers,
+            masking=Masking(perturbed=_known_columns(perturbed, schema)),
+        ),
         models,
         population=None if population is None else to_arrow(population)[0],
         ignore_suppressed=ignore_suppressed,
     )
+
+
+def _known_columns(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
+    """Refuse columns that have no role."""
+    for name in names:
+        schema.role(name)
+    return tuple(names)
 
 
 def audit_evidence(
@@ -204,8 +221,10 @@ def audit_evidence(
         refuse_unlike(rows, original.num_rows, evidence.correspondence)
         _refuse_unlinked_flags(evidence)
         counts = replace(counts, cells=judged.cells)
-        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers)
-        truth = compared.check(judged.correspondence)
+        masking = evidence.masking
+        skipped = masking.perturbed if masking.original is None else ()
+        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
+        truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
         levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.published.column_names)),
@@ -239,9 +258,9 @@ def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
     require(isinstance(schema, Schema), "audit", "schema", "an sf.Schema", schema)
     require(_are_models(models), "audit", "models", "a list of models", models)
     for model in models:
-        _refuse_other(model, model.attributes, (*schema.sensitive, *schema.flags), Role.SENSITIVE)
+        _refuse_other(model, model.attributes, schema, Role.SENSITIVE)
         _refuse_of_cells(model, schema)
-        _refuse_other(model, model.scope, schema.quasi, Role.QUASI)
+        _refuse_other(model, model.scope, schema, Role.QUASI)
 
 
 def _refuse_unlinked_flags(evidence: Evidence) -> None:
@@ -257,11 +276,16 @@ def _are_models(given: object) -> bool:
     return isinstance(given, Sequence) and all(isinstance(each, PrivacyModel) for each in given)
 
 
-def _refuse_other(model: PrivacyModel, names: Sequence[str], known: Collection[str], role: Role) -> None:
+def _refuse_other(model: PrivacyModel, names: Sequence[str], schema: Schema, role: Role) -> None:
+    known = (*schema.sensitive, *schema.flags) if role is Role.SENSITIVE else schema.quasi
     for name in names:
-        if name not in known:
+        if name not in schema.attributes:
             hint = did_you_mean(name, known) or f"; give it the role {role}."
-            raise SchemaError(f"{type(model).__name__} names {name!r}, but its role is not {role}{hint}")
+            raise SchemaError(f"{type(model).__name__} names the unknown column {name!r}{hint}")
+        if name not in known:
+            raise SchemaError(
+                f"{type(model).__name__} names {name!r}, but its role is not {role}; give it the role {role}."
+            )
 
 
 def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:

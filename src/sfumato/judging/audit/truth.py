@@ -42,12 +42,20 @@ class Truth:
     false_cells: int
     unmatched: int
     of_centers: bool = False
+    perturbed: tuple[str, ...] = ()
+    not_compared: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """What is true of every published cell, if the truth holds."""
         if self.of_centers:
             return "Every published center lies among the original values of its group"
+        if self.not_compared:
+            masked = ", ".join(repr(name) for name in self.not_compared)
+            return f"Every published cell covers its original, but for {masked}, which was masked and is not compared"
+        if self.perturbed:
+            masked = ", ".join(repr(name) for name in self.perturbed)
+            return f"Every published cell covers its original, or in {masked} what masking made of it"
         return "Every published cell covers its original"
 
     @property
@@ -63,6 +71,8 @@ class Truth:
             "suppressed": self.suppressed,
             "with_correspondence": self.with_correspondence,
             "of_centers": self.of_centers,
+            **({"perturbed": list(self.perturbed)} if self.perturbed else {}),
+            **({"not_compared": list(self.not_compared)} if self.not_compared else {}),
             "false_cells": self.false_cells,
             "unmatched_records": self.unmatched,
             "holds": self.holds,
@@ -89,6 +99,7 @@ class Comparison:
     """A published table and its original: both as read and as coded.
 
     With `centers`, published quasi-identifiers represent groups: each must lie among the original values of its group.
+    Columns that were masked, but nobody knows how, are `skipped`.
     """
 
     published: PublishedTable
@@ -97,12 +108,15 @@ class Comparison:
     original: pa.Table
     schema: Schema
     centers: bool = False
+    skipped: tuple[str, ...] = ()
 
     def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
         rows_in, rows_out = self.original.num_rows, self.shown.num_rows
         published = [
-            name for name in (*self.schema.sensitive, *self.schema.insensitive) if name in self.shown.column_names
+            name
+            for name in (*self.schema.sensitive, *self.schema.insensitive)
+            if name in self.shown.column_names and name not in self.skipped
         ]
         buckets = {name: bucket_numbers(self.shown, name) for name in published}
         kept = [name for name, bucket in buckets.items() if bucket is None]
@@ -122,6 +136,7 @@ class Comparison:
             false_cells=strange + (0 if correspondence is None else self._false_cells(kept, correspondence)),
             unmatched=self._unmatched(kept) if correspondence is None else 0,
             of_centers=self.centers,
+            not_compared=self.skipped,
         )
 
     def _stray_centers(self, correspondence: Ints | None) -> int:
@@ -133,7 +148,7 @@ class Comparison:
         found: dict[str, list[str]] = {}
         for name in self.schema.quasi:
             column = bucket_column(self.shown.column_names, name)
-            if column is not None:
+            if column is not None and name not in self.skipped:
                 found.setdefault(column, []).append(name)
         return list(found.values())
 
@@ -172,7 +187,7 @@ class Comparison:
 
     def _covers(self, at: int, here: Ints, there: Ints) -> npt.NDArray[np.bool_]:
         """Return for pairs of published and original rows whether the cell of one quasi-identifier covers the other."""
-        if self.centers:
+        if self.centers or self.published.columns[at].name in self.skipped:
             return np.ones(len(here), dtype=np.bool_)
         column = self.published.columns[at]
         label = column.codes[here]

@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError, SfumatoError
-from sfumato.judging.comparing.reading import both_tables, numbers_of, refuse_absent, shared
+from sfumato.judging.comparing.features import features_of
+from sfumato.judging.comparing.reading import both_tables, refuse_absent, shared
 from sfumato.randomness import generator
+from sfumato.schema.schema import Schema
 from sfumato.table.extras import optional_library
 from sfumato.table.frames import Frame, SameKind, to_arrow
-from sfumato.table.numbers import Numbers, has_distances
 from sfumato.table.values import texts
 from sfumato.validation import is_number, require
 
 LEAST_LEAF = 10
-MISSING = "(missing)"
 
 
 class Classifier(Protocol):
@@ -78,14 +78,18 @@ def compare_classifiers(
     held_out: Frame,
     *,
     target: str,
+    schema: Schema | None = None,
     columns: Sequence[str] | None = None,
     classifier: Classifier | None = None,
     seed: int = 0,
 ) -> ClassifierComparison:
     """Train a classifier on the original and on a release of it, and test both on records that neither has seen.
 
-    Columns of numbers and dates are used as numbers, where a generalized cell counts as its midpoint and an empty one
-    as the original's mean; all others are used as categories, where a generalized cell is a category of its own.
+    Held-out records are shown to the classifier as the release would show them, so that a release is judged by what it
+    keeps and not by how it writes it. A column of numbers or dates is used as one number: a generalized cell counts as
+    its midpoint, and so does a held-out number that only one published cell covers; an empty or suppressed cell counts
+    as the mean of the original. Any other column is used as one feature for each published label: the share of what a
+    cell covers that the label covers, too.
     Requires scikit-learn: install `sfumato[learn]`.
 
     Parameters
@@ -93,6 +97,7 @@ def compare_classifiers(
     original, published, held_out : pandas, Polars or Arrow tables; the release is made from the original alone, see
         `hold_out`.
     target : the column of classes.
+    schema : its hierarchies are needed to read the labels of taxonomies.
     columns : the columns to classify by; by default all columns that the tables share.
     classifier : any scikit-learn classifier; by default a decision tree with at least 10 records in a leaf.
     seed : makes the training of the default classifier repeatable.
@@ -102,12 +107,12 @@ def compare_classifiers(
         columns = [name for name in shared(*tables[:2]) if name in tables[2].column_names and name != target]
     tables = _with_classes(tables, target, columns)
     classes = [texts(table.column(target)).to_numpy(zero_copy_only=False) for table in tables]
-    features = _features(tables, columns)
-    numeric = [has_distances(tables[0].column(name).type) for name in columns]
     accuracies = []
     for trained in (0, 1):
-        model = _pipeline(numeric, classifier, seed).fit(features[trained], classes[trained])
-        accuracies.append(float((model.predict(features[2]) == classes[2]).mean()))
+        model = _untrained(classifier, seed)
+        learned = features_of(tables[trained], tables[0], tables[2], columns, schema)
+        model.fit(learned.training, classes[trained])
+        accuracies.append(float((model.predict(learned.held_out) == classes[2]).mean()))
     names, counts = np.unique(classes[0], return_counts=True)
     return ClassifierComparison(
         target=target,
@@ -131,40 +136,11 @@ def _with_classes(tables: Sequence[pa.Table], target: str, columns: Sequence[str
     return kept
 
 
-def _features(tables: Sequence[pa.Table], columns: Sequence[str]) -> list[Any]:
-    """Return every table as a matrix of numbers and strings."""
-    found = [np.empty((table.num_rows, len(columns)), dtype=object) for table in tables]
-    for place, name in enumerate(columns):
-        numeric = has_distances(tables[0].column(name).type)
-        usual = _mean(numbers_of(tables[0].column(name))) if numeric else 0.0
-        for matrix, table in zip(found, tables, strict=True):
-            if numeric:
-                numbers = numbers_of(table.column(name))
-                matrix[:, place] = np.where(np.isnan(numbers), usual, numbers)
-            else:
-                matrix[:, place] = texts(table.column(name)).fill_null(MISSING).to_numpy(zero_copy_only=False)
-    return found
-
-
-def _mean(numbers: Numbers) -> float:
-    known = numbers[~np.isnan(numbers)]
-    return float(known.mean()) if len(known) else 0.0
-
-
-def _pipeline(numeric: Sequence[bool], classifier: Any, seed: int) -> Any:
-    """Make an untrained classifier that standardizes numbers and one-hot encodes categories."""
-    base, compose, pipeline, preprocessing, tree = (
-        optional_library(f"sklearn.{module}", extra="learn", error=SfumatoError)
-        for module in ("base", "compose", "pipeline", "preprocessing", "tree")
-    )
-    numbers = [place for place, held in enumerate(numeric) if held]
-    others = [place for place, held in enumerate(numeric) if not held]
-    columns = compose.ColumnTransformer(
-        [
-            ("numbers", preprocessing.StandardScaler(), numbers),
-            ("values", preprocessing.OneHotEncoder(handle_unknown="ignore"), others),
-        ]
+def _untrained(classifier: Any, seed: int) -> Any:
+    """Copy the given classifier, or make the default one."""
+    base, tree = (
+        optional_library(f"sklearn.{module}", extra="learn", error=SfumatoError) for module in ("base", "tree")
     )
     if classifier is None:
         classifier = tree.DecisionTreeClassifier(min_samples_leaf=LEAST_LEAF, random_state=seed)
-    return pipeline.make_pipeline(columns, base.clone(classifier))
+    return base.clone(classifier)

@@ -12,6 +12,28 @@ from sfumato.judging.comparing.reading import both_tables, numeric_matrices
 from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 
+FLAT = 1e-12  # a variance below it, in units of the original's, is made of rounding errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnMoments:
+    """Mean and standard deviation of one column in both tables."""
+
+    column: str
+    original_mean: float
+    published_mean: float
+    original_deviation: float
+    published_deviation: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlation:
+    """The correlation of two columns in both tables."""
+
+    columns: tuple[str, str]
+    original: float
+    published: float
+
 
 @dataclass(frozen=True, kw_only=True)
 class MomentComparison:
@@ -19,7 +41,8 @@ class MomentComparison:
 
     `mean_shift` is the largest difference of means, in standard deviations of the original. `covariance_error` is the
     Frobenius norm of the difference of covariances, divided by that of the original's. Differences of correlations
-    are taken over all pairs of columns that vary in both tables; a single column has none.
+    are taken over all pairs of columns that vary in the original; a single column has none, and a column that no longer
+    varies is correlated with none. `moments` and `correlations` hold what was compared.
     """
 
     columns: tuple[str, ...]
@@ -27,6 +50,8 @@ class MomentComparison:
     covariance_error: float
     largest_correlation_difference: float | None
     mean_correlation_difference: float | None
+    moments: tuple[ColumnMoments, ...] = ()
+    correlations: tuple[Correlation, ...] = ()
 
     def __repr__(self) -> str:
         lines = [
@@ -43,7 +68,9 @@ class MomentComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
-        return {**asdict(self), "columns": list(self.columns)}
+        correlations = [{**asdict(each), "columns": list(each.columns)} for each in self.correlations]
+        moments = [asdict(each) for each in self.moments]
+        return {**asdict(self), "columns": list(self.columns), "moments": moments, "correlations": correlations}
 
 
 def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str] | None = None) -> MomentComparison:
@@ -64,32 +91,59 @@ def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str]
     >>> compare_moments(table, table).covariance_error
     0.0
     """
-    tables = both_tables(original, published)
-    names, first, second = numeric_matrices(*tables, columns)
-    shift = first.mean(axis=0)
-    first, second = first - shift, second - shift
-    scales = first.std(axis=0)
-    scales[scales == 0] = 1.0
-    first, second = first / scales, second / scales
-    before, after = np.atleast_2d(np.cov(first.T, bias=True)), np.atleast_2d(np.cov(second.T, bias=True))
-    pairs = _correlation_differences(before, after)
-    norm = float(np.linalg.norm(before))
-    error = float(np.linalg.norm(after - before))
+    return moments_of(*numeric_matrices(*both_tables(original, published), columns))
+
+
+def moments_of(names: Sequence[str], first: Numbers, second: Numbers) -> MomentComparison:
+    """Compare two matrices of numbers, of the original and of the published table, column by column."""
+    shift, scales = first.mean(axis=0), first.std(axis=0)
+    units = units_of(first)
+    means = shift, second.mean(axis=0)
+    before, after = (np.atleast_2d(np.cov(((each - shift) / units).T, bias=True)) for each in (first, second))
+    deviations = scales, np.sqrt(np.diag(after)) * units
+    correlations = _correlations(names, before, after)
+    differences = np.array([abs(each.published - each.original) for each in correlations])
+    norm, error = float(np.linalg.norm(before)), float(np.linalg.norm(after - before))
     return MomentComparison(
-        columns=names,
-        mean_shift=float(np.abs(second.mean(axis=0) - first.mean(axis=0)).max()),
+        columns=tuple(names),
+        mean_shift=float(np.abs((means[1] - means[0]) / units).max()),
         covariance_error=error / norm if norm > 0 else error,
-        largest_correlation_difference=float(pairs.max()) if len(pairs) else None,
-        mean_correlation_difference=float(pairs.mean()) if len(pairs) else None,
+        largest_correlation_difference=float(differences.max()) if len(differences) else None,
+        mean_correlation_difference=float(differences.mean()) if len(differences) else None,
+        moments=tuple(
+            ColumnMoments(
+                column=name,
+                original_mean=float(means[0][at]),
+                published_mean=float(means[1][at]),
+                original_deviation=float(deviations[0][at]),
+                published_deviation=float(deviations[1][at]),
+            )
+            for at, name in enumerate(names)
+        ),
+        correlations=correlations,
     )
 
 
-def _correlation_differences(before: Numbers, after: Numbers) -> Numbers:
-    varying = (np.diag(before) > 0) & (np.diag(after) > 0)
-    correlations = []
-    for covariance in (before, after):
-        kept = covariance[np.ix_(varying, varying)]
-        deviations = np.sqrt(np.diag(kept))
-        correlations.append(kept / deviations / deviations[:, None])
-    pairs = np.triu_indices(int(varying.sum()), 1)
-    return np.asarray(np.abs(correlations[1] - correlations[0])[pairs])
+def units_of(original: Numbers) -> Numbers:
+    """Return the standard deviation of every column, or 1 where only rounding makes it differ from 0."""
+    scales = original.std(axis=0)
+    return np.where(scales <= FLAT * np.abs(original.mean(axis=0)), 1.0, scales)
+
+
+def _correlations(names: Sequence[str], before: Numbers, after: Numbers) -> tuple[Correlation, ...]:
+    """Return the correlations of all pairs of columns that vary in the original."""
+    varying = np.flatnonzero(np.diag(before) > FLAT).tolist()
+    return tuple(
+        Correlation(
+            columns=(names[one], names[other]),
+            original=_correlation(before, one, other),
+            published=_correlation(after, one, other),
+        )
+        for place, one in enumerate(varying)
+        for other in varying[place + 1 :]
+    )
+
+
+def _correlation(covariance: Numbers, one: int, other: int) -> float:
+    variances = covariance[one, one], covariance[other, other]
+    return float(covariance[one, other] / np.sqrt(variances[0] * variances[1])) if min(variances) > FLAT else 0.0

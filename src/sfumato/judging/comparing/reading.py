@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.publication import Center, Exact, Interval, ValueSet
+from sfumato.core.publication import Center, Exact, Interval, Node, ValueSet
 from sfumato.core.published.labels import as_moment, parse_label
+from sfumato.core.published.plain import plain_days, plain_numbers
+from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.table.frames import Frame, to_arrow
@@ -32,7 +34,7 @@ def numbers_of(column: pa.ChunkedArray) -> Numbers:
     """
     if pa.types.is_string(column.type):
         distinct, codes = coded(column)
-        values = np.array([*(_middle(text) for text in distinct.to_pylist()), nan])
+        values = np.append(middles(distinct.to_pylist()), nan)
         return np.asarray(values[codes.fill_null(len(distinct)).to_numpy()])
     return to_numbers(column)
 
@@ -86,13 +88,14 @@ def row_keys(tables: Iterable[pa.Table], names: Sequence[str]) -> list[npt.NDArr
     total = sum(table.num_rows for table in tables)
     keys = np.zeros(total, dtype=np.int64)
     for name in names:
-        distinct, codes = coded(_joined([table.column(name) for table in tables]))
+        distinct, codes = coded(joined([table.column(name) for table in tables]))
         numbers = codes.fill_null(len(distinct)).to_numpy().astype(np.int64)
         keys = np.unique(keys * (len(distinct) + 1) + numbers, return_inverse=True)[1]
     return np.split(keys, np.cumsum([table.num_rows for table in tables])[:-1])
 
 
-def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+def joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return columns one below the other, as texts if their types differ."""
     if len({column.type for column in columns}) > 1:
         return pa.chunked_array([texts(column) for column in columns], pa.string())
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
@@ -101,6 +104,28 @@ def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 def _complete(table: pa.Table, columns: Sequence[str]) -> Numbers:
     matrix = np.column_stack([numbers_of(table.column(name)) for name in columns])
     return np.asarray(matrix[~np.isnan(matrix).any(axis=1)])
+
+
+def middles(shown: Sequence[str | None]) -> Numbers:
+    """Return the number that every cell counts as: its own, or the middle of what it may be; NaN for none."""
+    found = np.full(len(shown), nan)
+    unread = np.ones(len(shown), dtype=np.bool_)
+    for plain in (plain_numbers(shown), plain_days(shown)):
+        found[plain.at] = (plain.low + plain.high) / 2
+        unread[plain.at] = False
+    places = np.flatnonzero(unread)
+    found[places] = [_middle(shown[place]) for place in places.tolist()]
+    return found
+
+
+def middles_of(column: PublishedColumn) -> Numbers:
+    """Return what every distinct text of a column counts as; a node that tells no bounds, the mean of its values."""
+    found = middles(column.texts)
+    for place, label in column.others.items():
+        if isinstance(label, Node) and np.isnan(found[place]):
+            low, high = column.coverage.low[place], column.coverage.high[place]
+            found[place] = to_numbers(pa.chunked_array([column.domain.values[low : high + 1]])).mean()
+    return found
 
 
 def _middle(text: str | None) -> float:

@@ -106,7 +106,9 @@ def _refuse_present(connection: Any, names: Iterable[str]) -> None:
     present = {row[0].casefold() for row in connection.execute(listed).fetchall()}
     for each in names:
         if each.casefold() in present:
-            raise WriteError(f"The database already has a table {each!r}; choose another name or ask to replace it.")
+            raise WriteError(
+                f"The database already has a table {each!r}; choose another name or replace it (--replace)."
+            )
 
 
 def _create(connection: Any, tables: Mapping[str, pa.Table], long: str, view: str, *, replace: bool) -> None:

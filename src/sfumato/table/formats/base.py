@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from sfumato.validation import require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Frame
 
-READ_OPTIONS = ("table", "query", "sheet", "separator", "encoding", "missing", "skip_rows", "as_text")
-WRITE_OPTIONS = ("table_name", "if_exists", "excel_safe")
+Option: TypeAlias = "str | int | bool | tuple[str, ...] | Mapping[str, str]"
+
+CONVENTIONS = ("decimal", "thousands", "date_format", "column_types")
+SHAPE = ("missing", "skip_rows", "skip_last", "as_text")
+READ_OPTIONS = ("table", "query", "sheet", "fill_merged", "separator", "encoding", *SHAPE, *CONVENTIONS)
+WRITTEN = ("separator", "encoding", "decimal", "date_format")  # the conventions of text files that are also written
+WRITE_OPTIONS = ("table_name", "if_exists", "excel_safe", *WRITTEN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +33,7 @@ class Format:
     read : takes a path (of a database, its URL) and those of the options that were given; gives a dataframe.
     write : takes an Arrow table, a path (or URL) and those of the options that were given; leaves a complete file.
     read_options, write_options : the options of `sf.read` and `sf.write` that it honors; others are refused.
+    tells : whether reading takes `findings`, too, to be told what was found out about a file.
     extra : what is installed with Sfumato for it, as in `pip install "sfumato[excel]"`; nothing if empty.
     """
 
@@ -39,6 +45,7 @@ class Format:
     write: Callable[..., None] | None = field(default=None, repr=False)
     read_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
+    tells: bool = False
     extra: str = ""
 
     def __post_init__(self) -> None:

@@ -22,6 +22,8 @@ SEPARATORS = (",", ";", "\t", "|")
 BLOCK = 1 << 24
 SAMPLE = 1 << 16
 MOSTLY = 0.9
+FEWEST_LINES = 2  # of the same width below a title
+QUOTED_CELL = r'(?:(?<=[,;\t|\r\n])|\A) *"(?:[^"]|"")*"'
 QUOTE, SPACE, NEWLINE, RETURN = b'" \n\r'
 
 
@@ -48,8 +50,65 @@ def _bare_lines(data: bytes) -> list[str]:
     sample = data[:SAMPLE].decode(errors="replace")
     if len(data) > SAMPLE:
         sample = sample[: max(sample.rfind("\n"), sample.rfind("\r"))]
-    bare = re.sub(r'(?:(?<=[,;\t|\r\n])|\A) *"(?:[^"]|"")*"', "", sample)
+    bare = re.sub(QUOTED_CELL, "", sample)
     return [line for line in bare.splitlines() if line.strip()]
+
+
+def titles_above(data: bytes) -> int:
+    r"""Count the lines before the header: those before the first that is as wide as nearly all others and half full.
+
+    There are none if one of them might be the header itself, or if the first line below them has numbers.
+
+    >>> titles_above(b"Patients 2024\n\nname;age\nEve;39\nBob;40\n")
+    2
+    """
+    sample = data[:SAMPLE].decode(errors="replace")
+    if len(data) > SAMPLE:
+        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r"))]
+    lines = re.sub(QUOTED_CELL, "q", sample).splitlines()
+    found = (0, 0)
+    for separator in SEPARATORS:
+        widths = Counter(line.count(separator) for line in lines if line.strip())
+        (width, often), *_ = widths.most_common(1) or [(0, 0)]
+        first = next((place for place, line in enumerate(lines) if _is_header(line, separator, width)), 0)
+        below = [line.count(separator) == width for line in lines[first:] if line.strip()]
+        sparse = all(_filled(line, separator) <= max(1, width // 2) for line in lines[:first])
+        if width and sparse and often > FEWEST_LINES and sum(below) + 1 >= MOSTLY * len(below):
+            found = max(found, (often, first))
+    return found[1]
+
+
+def _is_header(line: str, separator: str, width: int) -> bool:
+    cells = line.split(separator)
+    filled = _filled(line, separator)
+    numbers = any(re.fullmatch(r"[-+]?[0-9][0-9.,/:-]*", cell.strip()) for cell in cells)
+    return len(cells) == width + 1 and filled > 1 and filled >= len(cells) / 2 and not numbers
+
+
+def _filled(line: str, separator: str) -> int:
+    return sum(bool(cell.strip()) for cell in line.split(separator))
+
+
+def without_last_lines(data: bytes, count: int) -> bytes:
+    r"""Leave the last lines out, empty ones not counted.
+
+    >>> without_last_lines(b"age\n39\n40\nall: 79\n\n", 1)
+    b'age\n39\n40'
+    """
+    for _ in range(count):
+        data = data.rstrip()
+        data = data[: max(data.rfind(b"\n"), data.rfind(b"\r"), 0)]
+    return data
+
+
+def stated_separator(data: bytes) -> str | None:
+    r"""Return the separator that a first line states for Excel.
+
+    >>> stated_separator(b"sep=;\nname;age\n")
+    ';'
+    """
+    found = re.match(rb"[\"']?sep=([^\r\n])[\"']?[\r\n]", data, re.IGNORECASE)
+    return found[1].decode(errors="replace") if found else None
 
 
 def after_lines(data: bytes, count: int) -> bytes | None:

@@ -6,7 +6,9 @@ import csv
 import gzip
 import io
 import re
+from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
@@ -22,15 +24,24 @@ from sfumato.table.formats.cells import (
     first_record,
     long_line,
     separator_below,
+    stated_separator,
     stray_quote_line,
+    titles_above,
     trimmed,
     uneven_line,
+    without_last_lines,
 )
-from sfumato.table.formats.encoding import utf8_bytes
-from sfumato.table.formats.inference import MISSING, typed
+from sfumato.table.formats.column_types import typed_column
+from sfumato.table.formats.conventions import Conventions, refuse_absent
+from sfumato.table.formats.dates import ISO
+from sfumato.table.formats.detecting import detect, tell
+from sfumato.table.formats.encoding import decoded, encoded
+from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.inference import MISSING, present
+from sfumato.table.formats.numerals import COMMA, POINT, written
 from sfumato.table.frames import canonical
 from sfumato.table.limits import LONGEST_LINE, MOST_COLUMNS, too_many_columns
-from sfumato.table.values import coded, distinct_texts
+from sfumato.table.values import coded, distinct_texts, zoned_texts
 from sfumato.threads import in_threads
 from sfumato.validation import require
 
@@ -52,14 +63,20 @@ def read_csv(
     encoding: str | None = None,
     missing: tuple[str, ...] = MISSING,
     skip_rows: int = 0,
+    skip_last: int = 0,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
+    column_types: Mapping[str, str] | None = None,
     as_text: bool = False,
+    findings: FileFindings | None = None,
 ) -> pa.Table:
     """Read a CSV file with a header line as a canonical table.
 
     Spaces around unquoted cells are dropped and empty lines are skipped. A cell is missing if it is empty or,
     when not quoted, one of the spellings in `missing`; in columns of numbers, dates or booleans also when
     quoted. A single column whose cells hold a separator is refused, unless the separator is given: the file has more
-    columns, and its first line is a title.
+    columns, and its first line is a title. A first line such as `sep=;` states the separator, for Excel.
 
     Parameters
     ----------
@@ -67,32 +84,82 @@ def read_csv(
     separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab and bar.
     encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
     missing : spellings of a missing value.
-    skip_rows : how many lines, such as titles, stand before the header.
+    skip_rows, skip_last : how many lines, such as titles and totals, stand before the header and after the records.
+    decimal, thousands, date_format, column_types : see `sfumato.table.formats.conventions.Conventions`.
     as_text : read line by line, every cell as its own text, so that no row changes how another is read.
+    findings : is told what was found out.
     """
+    conventions = Conventions(
+        decimal=decimal, thousands=thousands, date_format=date_format, column_types=column_types or {}
+    )
     known = separator is None or (len(separator) == 1 and separator.isascii() and separator not in '"\r\n ')
     require(known, "read", "separator", "one ASCII character other than a quote, space or line break", separator)
-    if separator is None and _has_tabs(path):
-        separator = "\t"
+    separator = "\t" if separator is None and _has_tabs(path) else separator
     if as_text:
         return _read_lines(path, separator, encoding, missing, skip_rows)
-    data = _from_header(path, encoding, skip_rows)
-    given, separator = separator, separator or detect_separator(data)
-    data, sound = trimmed(data, separator)
+    findings = FileFindings() if findings is None else findings
+    source = _Source.read(path, encoding, findings).below(separator, skip_rows, skip_last)
+    parts = _named(source, *_columns(source, missing))
+    refuse_absent(conventions.column_types, parts)
+    findings.options["separator"] = source.separator
+    found = detect({name: present(values, missing) for name, (values, _) in parts.items()}, conventions)
+    tell(found, conventions, findings)
+    cells = in_threads(lambda name: typed_column(name, *parts[name], missing, found.conventions), parts)
+    return canonical(pa.table(dict(zip(parts, cells, strict=True))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Source:
+    """A text file on its way to a table."""
+
+    path: Path
+    data: bytes
+    separator: str = ","
+    given: bool = False
+    skipped: int = 0
+
+    @classmethod
+    def read(cls, path: Path, encoding: str | None, findings: FileFindings) -> _Source:
+        found = decoded(path, encoding)
+        findings.options["encoding"] = found.encoding
+        findings.remarks += found.remarks
+        return cls(path=path, data=found.data)
+
+    def below(self, separator: str | None, skip_rows: int, skip_last: int) -> _Source:
+        """Leave out what is no record, and settle the separator."""
+        stated = stated_separator(self.data)
+        skipped = skip_rows or int(stated is not None)
+        data = without_last_lines(_from_header(self.path, self.data, skipped), skip_last)
+        given = separator or stated
+        chosen = given or detect_separator(data)
+        return replace(self, data=data, separator=chosen, given=given is not None, skipped=skipped)
+
+    @property
+    def titled(self) -> str:
+        """How to leave out the titles, if there seem to be some."""
+        titles = titles_above(self.data) or int(separator_below(self.data, 1) is not None)
+        which = "line is a title" if titles == 1 else f"{titles} lines are titles"
+        return f"pass skip_rows={self.skipped + titles} (--skip-rows) if the first {which}"
+
+
+def _columns(source: _Source, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Return the names in the header, and the columns below it as dictionary-coded text."""
+    path, separator = source.path, source.separator
+    data, sound = trimmed(source.data, separator)
     stray = None if sound else stray_quote_line(data, separator)
     if stray is not None:
-        line = stray + skip_rows
+        line = stray + source.skipped
         raise ReadError(f"Line {line} of {path} has a quotation mark that is not closed at the end of its cell.")
+    source = replace(source, data=data)
     header, start = first_record(data, separator)
     names = _names(header, separator)
     if len(names) > MOST_COLUMNS:
         raise ReadError(too_many_columns(str(path), len(names)))
-    if given and len(names) == 1 and b'"' not in header:
-        _refuse_other_separator(path, names[0], given)
-    if not given and len(names) == 1:
-        _refuse_title(path, data, skip_rows)
-    layout = {"start": start, "width": len(names), "skipped": skip_rows}
-    return canonical(_named(path, names, _parsed(path, data, separator=separator, missing=missing, **layout), missing))
+    if source.given and len(names) == 1 and b'"' not in header:
+        _refuse_other_separator(path, names[0], separator)
+    if not source.given and len(names) == 1:
+        _refuse_title(source)
+    return names, _parsed(source, start=start, width=len(names), missing=missing)
 
 
 def _read_lines(
@@ -109,8 +176,8 @@ def _has_tabs(path: Path) -> bool:
     return ".tsv" in path.name.lower()
 
 
-def _from_header(path: Path, encoding: str | None, skipped: int) -> bytes:
-    data = after_lines(utf8_bytes(path, encoding), skipped)
+def _from_header(path: Path, text: bytes, skipped: int) -> bytes:
+    data = after_lines(text, skipped)
     if data is None or not re.search(rb"\S", data):
         after = f" after its first {skipped} lines" if skipped else ""
         raise ReadError(f"{path} is empty{after}; it needs a header line.")
@@ -136,19 +203,18 @@ def _refuse_other_separator(path: Path, header: str, given: str) -> None:
         )
 
 
-def _refuse_title(path: Path, data: bytes, skipped: int) -> None:
-    hidden = separator_below(data, 1)
+def _refuse_title(source: _Source) -> None:
+    hidden = separator_below(source.data, 1)
     if hidden:
         raise ReadError(
-            f"{path} would have one column, but its lines after the first are parted by {NAMES[hidden]}; pass"
-            f" skip_rows={skipped + 1} (--skip-rows) if the first line is a title, or a separator that no cell holds."
+            f"{source.path} would have one column, but its lines after the first are parted by {NAMES[hidden]};"
+            f" {source.titled}, or a separator that no cell holds."
         )
 
 
-def _parsed(
-    path: Path, data: bytes, *, start: int, separator: str, width: int, missing: tuple[str, ...], skipped: int
-) -> list[pa.ChunkedArray]:
+def _parsed(source: _Source, *, start: int, width: int, missing: tuple[str, ...]) -> list[pa.ChunkedArray]:
     """Read the lines after the header as dictionary-coded text."""
+    data, separator = source.data, source.separator
     text = pa.dictionary(pa.int32(), pa.string())
     names = [str(place) for place in range(width)]
     if not re.compile(rb"[^\r\n]").search(data, start):
@@ -167,35 +233,54 @@ def _parsed(
             ),
         )
     except pa.ArrowException:
-        uneven = uneven_line(data, separator, width)
-        if uneven:
-            title = f", or pass skip_rows={skipped + 1} if the first line is a title"
-            hint = title if separator_below(data, width) else ""
-            raise ReadError(
-                f"The header of {path} has {width} cells but line {uneven[0] + skipped} has {uneven[1]};"
-                f" check that line and the separator, {NAMES.get(separator, repr(separator))}{hint}."
-            ) from None
-        raise ReadError(f"{path} cannot be read as a table; check its quotation marks.") from None
+        raise ReadError(_uneven(source, width)) from None
     return list(table.columns)
 
 
-def _named(path: Path, names: list[str], columns: list[pa.ChunkedArray], missing: tuple[str, ...]) -> pa.Table:
-    """Give the columns their types and names; a column with neither name nor value is dropped."""
-    named: dict[str, pa.ChunkedArray] = {}
+def _uneven(source: _Source, width: int) -> str:
+    """Say which line has another number of cells than the header."""
+    path, data, separator = source.path, source.data, source.separator
+    uneven = uneven_line(data, separator, width)
+    if not uneven:
+        return f"{path} cannot be read as a table; check its quotation marks."
+    titled = titles_above(data) or separator_below(data, width)
+    last = uneven[0] >= len(data.rstrip().splitlines())
+    hint = (
+        f", or {source.titled}" if titled else ", or pass skip_last=1 (--skip-last) if it is no record" if last else ""
+    )
+    return (
+        f"The header of {path} has {width} cells but line {uneven[0] + source.skipped} has {uneven[1]};"
+        f" check that line and the separator, {NAMES.get(separator, repr(separator))}{hint}."
+    )
+
+
+def _named(source: _Source, names: list[str], columns: list[pa.ChunkedArray]) -> dict[str, tuple[pa.Array, pa.Array]]:
+    """Return the coded columns by name; a column with neither name nor value is dropped."""
     refuse_duplicates(name for name in names if name)
-    found = in_threads(lambda column: typed(*coded(column), missing), columns)
-    for place, (name, values) in enumerate(zip(names, found, strict=True), start=1):
+    parts = {}
+    found = zip(names, columns, in_threads(coded, columns), strict=True)
+    for place, (name, column, cells) in enumerate(found, start=1):
         if name:
-            named[name] = values
-        elif values.null_count < len(values):
-            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the file.")
-    return pa.table(named)
+            parts[name] = cells
+        elif pc.any(pc.is_valid(column)).as_py():
+            title = f", or {source.titled}" if titles_above(source.data) else ""
+            raise ReadError(f"Column {place} of {source.path} has no name; name it or drop it from the file{title}.")
+    return parts
 
 
-def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:
-    r"""Write a canonical table as UTF-8 with "\n" and few quotes; equal tables give equal bytes.
+def write_csv(
+    table: pa.Table,
+    path: Path,
+    *,
+    excel_safe: bool = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    decimal: str = POINT,
+    date_format: str = ISO,
+) -> None:
+    r"""Write a canonical table with "\n" and few quotes; equal tables give equal bytes.
 
-    Cells are separated by commas, in .tsv files by tabs. Missing values are empty cells. Text that Sfumato would
+    Missing values are empty cells. Text that Sfumato would
     otherwise read as missing ("NA") or trim (" a") is quoted, so that `read_csv` restores it; other readers may
     still read a quoted "NA" as missing. A text column whose values all look like numbers, dates or
     booleans comes back as that type: CSV has no types.
@@ -206,13 +291,20 @@ def write_csv(table: pa.Table, path: Path, *, excel_safe: bool = False) -> None:
     path : the file; a name that ends in .gz is compressed.
     excel_safe : put an apostrophe before text cells and names that a spreadsheet would run as formulas: those that
         begin with = + - @, a tab or a carriage return.
+    separator : by default a tab in .tsv files, else a comma, or a semicolon if the decimal mark is a comma.
+    encoding : by default UTF-8.
+    decimal : the decimal mark of numbers; within labels such as `[1.5, 2)` it is always a point.
+    date_format : how days are written; see `sfumato.table.formats.dates.DateFormat`.
     """
-    separator = "\t" if _has_tabs(path) else ","
+    conventions = Conventions(decimal=decimal, date_format=date_format)
+    usual = "\t" if _has_tabs(path) else ";" if decimal == COMMA else ","
+    chosen = separator or usual
+    require(chosen != decimal, "write", "separator", "another character than the decimal mark", separator)
     with ExitStack() as stack:
         sink: BinaryIO = stack.enter_context(path.open("wb"))
         if path.suffix.lower() == ".gz":
             sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))  # type: ignore[assignment]
-        for lines in _lines(table, separator, excel_safe=excel_safe):
+        for lines in encoded(_lines(table, chosen, conventions, excel_safe=excel_safe), encoding):
             sink.write(lines)
 
 
@@ -227,11 +319,15 @@ def without_apostrophes(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=names)
 
 
-def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[bytes | memoryview]:
+def _lines(
+    table: pa.Table, separator: str, conventions: Conventions, *, excel_safe: bool
+) -> Iterator[bytes | memoryview]:
     names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
     parting = separator if table.num_columns > 1 else "".join(SEPARATORS)  # so that nobody finds more columns
-    parts = list(in_threads(lambda column: _coded_cells(column, parting, excel_safe=excel_safe), table.columns))
+    parts = list(
+        in_threads(lambda column: _coded_cells(column, parting, conventions, excel_safe=excel_safe), table.columns)
+    )
     empty = '""' if len(parts) == 1 else ""  # an empty line would not count as a row
     between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
 
@@ -245,11 +341,19 @@ def _lines(table: pa.Table, separator: str, *, excel_safe: bool) -> Iterator[byt
     yield from in_threads(block, range(0, table.num_rows if parts else 0, ROWS_AT_ONCE))
 
 
-def _coded_cells(column: pa.ChunkedArray, separator: str, *, excel_safe: bool) -> tuple[pa.Array, pa.Array]:
+def _coded_cells(
+    column: pa.ChunkedArray, separator: str, conventions: Conventions, *, excel_safe: bool
+) -> tuple[pa.Array, pa.Array]:
     distinct, codes = coded(column)
     cells = distinct_texts(distinct)
     if pa.types.is_string(column.type):
         cells = _cells(cells, separator, excel_safe=excel_safe)
+    elif pa.types.is_floating(column.type):
+        cells = written(cells, conventions.mark)
+    elif pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        cells = zoned_texts(distinct)
+    elif pa.types.is_temporal(column.type) and conventions.days is not None:
+        cells = conventions.days.write(cells)
     return cells.cast(pa.large_string()), codes
 
 

@@ -38,10 +38,10 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
     url : `sqlite:///relative.db`, `sqlite:////absolute.db`, `duckdb:///file.duckdb` or
         `postgresql://user:password@host:port/database`.
     table : name of a table or view; `schema.table` in DuckDB and PostgreSQL.
-    query : an SQL query; give either a query or a table.
+    query : an SQL query; give either a query or a table. If neither is given, the error lists the tables.
     """
-    one = (table is None) != (query is None)
-    require(one, "read", "table", "given, or else query, but not both", (table, query))
+    both = table is not None and query is not None
+    require(not both, "read", "table", "given, or else query, but not both", (table, query))
     scheme = _scheme(url)
     if scheme == "postgresql":
         found = read_postgresql(url, masked(url), table=table, query=query)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.table.columns import refuse_duplicates
 from sfumato.table.extras import optional_library
-from sfumato.table.formats.identifiers import one_statement, qualified, quoted
+from sfumato.table.formats.identifiers import name_table, occupied, one_statement, qualified, quoted
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table
     duckdb = optional_library("duckdb", extra="duckdb", error=ReadError)
     try:
         with closing(duckdb.connect(str(path), read_only=True, config=ALONE)) as connection:
+            if table is None and query is None:
+                raise name_table(path, [name for name in _tables(connection) if "." not in name])
             if table is not None:
                 query = f"SELECT * FROM {_found(connection, path, table)}"  # noqa: S608 - the name is quoted
             try:
@@ -74,7 +76,7 @@ def write_duckdb(table: pa.Table, path: Path, *, name: str, replace: bool) -> No
     try:
         with closing(duckdb.connect(str(path), config=ALONE)) as connection:
             if name.casefold() in _tables(connection) and not replace:
-                raise WriteError(f"{path} already has a table {name!r}; choose another name or ask to replace it.")
+                raise occupied(path, name)
             connection.register("sfumato_table", table)
             create = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
             connection.execute("BEGIN")

@@ -6,14 +6,14 @@ import codecs
 import gzip
 import re
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sfumato.exceptions import ReadError
+from sfumato.exceptions import ReadError, WriteError
 from sfumato.table.limits import most_unpacked, too_large
 from sfumato.validation import require
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 BLOCK = 1 << 24
@@ -29,12 +29,42 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+NAME_OF_ENCODING = "the name of a text encoding such as 'utf-8', 'cp1252' or 'gb18030'"
+LOST = "\ufffd".encode()
+MISREAD = re.compile(
+    "|".join(f"\u00c3{mark}" for mark in "¤¶¼Ÿ„œ©¨±").encode()
+)  # UTF-8 taken for cp1252: umlauts, accents
 SINGLE_BYTE = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254")
 MULTI_BYTE = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
 
 
-def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
-    """Read a text file, compressed by gzip or not, and return it as UTF-8 without a byte order mark.
+def encoded(lines: Iterable[bytes | memoryview], encoding: str | None) -> Iterator[bytes | memoryview]:
+    """Yield lines of UTF-8 in another encoding; refuse letters that it does not have."""
+    if encoding is None or encoding.lower() in {"utf-8", "utf8"}:
+        yield from lines
+        return
+    try:
+        encoder = codecs.getincrementalencoder(encoding)()
+        for line in lines:
+            yield encoder.encode(bytes(line).decode())
+    except LookupError:
+        require(False, "write", "encoding", NAME_OF_ENCODING, encoding)  # noqa: FBT003 - always refuses
+    except UnicodeEncodeError:
+        raise WriteError(
+            f"The table has letters that {encoding} cannot write; write it in UTF-8 or as another kind of file."
+        ) from None
+
+
+class Decoded(NamedTuple):
+    """A text file as UTF-8 without a byte order mark, the encoding it was in, and what is odd about that."""
+
+    data: bytes
+    encoding: str
+    remarks: tuple[str, ...] = ()
+
+
+def decoded(path: Path, encoding: str | None = None) -> Decoded:
+    """Read a text file, compressed by gzip or not.
 
     The encoding is detected if none is given: by its mark, by being valid UTF-8 or UTF-16, or else by
     charset-normalizer on the lines that are not plain ASCII. A short file in a legacy encoding can be mistaken
@@ -43,8 +73,35 @@ def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
     data = unpacked(path)
     found = encoding or _detected(path, data)
     if encoding is None and (found == "utf-8" or (found == "utf-8-sig" and is_utf8(data))):
-        return data.removeprefix(codecs.BOM_UTF8)
-    return _decoded(path, data, found)
+        text = data.removeprefix(codecs.BOM_UTF8)
+    else:
+        text = _decoded(path, data, found, given=encoding is not None)
+    return Decoded(text, found, tuple(_lies(path, data, text, encoding)))
+
+
+def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
+    """Read a text file as UTF-8 without a byte order mark; see `decoded`."""
+    return decoded(path, encoding).data
+
+
+def _lies(path: Path, data: bytes, text: bytes, encoding: str | None) -> Iterator[str]:
+    """Say where an encoding seems to lie: the one that is given, or the one a program assumed before."""
+    if encoding and not _is_unicode(encoding) and not data.isascii() and is_utf8(data):
+        yield (
+            f"{path} is valid UTF-8, but is read as {encoding}, so its letters may be wrong; leave the encoding out"
+            " (--encoding)."
+        )
+    elif LOST in text:
+        yield f"{path} has letters that were lost when it was saved; save it again from its source as UTF-8."
+    elif MISREAD.search(text):
+        yield (
+            f"{path} has letters that were read in a wrong encoding before it was saved; save it again from its source"
+            " as UTF-8."
+        )
+
+
+def _is_unicode(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-").startswith("utf")
 
 
 def detect_encoding(path: Path) -> str:
@@ -84,15 +141,19 @@ def unpacked(path: Path) -> bytes:
     return data
 
 
-def _decoded(path: Path, data: bytes, encoding: str) -> bytes:
+def _decoded(path: Path, data: bytes, encoding: str, *, given: bool) -> bytes:
     try:
         return data.decode(encoding).removeprefix("\ufeff").encode()
     except LookupError:
-        expected = "the name of a text encoding such as 'utf-8', 'cp1252' or 'gb18030'"
-        require(False, "read", "encoding", expected, encoding)  # noqa: FBT003 - always refuses
+        require(False, "read", "encoding", NAME_OF_ENCODING, encoding)  # noqa: FBT003 - always refuses
         raise
     except (UnicodeDecodeError, UnicodeEncodeError):
-        raise ReadError(f"{path} is not encoded as {encoding}; omit the encoding to have it detected.") from None
+        if given:
+            raise ReadError(f"{path} is not encoded as {encoding}; omit the encoding to have it detected.") from None
+        raise ReadError(
+            f"{path} says by its first bytes that it is {encoding.removesuffix('-sig').upper()}, but it is not; pass"
+            " its encoding, for example 'cp1252' (--encoding cp1252)."
+        ) from None
 
 
 def is_utf8(data: bytes) -> bool:

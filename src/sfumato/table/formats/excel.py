@@ -6,6 +6,8 @@ import io
 import re
 import warnings
 import zipfile
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
 from datetime import date
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
@@ -14,13 +16,16 @@ from xml.etree.ElementTree import ParseError
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.columns import column_of, refuse_duplicates, texts_of
+from sfumato.exceptions import ReadError, SfumatoError, WriteError
+from sfumato.table.columns import refuse_duplicates, texts_of
 from sfumato.table.extras import optional_library
+from sfumato.table.formats.conventions import Conventions, refuse_absent
+from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.inference import MISSING
+from sfumato.table.formats.sheets import LEAST_WIDTH, filled, merged_ranges, size_of, titles_in, typed_cells, width_of
 from sfumato.table.frames import canonical
 from sfumato.table.limits import most_unpacked, too_large
-from sfumato.table.values import text, texts
+from sfumato.table.values import text, texts, zoned_texts
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -34,6 +39,7 @@ FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x{FFFE}\x{FFFF}]"  # a carriage return would b
 ROWS_AT_ONCE = 1 << 14
 NOT_AVAILABLE = "#N/A"
 UNSURE = {*MISSING, NOT_AVAILABLE}
+GLANCE = 200  # rows that show whether a sheet holds a table
 
 
 def read_excel(
@@ -42,53 +48,132 @@ def read_excel(
     sheet: str | None = None,
     missing: tuple[str, ...] = MISSING,
     skip_rows: int = 0,
+    skip_last: int = 0,
+    fill_merged: bool = False,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
+    column_types: Mapping[str, str] | None = None,
     as_text: bool = False,
+    findings: FileFindings | None = None,
 ) -> pa.Table:
     """Read one sheet, by default the first; its first row that is not empty is the header.
 
     Cells have the types of the sheet, or are all texts; text cells in `missing` and blank ones are missing values,
     unless they were entered with an apostrophe, which makes them text. Rows without any value are skipped. For
-    formulas, the last computed values are read. `skip_rows` rows, such as titles, stand before the header.
+    formulas, the last computed values are read. Merged cells hold their value in the first one, unless `fill_merged`.
+    Conventions are for cells that hold text. Other options are as for text files.
     """
-    rows = _rows(path, sheet, skip_rows)
+    conventions = Conventions(
+        decimal=decimal, thousands=thousands, date_format=date_format, column_types=column_types or {}
+    )
+    findings = FileFindings() if findings is None else findings
+    rows = _rows(path, sheet, skip_rows, findings, fill_merged=fill_merged)
+    rows = rows[: len(rows) - skip_last]
     if not rows:
         raise ReadError(f"The sheet of {path} is empty; it needs a header row.")
-    header, *body = rows
-    names = ["" if name is None else text(name).strip() for name in header]
+    names = ["" if name is None else text(name).strip() for name in rows[0]]
     refuse_duplicates(name for name in names if name)
+    refuse_absent(conventions.column_types, names)
+    columns = list(zip_longest(*rows[1:]))
+    columns += [(None,) * (len(rows) - 1)] * (len(names) - len(columns))
+    named: dict[str, list[Any]] = {}
     absent = {*missing, NOT_AVAILABLE}
-    columns = list(zip_longest(*body))
-    columns += [(None,) * len(body)] * (len(names) - len(columns))
-    named: dict[str, pa.Array] = {}
     for place, (name, cells) in enumerate(zip_longest(names, columns, fillvalue=""), start=1):
         values = [None if type(cell) is str and cell.strip() in absent else cell for cell in cells]
         if name:
-            named[name] = texts_of(values) if as_text else column_of(name, values)
+            named[name] = values
         elif not as_text and any(value is not None for value in values):
-            title = f", or pass skip_rows={skip_rows + 1} if the first row is a title" if not any(names[1:]) else ""
-            raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet{title}.")
-    return pa.table(named) if as_text else canonical(pa.table(named))
+            raise ReadError(
+                f"Column {place} of {path} has no name; name it or drop it from the sheet{_titled(rows, skip_rows)}."
+            )
+    if as_text:
+        return pa.table({name: texts_of(values) for name, values in named.items()})
+    return canonical(pa.table(typed_cells(named, conventions, findings)))
 
 
-def _rows(path: Path, sheet: str | None, skipped: int) -> list[tuple[Any, ...]]:
+def _titled(rows: list[tuple[Any, ...]], skipped: int) -> str:
+    """Say how to leave out the titles, if there seem to be some."""
+    titles = titles_in(rows)
+    which = "row is a title" if titles == 1 else f"{titles} rows are titles"
+    return f", or pass skip_rows={skipped + titles} (--skip-rows) if the first {which}" if titles else ""
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a workbook; what is no workbook is refused."""
     openpyxl = optional_library("openpyxl", extra="excel", error=ReadError)
     broken = (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, ParseError)
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             _refuse_bomb(path)
             warnings.simplefilter("ignore")  # about formatting that openpyxl does not know
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            sheets = {each.title: each for each in book.worksheets}
-            if sheet is not None and sheet not in sheets:
-                raise ReadError(f"{path} has no sheet {sheet!r}{did_you_mean(sheet, sheets) or '.'}")
-            chosen = sheets[sheet] if sheet is not None else next(iter(sheets.values()))
-            chosen.reset_dimensions()  # what a file says of them may be wrong, and fill the memory
-            rows = islice(_cells(book, chosen), skipped, None)
-            return [row for row in rows if any(cell is not None for cell in row)]
+            yield openpyxl.load_workbook(file, read_only=True, data_only=True)
+    except SfumatoError:
+        raise
     except broken:
         raise ReadError(f"{path} is not a complete Excel workbook; save it again as .xlsx.") from None
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _rows(
+    path: Path, sheet: str | None, skipped: int, findings: FileFindings, *, fill_merged: bool
+) -> list[tuple[Any, ...]]:
+    with _opened(path) as book:
+        sheets = {each.title: each for each in book.worksheets}
+        if sheet is not None and sheet not in sheets:
+            raise ReadError(
+                f"{path} has no sheet {sheet!r}{did_you_mean(sheet, sheets) or f'; it has {_and(sheets)}.'}"
+            )
+        chosen = sheets[sheet] if sheet is not None else next(iter(sheets.values()))
+        rows = _raw_rows(book, chosen, skipped)
+        if sheet is None and len(sheets) > 1:
+            others = [name for name, each in sheets.items() if each is not chosen and _holds_table(book, each)]
+            if others and width_of(rows) < LEAST_WIDTH:
+                raise ReadError(
+                    f"The first sheet of {path}, {chosen.title!r}, holds no table; pass sheet (--sheet),"
+                    f" {_and(others)}."
+                )
+            findings.remarks.append(
+                f"{path} has the sheets {_and(sheets)}, of which the first is read; pass sheet (--sheet) for another."
+            )
+        merged = [each for each in merged_ranges(path, chosen) if each[2] > skipped]
+        if merged and fill_merged:
+            rows = filled(rows, merged, skipped)
+        elif merged:
+            findings.remarks.append(
+                f"The sheet {chosen.title!r} of {path} has merged cells in {len(merged):,} places, and only the first"
+                " of each holds the value; pass fill_merged=True (--fill-merged) to give it to all of them."
+            )
+        return [row for row in rows if any(cell is not None for cell in row)]
+
+
+def _raw_rows(book: Any, sheet: Any, skipped: int = 0, most: int | None = None) -> list[tuple[Any, ...]]:
+    sheet.reset_dimensions()  # what a file says of them may be wrong, and fill the memory
+    return list(islice(_cells(book, sheet), skipped, None if most is None else skipped + most))
+
+
+def _holds_table(book: Any, sheet: Any) -> bool:
+    return width_of(_raw_rows(book, sheet, most=GLANCE)) >= LEAST_WIDTH
+
+
+def proposed_sheet(path: Path, given: object = None) -> dict[str, object]:
+    """Find the sheet that holds the largest table, unless one is given, and the titles above it."""
+    with _opened(path) as book:
+        sheets = [sheet for sheet in book.worksheets if given in {None, sheet.title}]
+        tables = [(sheet.title, _raw_rows(book, sheet, most=GLANCE)) for sheet in sheets]
+        name, rows = max(tables, key=lambda table: size_of(table[1]), default=("", []))
+        if width_of(rows) < LEAST_WIDTH:
+            return {}
+        titles = titles_in(rows)
+        named: dict[str, object] = {"sheet": name} if given is None and len(book.worksheets) > 1 else {}
+        return named | ({"skip_rows": titles} if titles else {})
+
+
+def _and(names: Iterable[str]) -> str:
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _refuse_bomb(path: Path) -> None:
@@ -150,9 +235,15 @@ def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> Non
 
 def _written_rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
     yield tuple(table.column_names)
-    columns = [texts(column) if _beyond_sheets(column) else column for column in table.columns]
+    columns = [_written(column) for column in table.columns]
     for start in range(0, table.num_rows, ROWS_AT_ONCE):
         yield from zip(*(column.slice(start, ROWS_AT_ONCE).to_pylist() for column in columns), strict=True)
+
+
+def _written(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        return pa.chunked_array([zoned_texts(chunk) for chunk in column.chunks], pa.string())
+    return texts(column) if _beyond_sheets(column) else column
 
 
 def _beyond_sheets(column: pa.ChunkedArray) -> bool:

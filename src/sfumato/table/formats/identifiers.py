@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from sfumato.exceptions import ReadError, WriteError
+
+MOST_LISTED = 20
+
 
 def quoted(name: str) -> str:
     """Return a name as an SQL identifier.
@@ -24,3 +30,25 @@ def qualified(name: str) -> str:
 def one_statement(query: str) -> str:
     """Drop the semicolon after a query, so that the query can be nested."""
     return query.strip().rstrip(";").rstrip()
+
+
+def name_table(where: object, known: Sequence[str]) -> ReadError:
+    """Ask for the name of a table, and list those that there are.
+
+    >>> str(name_table("sqlite:///clinic.db", ["patients", "visits"]))
+    "sqlite:///clinic.db has the tables 'patients', 'visits'; pass table (--table) or query (--query)."
+    """
+    if not known:
+        return ReadError(f"{where} has no tables; check that it is the right database.")
+    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    tables = "table" if len(known) == 1 else "tables"
+    listed = ", ".join(map(repr, known[:MOST_LISTED]))
+    return ReadError(f"{where} has the {tables} {listed}{more}; pass table (--table) or query (--query).")
+
+
+def occupied(where: object, name: str) -> WriteError:
+    """Say that there is a table of that name."""
+    return WriteError(
+        f"{where} already has a table {name!r}; choose another name, or replace it with if_exists='replace'"
+        " (--replace)."
+    )

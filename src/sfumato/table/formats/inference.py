@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -25,17 +26,21 @@ GLANCE = 1000
 SLICE = 1 << 20
 
 
-def typed(distinct: pa.Array, codes: pa.Array, missing: Sequence[str]) -> pa.ChunkedArray:
+Parse = Callable[[pa.Array], "pa.Array | None"]
+
+
+def typed(distinct: pa.Array, codes: pa.Array, missing: Sequence[str], parse: Parse | None = None) -> pa.ChunkedArray:
     """Convert a coded column of text to its type: whole number, real number, boolean, date, datetime or text.
 
     All distinct values must be of one type; a leading zero or plus sign makes text, so codes such as "02139"
-    stay as they are. Quoted spellings of a missing value stay in a text column but not in any other.
+    stay as they are. Quoted spellings of a missing value stay in a text column but not in any other. `parse` says how
+    texts are read; by default as everybody writes them, with a decimal point and ISO dates.
 
     >>> typed(pa.array(["1", "NA", "2.5"]), pa.array([0, 1, 2]), MISSING).to_pylist()
     [1.0, None, 2.5]
     """
     absent = pc.is_in(distinct, value_set=pa.array(missing, pa.string()))
-    values = _parsed(distinct.filter(pc.invert(absent)))
+    values = (parse or parsed)(distinct.filter(pc.invert(absent)))
     if values is None:
         empty = pc.equal(distinct, "") if "" in missing else pa.scalar(value=False)
         return _spread(pc.if_else(empty, None, distinct), codes)
@@ -49,14 +54,13 @@ def _spread(distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
     return pa.chunked_array([distinct.take(each) for each in slices], distinct.type)
 
 
-def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per type
+def parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per type
     """Return distinct texts as values of the narrowest type that fits all of them, or None."""
     if not len(values):
         return None
-    if all_match(values, WHOLE):
-        return cast_or_none(values, pa.int64())
-    if all_match(values, f"{NUMBER}|{INFINITE}") and not all_match(values, INFINITE):
-        return _floats(values)
+    numbers = parsed_numbers(values)
+    if numbers is not None:
+        return numbers
     if all_match(values, r"(?i:true|false)"):
         return pc.equal(pc.utf8_lower(values), "true")
     if all_match(values, DAY):
@@ -64,9 +68,22 @@ def _parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line pe
     if all_match(values, MOMENT):
         return cast_or_none(values, pa.timestamp("us"))
     if all_match(values, ZONED):
-        instants = cast_or_none(values, pa.timestamp("us", "UTC"))
-        return None if instants is None else instants.cast(pa.timestamp("us"))
+        return cast_or_none(values, pa.timestamp("us", "UTC"))
     return None
+
+
+def parsed_numbers(values: pa.Array) -> pa.Array | None:
+    """Return distinct texts as whole or real numbers, or None if one of them is neither."""
+    if all_match(values, WHOLE):
+        return cast_or_none(values, pa.int64())
+    if all_match(values, f"{NUMBER}|{INFINITE}") and not all_match(values, INFINITE):
+        return _floats(values)
+    return None
+
+
+def present(distinct: pa.Array, missing: Sequence[str]) -> pa.Array:
+    """Return the texts that are no spelling of a missing value."""
+    return distinct.filter(pc.invert(pc.is_in(distinct, value_set=pa.array(missing, pa.string()))))
 
 
 def _floats(values: pa.Array) -> pa.Array | None:

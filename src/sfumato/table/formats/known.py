@@ -11,9 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sfumato.exceptions import InvalidParameterError, PluginError, SfumatoError
+from sfumato.exceptions import InvalidParameterError, PluginError, SfumatoError, WriteError
 from sfumato.plugins import Choices
-from sfumato.table.formats.base import Format
+from sfumato.table.formats.base import CONVENTIONS, SHAPE, WRITTEN, Format
 from sfumato.validation import did_you_mean, require
 
 
@@ -24,6 +24,18 @@ def _later(module: str, function: str) -> Callable[..., Any]:
         return getattr(import_module(f"sfumato.table.formats.{module}"), function)(*given, **options)
 
     return call
+
+
+def _statistics(name: str, kind: str, *suffixes: str) -> Format:
+    return Format(
+        name=name,
+        kind=kind,
+        suffixes=suffixes,
+        read=_later("statistics", "read_statistics"),
+        read_options=("encoding", "as_text"),
+        tells=True,
+        extra="statistics",
+    )
 
 
 def _database(name: str, *schemes: str, extra: str = "") -> Format:
@@ -46,8 +58,9 @@ _OUR_FORMATS = (
         suffixes=(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
         read=_later("csv", "read_csv"),
         write=_later("csv", "write_csv"),
-        read_options=("separator", "encoding", "missing", "skip_rows", "as_text"),
-        write_options=("excel_safe",),
+        read_options=("separator", "encoding", *SHAPE, *CONVENTIONS),
+        write_options=("excel_safe", *WRITTEN),
+        tells=True,
     ),
     Format(
         name="parquet",
@@ -63,10 +76,14 @@ _OUR_FORMATS = (
         suffixes=(".xlsx",),
         read=_later("excel", "read_excel"),
         write=_later("excel", "write_excel"),
-        read_options=("sheet", "missing", "skip_rows", "as_text"),
+        read_options=("sheet", "fill_merged", *SHAPE, *CONVENTIONS),
         write_options=("excel_safe",),
+        tells=True,
         extra="excel",
     ),
+    _statistics("stata", "a Stata file", ".dta"),
+    _statistics("spss", "an SPSS file", ".sav", ".zsav", ".por"),
+    _statistics("sas", "a SAS file", ".sas7bdat", ".xpt"),
     _database("sqlite", "sqlite"),
     _database("duckdb", "duckdb", extra="duckdb"),
     _database("postgresql", "postgresql", "postgres", extra="postgresql"),
@@ -134,7 +151,23 @@ def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
     found = _found(lambda each: name.endswith(each.suffixes))
     if found is not None:
         return found
-    raise error(f"{path} has no known suffix{_known([suffix for each in _usable() for suffix in each.suffixes])}")
+    scheme = _database_in(path)
+    if scheme is not None:
+        raise error(f"{path} is a database file; name it {scheme}:///{path}, and its table by table (--table).")
+    able = (each for each in _usable() if (each.write if error is WriteError else each.read) is not None)
+    raise error(f"{path} has no known suffix{_known([suffix for each in able for suffix in each.suffixes])}")
+
+
+def _database_in(path: Path) -> str | None:
+    """Return the scheme for a file that is a database, whatever its suffix."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError:
+        return None
+    if start.startswith(b"SQLite format 3"):
+        return "sqlite"
+    return "duckdb" if start[8:12] == b"DUCK" else None
 
 
 def _found(fits: Callable[[Format], bool]) -> Format | None:

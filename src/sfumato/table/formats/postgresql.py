@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
 from sfumato.table.columns import decimals, refuse_duplicates
 from sfumato.table.extras import optional_library
-from sfumato.table.formats.identifiers import one_statement, qualified, quoted
+from sfumato.table.formats.identifiers import name_table, occupied, one_statement, qualified, quoted
 from sfumato.table.formats.inference import cast_or_none
 from sfumato.table.values import coded
 from sfumato.validation import did_you_mean
@@ -58,6 +58,8 @@ def read_postgresql(url: str, shown: str, *, table: str | None, query: str | Non
     with _cursor(driver, url, shown, ReadError) as (_, cursor):
         try:
             cursor.execute("SET TRANSACTION READ ONLY")
+            if table is None and query is None:
+                raise name_table(shown, [name for name in _tables(cursor) if "." not in name])
             if table is not None:
                 query = f"SELECT * FROM {_found(cursor, shown, table)}"  # noqa: S608 - the name is quoted
             return _result(cursor, one_statement(query or ""))
@@ -144,12 +146,12 @@ def write_postgresql(table: pa.Table, url: str, shown: str, *, name: str, replac
     driver = optional_library(DRIVER, extra="postgresql", error=WriteError)
     _refuse_unfit(table, name)
     schema, _, bare = name.rpartition(".")
-    columns = ", ".join(f"{quoted(field.name)} {TYPES[field.type]}" for field in table.schema)
+    columns = ", ".join(f"{quoted(field.name)} {TYPES.get(field.type, 'timestamptz')}" for field in table.schema)
     with _cursor(driver, url, shown, WriteError) as (connection, cursor):
         try:
             if name in _tables(cursor):
                 if not replace:
-                    raise WriteError(f"{shown} already has a table {name!r}; choose another name or ask to replace it.")
+                    raise occupied(shown, name)
                 cursor.execute(f"DROP TABLE {qualified(name)}")
             cursor.execute(f"CREATE TABLE {qualified(name)} ({columns})")
             cursor.adbc_ingest(bare, table, mode="append", db_schema_name=schema or None)

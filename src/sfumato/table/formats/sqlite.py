@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.table.columns import column_of, refuse_duplicates, refuse_mixture, texts_of, unlike
-from sfumato.table.formats.identifiers import one_statement, quoted
-from sfumato.table.formats.inference import DAY, MOMENT, all_match, cast_or_none
-from sfumato.table.values import texts
+from sfumato.table.formats.identifiers import name_table, occupied, one_statement, quoted
+from sfumato.table.formats.inference import DAY, MOMENT, ZONED, all_match, cast_or_none
+from sfumato.table.values import texts, zoned_texts
 from sfumato.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -39,8 +39,10 @@ def read_sqlite(path: Path, *, table: str | None, query: str | None, as_text: bo
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            known = [name for (name,) in connection.execute(LIST_TABLES)]
+            if table is None and query is None:
+                raise name_table(path, known)
             if table is not None:
-                known = [name for (name,) in connection.execute(LIST_TABLES)]
                 if table.casefold() not in map(str.casefold, known):
                     raise ReadError(f"{path} has no table {table!r}{did_you_mean(table, known) or '.'}")
                 query = f"SELECT * FROM {quoted(table)}"  # noqa: S608 - the name is quoted
@@ -95,6 +97,8 @@ def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
     if pa.types.is_string(column.type) and kind.startswith(("DATE", "TIMESTAMP")):
         values = column.unique()
         wanted = pa.date32() if all_match(values.drop_null(), DAY) else pa.timestamp("us")
+        if all_match(values.drop_null(), ZONED) and cast_or_none(values, pa.timestamp("us", "UTC")) is not None:
+            return column.cast(pa.timestamp("us", "UTC"))
         if all_match(values.drop_null(), MOMENT) and cast_or_none(values, wanted) is not None:
             return column.cast(wanted)
     return column
@@ -151,9 +155,9 @@ def _write(connection: sqlite3.Connection, table: pa.Table, path: Path, *, name:
     known = {each.casefold() for (each,) in connection.execute(LIST_TABLES)}
     if name.casefold() in known:
         if not replace:
-            raise WriteError(f"{path} already has a table {name!r}; choose another name or ask to replace it.")
+            raise occupied(path, name)
         connection.execute(f"DROP TABLE {quoted(name)}")
-    columns = ", ".join(f"{quoted(field.name)} {TYPES[field.type]}" for field in table.schema)
+    columns = ", ".join(f"{quoted(field.name)} {TYPES.get(field.type, 'TIMESTAMP')}" for field in table.schema)
     connection.execute(f"CREATE TABLE {quoted(name)} ({columns})")
     places = ", ".join("?" * table.num_columns)
     connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({places})", _rows(table))  # noqa: S608 - quoted
@@ -168,6 +172,8 @@ def _rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
 def _stored(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     if pa.types.is_date(column.type):
         return texts(column)
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        return pa.chunked_array([zoned_texts(chunk) for chunk in column.chunks], pa.string())
     if pa.types.is_timestamp(column.type):
         return pc.replace_substring(texts(column), "T", " ")
     return column

@@ -1,0 +1,129 @@
+"""Roles that `sfumato.inspect` proposes, against those that a reviewer gives: precision, recall, and what is at stake.
+
+Run `python benchmarks/inspection.py`. The columns are in `labeled_columns.txt`; cells are made up from their
+summaries. One table in three is held out, and its figures are the honest ones: rules were mended by looking at the
+others. Goal: 0.95 for identifiers and sensitive columns, and no identifier that would be published unchanged.
+`--mistakes` lists the mistakes in the tables that are not held out.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import sfumato as sf
+
+COLUMNS = Path(__file__).with_name("labeled_columns.txt")
+MOST_ROWS = 2000
+HELD_OUT = 3
+FEW = 100  # so many distinct values are all seen in fewer rows, too
+LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+MOMENTS = {"date": pa.date32(), "moment": pa.timestamp("us")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column as its documentation describes it, and the role that a reviewer gives it."""
+
+    name: str
+    kind: str
+    distinct: int
+    role: str
+    length: int = 0
+
+    def cells(self, rows: int, of: int, rng: np.random.Generator) -> pa.Array:
+        """Make up cells: as many distinct ones as the table would have if it had fewer rows."""
+        share = min(self.distinct / of, 1.0)
+        distinct = max(min(self.distinct, FEW), round(share * rows))
+        codes = np.append(np.arange(distinct), rng.integers(distinct, size=rows - distinct))
+        if self.kind == "text":
+            words = rng.choice(LETTERS, size=(distinct, max(self.length - 3, 0)))
+            return pa.array([f"{''.join(words[code])}{_digits(code, distinct)}" for code in codes])
+        if self.kind == "boolean":
+            return pa.array(codes % 2 == 0)
+        if self.kind in MOMENTS:
+            step = 86_400_000_000 if self.kind == "date" else 5_400_000_000
+            return pa.array(codes * step, pa.timestamp("us")).cast(MOMENTS[self.kind])
+        return pa.array(codes + 1 if self.kind == "whole" else codes / 8 + 0.1)
+
+
+def _digits(code: int, distinct: int) -> str:
+    """Write a code in letters, so that no text looks like a number by chance."""
+    return "".join(LETTERS[int(digit)] for digit in f"{code:0{len(str(distinct))}d}")
+
+
+def read_tables() -> list[tuple[str, int, list[Column]]]:
+    """Read the labeled columns: the name and language of each table, its number of rows, and its columns."""
+    tables: list[tuple[str, int, list[Column]]] = []
+    for line in COLUMNS.read_text(encoding="utf-8").splitlines():
+        words = shlex.split(line, comments=line.startswith("#"))
+        if line.startswith("@"):
+            tables.append((f"{words[1]} ({words[2]})", int(words[3]), []))
+        elif words:
+            name, kind, distinct, role, *length = words
+            count = tables[-1][1] if distinct == "*" else int(distinct)
+            tables[-1][2].append(
+                Column(name=name, kind=kind, distinct=count, role=role, length=int(length[0]) if length else 0)
+            )
+    return tables
+
+
+def proposed(rows: int, columns: list[Column]) -> dict[str, str]:
+    """Return the role that is proposed for every column."""
+    rng = np.random.default_rng(1)
+    fewer = min(rows, MOST_ROWS)
+    table = pa.table({column.name: column.cells(fewer, rows, rng) for column in columns})
+    return {each.name: each.role.value for each in sf.inspect(table).proposals}
+
+
+def precision_and_recall(pairs: Counter[tuple[str, str]], role: str) -> tuple[float, float]:
+    """Return how often a role is right where it is proposed, and proposed where it is right."""
+    said = sum(count for (_, given), count in pairs.items() if given == role)
+    meant = sum(count for (label, _), count in pairs.items() if label == role)
+    return pairs[role, role] / max(said, 1), pairs[role, role] / max(meant, 1)
+
+
+def figures(pairs: Counter[tuple[str, str]]) -> str:
+    """Write precision and recall of every role, given how often each is meant and proposed."""
+    lines = []
+    for role in ("identifier", "sensitive", "quasi", "insensitive"):
+        meant = sum(count for (label, _), count in pairs.items() if label == role)
+        precision, recall = precision_and_recall(pairs, role)
+        lines.append(f"  {role:<12} {meant:>4} columns  precision {precision:.3f}  recall {recall:.3f}")
+    shown = {role: pairs["identifier", role] for role in ("insensitive", "quasi", "sensitive")}
+    lines.append("  identifiers proposed as " + ", ".join(f"{role}: {count}" for role, count in shown.items()))
+    return "\n".join(lines)
+
+
+def main(*, mistakes: bool) -> None:
+    """Print the figures of the tables that rules were made with, and of those that were held out."""
+    tables = read_tables()
+    pairs: dict[bool, Counter[tuple[str, str]]] = {False: Counter(), True: Counter()}
+    for place, (name, rows, columns) in enumerate(tables):
+        held = place % HELD_OUT == HELD_OUT - 1
+        found = proposed(rows, columns)
+        pairs[held].update((column.role, found[column.name]) for column in columns)
+        for column in columns:
+            if mistakes and not held and column.role != found[column.name]:
+                print(f"{name}: {column.name} is {column.role}, proposed as {found[column.name]}")
+    total = sum(len(columns) for _, _, columns in tables)
+    print(f"{total} columns of {len(tables)} tables")
+    for held, title in ((False, "tables that rules were made with"), (True, "tables held out")):
+        print(f"{title}:\n{figures(pairs[held])}")
+    said = [
+        f"{role} {precision:.3f} and {recall:.3f}"
+        for role in ("identifier", "sensitive")
+        for precision, recall in [precision_and_recall(pairs[True], role)]
+    ]
+    published = sum(each["identifier", "insensitive"] for each in pairs.values())
+    print(f"held out, precision and recall: {', '.join(said)}; identifiers published unchanged: {published}")
+
+
+if __name__ == "__main__":
+    main(mistakes="--mistakes" in sys.argv)

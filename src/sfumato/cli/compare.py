@@ -1,0 +1,56 @@
+"""`sfumato compare`: releases side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import Force, Json, examples
+from sfumato.cli.printing import print_json, printable
+from sfumato.cli.writing import refuse_existing
+
+if TYPE_CHECKING:
+    from sfumato.reporting.comparison import ReleaseComparison
+
+EXAMPLES = examples(
+    "sfumato compare mondrian optimal anatomy",
+    "sfumato compare candidates/*/ --out comparison.html",
+    "sfumato compare mondrian optimal --json",
+)
+
+
+def compare(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Folders of releases, with their internal/.", show_default=False),
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page with a picture of risk and loss.")
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Compare releases of one table: promises, exposure, attacks, losses, and what analysts still find.
+
+    The figures come from internal/report.json of every folder, so nothing is computed again. Keep them private, like
+    everything in internal/.
+    """
+    from sfumato.reporting.comparison import compare as put_together
+
+    refuse_existing(out, force=force)
+    found = put_together(folders)
+    if out is not None:
+        found.page().save(out)
+    show_comparison(found, json=json, page=out)
+
+
+def show_comparison(found: ReleaseComparison, *, json: bool, page: Path | None) -> None:
+    """Print a comparison and where its page is."""
+    if json:
+        print_json({**found.to_dict(), "page": None if page is None else str(page)})
+        return
+    told = "\n".join(printable(line) for line in repr(found).splitlines())
+    typer.echo(told if page is None else f"{told}\n\nPage: {page}")

@@ -1,0 +1,65 @@
+"""How a table was read before: what a recipe remembers of it, and how to say it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sfumato.exceptions import InvalidParameterError, ReadError
+from sfumato.table.formats.known import format_of
+
+if TYPE_CHECKING:
+    from sfumato.table.formats.base import Option
+    from sfumato.table.read import Loaded
+
+USUAL = {"separator": ",", "encoding": "utf-8"}
+
+
+def column_types(given: Sequence[str]) -> dict[str, str]:
+    """Read the types of columns.
+
+    >>> column_types(["zip=text", "weight=number:kg"])
+    {'zip': 'text', 'weight': 'number:kg'}
+    """
+    types: dict[str, str] = {}
+    for each in given:
+        name, sign, kind = each.rpartition("=")
+        if not sign or not name or name in types:
+            raise InvalidParameterError("Write --column-type once per column, as in zip=text.")
+        types[name] = kind
+    return types
+
+
+def still_valid(source: str, remembered: Mapping[str, Option], given: Mapping[str, Option]) -> dict[str, Option]:
+    """Return what a recipe remembers and a table of this format can be read by."""
+    if not remembered:
+        return {}
+    known = {*format_of(source, ReadError).read_options, "column_types"}
+    if {"table", "query"} & set(given):
+        known -= {"table", "query"}
+    return {name: value for name, value in remembered.items() if name in known}
+
+
+def to_remember(loaded: Loaded) -> dict[str, Option]:
+    """Return how a table was read, without what goes without saying."""
+    from sfumato.recipe import READING
+
+    found = {name: value for name, value in loaded.reading.items() if name in READING}
+    return {name: value for name, value in found.items() if USUAL.get(name) != value}
+
+
+def as_options(reading: Mapping[str, Option]) -> str:
+    """Write how a table is read as options of a command line.
+
+    >>> as_options({"separator": ";", "skip_rows": 2, "column_types": {"zip": "text"}})
+    "--separator ';' --skip-rows 2 --column-type zip=text"
+    """
+    words: list[str] = []
+    for name, value in reading.items():
+        if isinstance(value, Mapping):
+            words += [f"--column-type {shlex.quote(f'{column}={kind}')}" for column, kind in value.items()]
+        else:
+            option = f"--{name.replace('_', '-')}"
+            words.append(option if value is True else f"{option} {shlex.quote(str(value))}")
+    return " ".join(words)

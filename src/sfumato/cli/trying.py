@@ -1,0 +1,86 @@
+"""`sfumato try`: the same promise by several algorithms, compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.anonymize import read_for, titled
+from sfumato.cli.compare import show_comparison
+from sfumato.cli.options import Json, Reading, RecipeOptions, Source, examples, spread
+from sfumato.cli.printing import progress
+
+if TYPE_CHECKING:
+    from sfumato.algorithms.base import Algorithm
+
+EXAMPLES = examples(
+    "sfumato try patients.csv --recipe recipe.toml",
+    "sfumato try patients.csv --recipe recipe.toml --algorithms mondrian,optimal,anatomy --out candidates",
+    "sfumato try patients.csv --recipe recipe.toml --algorithms mondrian --algorithms optimal:loss=precision --json",
+)
+
+
+@spread
+def try_(
+    *,
+    file: Source,
+    reading: Reading,
+    asked: RecipeOptions,
+    algorithms: Annotated[
+        list[str],
+        typer.Option(
+            metavar="A,B,...",
+            help="Names of algorithms, one with its parameters, or all. Repeatable.",
+            show_default="all",
+        ),
+    ] = ["all"],  # noqa: B006 - Typer reads it and copies it
+    max_suppressed: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the searches.")] = None,
+    most_seconds: Annotated[
+        float, typer.Option(metavar="N", help="Stop a search that takes longer; it is listed as refused.")
+    ] = 120.0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write every candidate as a release, and comparison.html, into this folder."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Release a table by several algorithms under the same promise, and compare the candidates.
+
+    Algorithms that do not support the promise, or cannot keep it, are listed with the reason. Without --out nothing is
+    written. Keep the figures private: they also describe the original.
+    """
+    from sfumato.cli.asking import ask_recipe
+    from sfumato.release.trying import try_algorithms
+    from sfumato.table.atomic import refuse_occupied
+
+    if out is not None:
+        refuse_occupied(out, replace=False)
+    recipe = ask_recipe(asked, algorithm=None, max_suppressed=max_suppressed, seed=seed)
+    chosen = _chosen(algorithms)
+    recipe, table = read_for(recipe, file, reading)
+    recipe = titled(recipe, file, None, recorded=False)
+    with progress("Trying") as tell:
+        found = try_algorithms(table, recipe, chosen, most_seconds=most_seconds, folder=out, progress=tell)
+    page = None if out is None else out / "comparison.html"
+    if page is not None:
+        found.page().save(page)
+    show_comparison(found, json=json, page=page)
+
+
+def _chosen(given: list[str]) -> list[str | Algorithm]:
+    """Return the names, and those algorithms that are given with parameters."""
+    from sfumato.catalogue import ALGORITHMS
+    from sfumato.cli.asking import ask_algorithm, listed
+
+    chosen: list[str | Algorithm] = []
+    for text in given:
+        if ":" in text:
+            chosen.append(ask_algorithm(text))
+        else:
+            chosen += [name for each in listed(text) for name in (ALGORITHMS if each == "all" else [each])]
+    return chosen

@@ -1,0 +1,154 @@
+"""What analysts find in a release: moments, correlations, cross-tabulations and regressions, next to the original's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.exceptions import SchemaError
+from sfumato.judging.comparing.moments import MomentComparison, moments_of
+from sfumato.judging.comparing.reading import middles_of, numbers_of
+from sfumato.judging.comparing.regression import RegressionComparison, regression_of
+from sfumato.judging.comparing.tabulation import TabulationComparison, columns_of, read_apart, tabulations_of
+from sfumato.judging.evidence import Evidence
+from sfumato.schema.schema import Schema
+from sfumato.table.frames import Frame, to_arrow
+from sfumato.table.numbers import Numbers, has_distances, to_numbers
+from sfumato.table.values import texts
+
+MOST_COLUMNS = 10
+MOSTLY = 0.5
+FEWEST = 3
+Compared = TypeVar("Compared")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility:
+    """What analysts of a release find, compared with what they would find in the original.
+
+    None where there is nothing to compare: moments need a column of numbers, a regression two, tabulations two columns
+    of few values. `lost` are columns of numbers in which less than half of the published cells say anything; each
+    counts as if every cell were the original's mean, so that what is lost is not taken for what is kept.
+    """
+
+    moments: MomentComparison | None
+    regression: RegressionComparison | None
+    tabulations: TabulationComparison | None
+    lost: tuple[str, ...] = ()
+
+    def figures(self) -> dict[str, float]:
+        """Return the figures that sum it up, by name; 0 is best, except for the overlap, where it is 1."""
+        found: dict[str, float | None] = {}
+        if self.moments is not None:
+            found["mean-shift"] = self.moments.mean_shift
+            found["covariance-error"] = self.moments.covariance_error
+            found["correlation-difference"] = self.moments.largest_correlation_difference
+        if self.tabulations is not None:
+            found["tabulation-distance"] = self.tabulations.mean_distance
+        if self.regression is not None:
+            found["regression-overlap"] = self.regression.overlap
+        return {name: value for name, value in found.items() if value is not None}
+
+    def __repr__(self) -> str:
+        parts = [repr(each) for each in (self.moments, self.tabulations, self.regression) if each is not None]
+        if self.lost:
+            parts.append(f"Columns of numbers that say too little to compare: {len(self.lost)}")
+        return "\n".join(parts) or "There is nothing to compare."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures by name."""
+        return {
+            "figures": self.figures(),
+            "moments": None if self.moments is None else self.moments.to_dict(),
+            "tabulations": None if self.tabulations is None else self.tabulations.to_dict(),
+            "regression": None if self.regression is None else self.regression.to_dict(),
+            "lost": list(self.lost),
+        }
+
+
+def compare_utility(original: Frame, published: Frame, schema: Schema, *, target: str | None = None) -> Utility:
+    """Compare what analysts find in a release with what they would find in the original.
+
+    A generalized number counts as its midpoint, any other generalized cell evenly for all values that it covers.
+
+    Parameters
+    ----------
+    original, published : pandas, Polars or Arrow tables.
+    schema : the roles; hierarchies are needed to read the labels of taxonomies.
+    target : the column of numbers that a regression explains; by default the first one that is sensitive, or else
+        insensitive, or else a quasi-identifier.
+    """
+    return utility_of(Evidence(to_arrow(published)[0], schema, original=to_arrow(original)[0]), target=target)
+
+
+def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
+    """Compare what analysts find in evidence that others judge, too; see `compare_utility`."""
+    names = [name for name in _by_role(evidence) if has_distances(evidence.source[name].type)]
+    if target is not None and target not in names:
+        raise SchemaError(f"Column {target!r} is no published column of numbers; name another target.")
+    target = target or next(iter(names), None)
+    chosen = [*[name for name in names if name != target][: MOST_COLUMNS - 1], *([] if target is None else [target])]
+    before = [to_numbers(evidence.source[name]) for name in chosen]
+    after = [_published_numbers(evidence, name) for name in chosen]
+    lost = [at for at, numbers in enumerate(after) if np.isnan(numbers).mean() > MOSTLY]
+    for at in lost:
+        after[at] = np.full(len(after[at]), _mean(before[at]))
+    matrices = _complete(before), _complete(after)
+    enough = bool(chosen) and all(len(matrix) >= FEWEST for matrix in matrices)
+    explained = enough and len(chosen) > 1
+    return Utility(
+        moments=moments_of(chosen, *matrices) if enough else None,
+        regression=_if_possible(lambda: regression_of(chosen[:-1], chosen[-1], *matrices)) if explained else None,
+        tabulations=tabulations_of(_categories(evidence)),
+        lost=tuple(chosen[at] for at in lost),
+    )
+
+
+def _by_role(evidence: Evidence) -> list[str]:
+    schema = evidence.schema
+    names = [*schema.sensitive, *schema.insensitive, *schema.quasi]
+    return [name for name in names if name in evidence.published.column_names]
+
+
+def _published_numbers(evidence: Evidence, name: str) -> Numbers:
+    column = evidence.published[name]
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+        read = next((each for each in evidence.table.columns if each.name == name), None)
+        return numbers_of(texts(column)) if read is None else middles_of(read)[read.codes]
+    return to_numbers(column)
+
+
+def _categories(evidence: Evidence) -> list[Any]:
+    """Return the columns that are neither numbers nor dates, read in both tables."""
+    source = evidence.source
+    others = [
+        name
+        for name in _by_role(evidence)
+        if name not in evidence.schema.quasi and not has_distances(source[name].type)
+    ]
+    known = [pair for pair in columns_of(evidence) if not has_distances(source[pair[0].name].type)]
+    return [*known, *read_apart(source, evidence.published, others, evidence.schema)]
+
+
+def _mean(numbers: Numbers) -> float:
+    known = numbers[~np.isnan(numbers)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+def _complete(columns: list[Numbers]) -> Numbers:
+    if not columns:
+        return np.empty((0, 0))
+    stacked = np.stack(columns)
+    known = ~np.isnan(stacked).any(axis=0)
+    return np.asarray(stacked.T if known.all() else stacked[:, known].T)
+
+
+def _if_possible(compare: Callable[[], Compared]) -> Compared | None:
+    try:
+        return compare()
+    except SchemaError:
+        return None

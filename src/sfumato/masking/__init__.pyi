@@ -1,0 +1,15 @@
+from .add_noise import AddNoise as AddNoise
+from .base import MaskingStep as MaskingStep
+from .base import StepWords as StepWords
+from .bottom_code import BottomCode as BottomCode
+from .comparing import MaskedComparison as MaskedComparison
+from .comparing import compare_masked as compare_masked
+from .masked_table import MaskedTable as MaskedTable
+from .masked_table import StepRecord as StepRecord
+from .masked_table import mask as mask
+from .pram import CountEstimate as CountEstimate
+from .pram import Pram as Pram
+from .round_numbers import RoundNumbers as RoundNumbers
+from .suppress_cells import SuppressCells as SuppressCells
+from .swap_ranks import SwapRanks as SwapRanks
+from .top_code import TopCode as TopCode

@@ -1,0 +1,206 @@
+"""Noise: add random numbers to numbers, and keep what analysts need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.exceptions import SchemaError
+from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, listed, replaced
+from sfumato.masking.numbers import (
+    Floats,
+    column_of,
+    correlation_change,
+    floats,
+    interval_risk,
+    mean_shift,
+    refuse_missing,
+    scaled_change,
+    scaled_decimals,
+    spread_change,
+    spreads,
+)
+from sfumato.randomness import Stream
+from sfumato.validation import is_number, require
+
+KINDS = ("kept", "additive", "correlated", "exact", "multiplicative")
+NEAR = 0.05  # the radius of the interval risk, in standard deviations
+MANY_ZEROS = 0.1
+DEPENDENT = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddNoise(MaskingStep):
+    """Add normally distributed noise to numbers, by default such that means and covariances stay as they are [1]_.
+
+    Missing cells stay missing. Numbers get no more decimals than their column has, and whole numbers stay whole; this
+    rounding adds a little more noise.
+
+    Parameters
+    ----------
+    columns : columns of numbers, masked together.
+    share : how much noise: of the variance for `"kept"`, `"correlated"` and `"exact"`; of the standard deviation for
+        `"additive"`; the coefficient of variation of the factor for `"multiplicative"`.
+    kind : `"kept"` keeps means, variances and correlations in expectation; `"exact"` keeps them in the very table, to
+        rounding; `"correlated"` keeps means and correlations; `"additive"` keeps means only; `"multiplicative"` keeps
+        means, signs and zeros.
+    low, high : values beyond these bounds are set to them, which shifts the mean.
+
+    References
+    ----------
+    .. [1] Kim, "A method for limiting disclosure in microdata based on random noise and transformation", Proceedings
+       of the Section on Survey Research Methods, American Statistical Association, 1986.
+    """
+
+    name = "add-noise"
+    reference = "Kim, Proceedings of the Section on Survey Research Methods, ASA, 1986"
+    words = StepWords(
+        promise="Numbers carry random noise of the stated share; nobody sees a value as it was, but for those that "
+        "rounding brought back.",
+        open="No number of persons is promised to look alike: whoever is far from all others stays so, and small "
+        "shares are linked to their persons nearly always. It is no differential privacy. Another draw of noise for "
+        "the same persons averages it away.",
+    )
+
+    columns: Sequence[str]
+    share: float
+    kind: Literal["kept", "additive", "correlated", "exact", "multiplicative"] = "kept"
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        require(self.kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", self.kind)
+        require(is_number(self.share) and self.share > 0, self, "share", "above 0", self.share)
+        if self.kind == "exact":
+            require(self.share < 1, self, "share", "below 1 for exact noise", self.share)
+        for name in ("low", "high"):
+            given = getattr(self, name)
+            require(given is None or is_number(given), self, name, "a number", given)
+        if self.low is not None and self.high is not None:
+            require(self.low < self.high, self, "high", "above low", self.high)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns that carry noise."""
+        return tuple(self.columns)
+
+    @property
+    def random(self) -> bool:
+        """Noise is drawn."""
+        return True
+
+    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+        """Add noise."""
+        self.check_columns(table)
+        values = floats(self, table, self.columns)
+        if not values.size or np.isnan(values).all():
+            return table
+        masked = self._masked(values, normals(stream, values.shape))
+        if self.low is not None or self.high is not None:
+            masked = np.clip(masked, self.low, self.high)
+        kinds = [table[name].type for name in self.columns]
+        found = {}
+        for at, name in enumerate(self.columns):
+            digits = scaled_decimals(values[~np.isnan(values[:, at]), at], 0)
+            shown = masked[:, at] if digits is None else np.round(masked[:, at], digits[1])
+            found[name] = column_of(shown, kinds[at])
+        return replaced(table, found)
+
+    def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
+        """Measure the change of cells, means, spreads and correlations, and how many rows stay near their own."""
+        first, second = (floats(self, table, self.columns) for table in (before, after))
+        return {
+            "changed-cells": changed_share(before, after, self.columns),
+            "scaled-change": scaled_change(first, second),
+            "mean-shift": mean_shift(first, second),
+            "spread-change": spread_change(first, second),
+            "correlation-change": correlation_change(first, second),
+            "interval-risk": interval_risk(first, second, NEAR),
+        }
+
+    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
+        """Warn of columns with many zeros, of bounds that cut values off, and of steps that changed nothing."""
+        values = floats(self, before, self.columns)
+        zeros = [name for name, column in zip(self.columns, values.T, strict=True) if (column == 0).mean() > MANY_ZEROS]
+        found = list(super().warnings(before, after))
+        if zeros and self.kind == "multiplicative":
+            found.append(f"A factor leaves zeros as they are: who has none is published for {listed(zeros)}.")
+        if self.low is not None or self.high is not None:
+            found.append("Values beyond the bounds were set to them, which shifts means; see mean-shift.")
+        return tuple(found)
+
+    def _masked(self, values: Floats, noise: Floats) -> Floats:
+        if self.kind == "additive":
+            return np.asarray(values + self.share * spreads(values) * noise)
+        if self.kind == "multiplicative":
+            variance = np.log1p(self.share**2)
+            return np.asarray(values * np.exp(np.sqrt(variance) * noise - variance / 2))
+        if self.kind == "exact":
+            refuse_missing(self, values, self.columns, 'choose kind="kept"')
+            return self._exact(values, noise)
+        together = np.sqrt(self.share) * noise @ _root(_covariance(values))
+        if self.kind == "correlated":
+            return np.asarray(values + together)
+        means = np.nanmean(values, axis=0)
+        return np.asarray(means + (values - means + together) / np.sqrt(1 + self.share))
+
+    def _exact(self, values: Floats, noise: Floats) -> Floats:
+        """Keep sample means and covariances: noise that is orthogonal to the columns, with exactly their covariance."""
+        rows, width = values.shape
+        if rows <= 2 * width + 1:
+            raise SchemaError(
+                f"AddNoise keeps covariances exactly only of more than {2 * width + 1} rows, but there are {rows:,}; "
+                'choose kind="kept".'
+            )
+        centered = values - values.mean(axis=0)
+        basis = self._basis(centered)
+        free = noise - basis @ (basis.T @ noise)
+        free -= basis @ (basis.T @ free)  # once more, for the digits that the first time lost
+        white = np.linalg.solve(np.linalg.cholesky(free.T @ free), free.T).T * np.sqrt(rows - 1)
+        lower = np.linalg.cholesky(centered.T @ centered / (rows - 1))
+        shrunk = np.sqrt(1 - self.share) * centered
+        return np.asarray(values.mean(axis=0) + shrunk + np.sqrt(self.share) * white @ lower.T)
+
+    def _basis(self, centered: Floats) -> Floats:
+        """Return an orthonormal basis of the columns and of a constant; refuse columns that depend on others."""
+        lengths = np.sqrt((centered**2).sum(axis=0))
+        unit = np.column_stack([np.ones(len(centered)), centered / np.where(lengths > 0, lengths, 1)])
+        basis, upper = np.linalg.qr(unit)
+        for at, name in enumerate(self.columns):
+            if abs(upper[at + 1, at + 1]) < DEPENDENT:
+                raise SchemaError(
+                    f"Column {name!r} follows from the columns before it or never varies, so covariances cannot be "
+                    'kept exactly; leave it out or choose kind="kept".'
+                )
+        return np.asarray(basis)
+
+
+def normals(stream: Stream, shape: tuple[int, ...]) -> Floats:
+    """Draw standard normal numbers that nobody can repeat who lacks the secret."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(stream.uniform(int(np.prod(shape)))).reshape(shape))
+
+
+def _covariance(values: Floats) -> Floats:
+    """Return covariances over rows that are known in all columns, with each column's own variance."""
+    complete = values[~np.isnan(values).any(axis=1)]
+    sds = spreads(values)
+    if len(complete) < 2:  # noqa: PLR2004 - one row has no covariance
+        return np.diag(sds**2)
+    centered = complete - complete.mean(axis=0)
+    found = centered.T @ centered / (len(complete) - 1)
+    own = np.sqrt(np.diag(found))
+    scale = np.divide(sds, own, out=np.zeros_like(sds), where=own > 0)
+    return np.asarray(found * np.outer(scale, scale))
+
+
+def _root(covariance: Floats) -> Floats:
+    """Return a symmetric root, also of a singular matrix."""
+    weights, vectors = np.linalg.eigh(covariance)
+    return np.asarray((vectors * np.sqrt(np.maximum(weights, 0))) @ vectors.T)

@@ -1,0 +1,122 @@
+"""What every masking step provides."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import pyarrow as pa
+
+from sfumato.exceptions import SchemaError
+from sfumato.randomness import Stream
+from sfumato.validation import did_you_mean, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepWords:
+    """What reports say about a step: what it promises, and what it leaves open."""
+
+    promise: str
+    open: str
+
+
+class MaskingStep(ABC):
+    """A method that changes or hides single cells of some columns, row by row, and leaves everything else alone.
+
+    Facts: `words` say what the step promises and what not; `random` says whether a secret is drawn from; `covers` says
+    whether every cell still contains the value that it stands for, so that it can be compared with the original.
+    """
+
+    name: ClassVar[str]
+    reference: ClassVar[str]
+    words: ClassVar[StepWords]
+    private: ClassVar[tuple[str, ...]] = ()  # parameters that receivers are not told
+
+    @property
+    @abstractmethod
+    def attributes(self) -> tuple[str, ...]:
+        """The columns that the step changes."""
+
+    @property
+    def random(self) -> bool:
+        """Whether the step draws from a secret."""
+        return False
+
+    @property
+    def covers(self) -> bool:
+        """Whether every cell still contains the value that it stands for."""
+        return False
+
+    @abstractmethod
+    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+        """Return a table of the same rows and columns with the step's columns masked.
+
+        Parameters
+        ----------
+        table : a table of canonical types.
+        stream : where bits come from that nobody can repeat.
+        """
+
+    @abstractmethod
+    def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
+        """Measure what the step changed, row by row; for the owner alone."""
+
+    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
+        """Say what the owner should know about what the step did, without any cell value."""
+        if all(before[name].equals(after[name]) for name in self.attributes):
+            return (f"{type(self).__name__} changed no cell of {listed(self.attributes)}.",)
+        return ()
+
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of the step, without those that were not given."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every step is a dataclass
+        return {name: value for name, value in named.items() if value is not None and value != ()}
+
+    def public_parameters(self) -> dict[str, object]:
+        """Return the parameters that receivers may know: those that the data had no part in."""
+        return {name: value for name, value in self.parameters().items() if name not in self.private}
+
+    def check_columns(self, table: pa.Table) -> None:
+        """Refuse columns that the table does not have."""
+        for name in self.attributes:
+            if name not in table.column_names:
+                hint = did_you_mean(name, table.column_names) or "; name a column of the table."
+                raise SchemaError(f"{type(self).__name__} names {name!r}, which is not in the table{hint}")
+
+
+def check_names(owner: object, parameter: str, given: object) -> tuple[str, ...]:
+    """Refuse anything but a list of different names, at least one."""
+    names = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
+    good = all(isinstance(each, str) for each in names) and 0 < len(set(names)) == len(names)
+    require(good, owner, parameter, "a list of different names", given)
+    return names
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write column names in a row."""
+    return ", ".join(repr(name) for name in names)
+
+
+def replaced(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
+    """Return a table with some columns replaced."""
+    for name, column in columns.items():
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
+
+
+def changed_share(before: pa.Table, after: pa.Table, names: Sequence[str]) -> float:
+    """Return the share of the cells of some columns that are not what they were."""
+    from sfumato.table.values import texts
+
+    same = sum(_equal(texts(before[name]), texts(after[name])) for name in names)
+    cells = before.num_rows * len(names)
+    return float((cells - same) / max(1, cells))
+
+
+def _equal(one: pa.Array, two: pa.Array) -> int:
+    import pyarrow.compute as pc
+
+    same = pc.fill_null(pc.equal(one, two), fill_value=False)
+    return int(pc.sum(pc.or_(same, pc.and_(one.is_null(), two.is_null()))).as_py() or 0)

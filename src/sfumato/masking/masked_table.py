@@ -1,0 +1,117 @@
+"""`sf.masking.mask`: carry out masking steps one after the other, whatever the order of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.coding.applying import column_ranks, order_rows
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.masking.base import MaskingStep
+from sfumato.masking.bottom_code import BottomCode
+from sfumato.masking.top_code import TopCode
+from sfumato.randomness import Stream
+from sfumato.table.frames import Frame, FrameKind, SameKind, canonical, to_arrow
+from sfumato.validation import require
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """What a step did: its measures, and what the owner should know; for the owner alone."""
+
+    step: MaskingStep
+    measures: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        return "\n  ".join([f"{self.step.name} of {', '.join(self.step.attributes)}: {measures}", *self.warnings])
+
+    def told(self) -> dict[str, Any]:
+        """Return what receivers may know of the step."""
+        return {
+            "step": self.step.name,
+            "attributes": list(self.step.attributes),
+            "parameters": self.step.public_parameters(),
+            "covers": self.step.covers,
+            "words": self.step.words.promise,
+            "open": self.step.words.open,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything about the step, for the owner."""
+        return {**self.told(), "measures": dict(self.measures), "warnings": list(self.warnings)}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MaskedTable:
+    """A table after masking, its rows in the order of the original, with what every step did."""
+
+    table: pa.Table
+    records: tuple[StepRecord, ...]
+    kind: FrameKind = field(repr=False)
+
+    @cached_property
+    def frame(self) -> SameKind:
+        """The masked table, of the caller's dataframe kind, one row for every original row."""
+        return self.kind.restore_aligned(self.table)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"MaskedTable: {self.table.num_rows:,} rows", *map(str, self.records)])
+
+
+def mask(data: Frame, steps: Sequence[MaskingStep], *, secret: str | None = None) -> MaskedTable:
+    """Mask a table step by step; the result is the owner's to judge, and no release yet.
+
+    The order of the rows has no effect on what is drawn for whom.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; it is not changed.
+    steps : what to do, one after the other.
+    secret : makes random steps repeatable: 64 hexadecimal digits; without it, every run draws anew.
+    """
+    require(are_steps(steps) and bool(steps), "mask", "steps", "a list of at least one masking step", steps)
+    refuse_crossed(steps)
+    table, kind = to_arrow(data)
+    if not table.num_rows:
+        raise SchemaError("The table has no rows; there is nothing to mask.")
+    order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
+    masked, records = carry_out_steps(table.take(pa.array(order)), steps, lambda at: Stream(secret, f"mask {at}"))
+    back = np.empty(len(order), dtype=np.int64)
+    back[order] = np.arange(len(order))
+    return MaskedTable(table=masked.take(pa.array(back)), records=records, kind=kind)
+
+
+def are_steps(given: object) -> bool:
+    """Return whether something is a list of masking steps."""
+    return isinstance(given, list | tuple) and all(isinstance(each, MaskingStep) for each in given)
+
+
+def refuse_crossed(steps: Sequence[MaskingStep]) -> None:
+    """Refuse bounds of top and bottom coding that leave nothing between them."""
+    tops = [step for step in steps if isinstance(step, TopCode)]
+    for low in (step for step in steps if isinstance(step, BottomCode)):
+        for high in tops:
+            if low.column == high.column and low.at is not None and high.at is not None and low.at >= high.at:
+                raise InvalidParameterError(
+                    f"BottomCode and TopCode of {low.column!r} leave nothing between their bounds; let the lower one "
+                    "be smaller."
+                )
+
+
+def carry_out_steps(
+    table: pa.Table, steps: Sequence[MaskingStep], streams: Callable[[int], Stream]
+) -> tuple[pa.Table, tuple[StepRecord, ...]]:
+    """Carry out steps on rows in a fixed order; `streams` gives each its own stream by its number."""
+    records = []
+    for at, step in enumerate(steps):
+        after = canonical(step.apply(table, streams(at)))
+        records.append(StepRecord(step=step, measures=step.measure(table, after), warnings=step.warnings(table, after)))
+        table = after
+    return table, tuple(records)

@@ -1,0 +1,110 @@
+"""Rounding: publish multiples of a base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
+from sfumato.masking.numbers import Floats, column_of, floats, mean_shift, scaled_change, scaled_decimals
+from sfumato.randomness import Stream
+from sfumato.validation import is_number, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundNumbers(MaskingStep):
+    """Round numbers to multiples of a base, to the nearest or at random without bias [1]_.
+
+    To the nearest, halves go to even multiples. At random, a value goes up with the share of the way that it has gone
+    to the next multiple, so that its expectation is the value itself. Missing cells stay missing; multiples of decimal
+    bases are exact.
+
+    Parameters
+    ----------
+    columns : columns of numbers.
+    base : the numbers are rounded to multiples of it.
+    how : `"nearest"` or `"random"`.
+
+    References
+    ----------
+    .. [1] Willenborg and de Waal, "Elements of Statistical Disclosure Control", Springer, 2001.
+       https://doi.org/10.1007/978-1-4613-0121-9
+    """
+
+    name = "round-numbers"
+    reference = "Willenborg and de Waal 2001, https://doi.org/10.1007/978-1-4613-0121-9"
+    words = StepWords(
+        promise="Numbers are multiples of the base: rounded to the nearest, a value is at most half a base away; at "
+        "random, less than a base.",
+        open="Rounded columns do not add up to their rounded totals. A multiple that only one person has still points "
+        "to her.",
+    )
+
+    columns: Sequence[str]
+    base: float
+    how: Literal["nearest", "random"] = "nearest"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        require(is_number(self.base) and self.base > 0, self, "base", "a number above 0", self.base)
+        require(self.how in ("nearest", "random"), self, "how", "nearest or random", self.how)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns that are rounded."""
+        return tuple(self.columns)
+
+    @property
+    def random(self) -> bool:
+        """Whether directions are drawn."""
+        return self.how == "random"
+
+    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+        """Round every number."""
+        self.check_columns(table)
+        values = floats(self, table, self.columns)
+        kind = pa.int64() if float(self.base).is_integer() else pa.float64()
+        found = {}
+        for name, column in zip(self.columns, values.T, strict=True):
+            rounded = self._rounded(column, stream)
+            whole = pa.types.is_integer(table[name].type) and pa.types.is_integer(kind)
+            found[name] = column_of(rounded, pa.int64() if whole else pa.float64())
+        return replaced(table, found)
+
+    def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
+        """Measure the change of cells and means, and the largest distance in bases."""
+        first, second = (floats(self, table, self.columns) for table in (before, after))
+        return {
+            "changed-cells": changed_share(before, after, self.columns),
+            "scaled-change": scaled_change(first, second),
+            "mean-shift": mean_shift(first, second),
+            "largest-change": float(np.nanmax(np.abs(first - second), initial=0.0) / self.base),
+        }
+
+    def _rounded(self, values: Floats, stream: Stream) -> Floats:
+        known = ~np.isnan(values)
+        result = np.full(len(values), np.nan)
+        decimals = max(0, -int(Decimal(str(self.base)).normalize().as_tuple().exponent))
+        exact = scaled_decimals(values[known], decimals)
+        power = 10.0 ** (decimals if exact is None else exact[1])
+        base = round(self.base * power)
+        if exact is None:  # more digits than a decimal has: the base is exact, the values are as near as they can be
+            below = np.floor(values[known] / self.base)
+            part = values[known] / self.base - below
+        else:
+            below, rest = (each.astype(np.float64) for each in np.divmod(exact[0], base))
+            part = rest / base
+        result[known] = (below + self._upwards(part, below, stream)) * base / power + 0.0
+        return result
+
+    def _upwards(self, part: Floats, below: Floats, stream: Stream) -> npt.NDArray[np.bool_]:
+        """Say which values go up; `part` is the share of the way to the next multiple."""
+        if self.how == "random":
+            return np.asarray(stream.uniform(len(part)) < part)
+        return np.asarray((part > 0.5) | ((part == 0.5) & (below % 2 == 1)))  # noqa: PLR2004 - a half

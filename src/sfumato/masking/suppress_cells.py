@@ -1,0 +1,176 @@
+"""Local suppression: hide single cells until everybody is one of k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.coding.applying import column_ranks
+from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.core.publication import SUPPRESSED_TEXT
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.masking.base import MaskingStep, StepWords, check_names, replaced
+from sfumato.masking.walking import (
+    Cells,
+    DistinctRows,
+    complete_groups,
+    exposed_persons,
+    hide_for_groups,
+    hide_for_rows,
+)
+from sfumato.randomness import Stream
+from sfumato.table.values import texts
+from sfumato.validation import is_number, is_whole, require
+
+MOST_COLUMNS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppressCells(MaskingStep):
+    """Hide single cells, as cheaply as it can, until every record is one of k; known as local suppression [1]_.
+
+    Hidden cells are `*`. With `"groups"`, the rows that show the same form groups of at least k: k-anonymity as
+    everywhere in Sfumato. With `"rows"`, every published row could be that of at least k persons, but a person may
+    still fit fewer than k rows, as in sdcMicro: no model is kept. The walk over sets of columns from cheap to dear is
+    the best there is for `"rows"`, and near the best for `"groups"`.
+
+    Parameters
+    ----------
+    columns : the columns to hide cells of, at most 16: the quasi-identifiers.
+    k : how many must be alike.
+    weights : the cost of hiding a cell of a column, by its name; 1 where nothing is said.
+    importance : instead of weights, the rank of every column as sdcMicro has it: 1 is hidden last.
+    protect : `"groups"` or `"rows"`.
+
+    References
+    ----------
+    .. [1] Templ, Kowarik and Meindl, "Statistical disclosure control for micro-data using the R package sdcMicro",
+       Journal of Statistical Software 67(4), 2015. https://doi.org/10.18637/jss.v067.i04
+    """
+
+    name = "suppress-cells"
+    reference = "Templ, Kowarik and Meindl 2015, https://doi.org/10.18637/jss.v067.i04"
+    words = StepWords(
+        promise="Cells were hidden where a record would have stood out: protected as groups, at least k records show "
+        "the same; protected as rows, each could be at least k persons'.",
+        open="What stands beside the hidden cells, such as sensitive values, may still tell. Protected as rows, a "
+        "person may fit fewer than k of them: no k-anonymity is promised then.",
+    )
+
+    columns: Sequence[str]
+    k: int
+    weights: Mapping[str, float] | None = field(default=None, hash=False)
+    importance: Sequence[int] = ()
+    protect: Literal["groups", "rows"] = "groups"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        width = len(self.columns)
+        if width > MOST_COLUMNS:
+            raise InvalidParameterError(
+                f"SuppressCells looks at all sets of its columns, so {MOST_COLUMNS} are the most; got {width}: leave "
+                "out those that nobody knows."
+            )
+        require(is_whole(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - alone is not hidden
+        require(self.protect in ("groups", "rows"), self, "protect", "groups or rows", self.protect)
+        if self.weights is not None:
+            require(_are_costs(self.weights, self.columns), self, "weights", "numbers above 0 by column", self.weights)
+            object.__setattr__(self, "weights", dict(self.weights))
+        if self.importance != ():
+            require(
+                _are_ranks(self.importance, width),
+                self,
+                "importance",
+                f"the numbers 1 to {width}, one for each column",
+                self.importance,
+            )
+            require(self.weights is None, self, "weights", "left out where importance is given", self.weights)
+            object.__setattr__(self, "importance", tuple(self.importance))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns that cells are hidden of."""
+        return tuple(self.columns)
+
+    @property
+    def covers(self) -> bool:
+        """A hidden cell may be anything."""
+        return True
+
+    @property
+    def costs(self) -> tuple[float, ...]:
+        """The cost of hiding a cell of every column."""
+        if self.importance:
+            return tuple(float(len(self.columns) + 1 - rank) for rank in self.importance)
+        return tuple(float((self.weights or {}).get(name, 1.0)) for name in self.columns)
+
+    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:  # noqa: ARG002 - nothing is drawn
+        """Hide cells."""
+        self.check_columns(table)
+        hide = self._hidden(table)
+        if hide.all():
+            raise InfeasibleError(
+                f"SuppressCells would have to hide every cell of its columns to make {self.k:,} records alike; ask for "
+                "less, or generalize first."
+            )
+        columns = zip(self.columns, hide.T, strict=True)
+        return replaced(table, {name: _shown(table[name], lost) for name, lost in columns if lost.any()})
+
+    def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
+        """Count hidden cells, weigh them, and count the persons who fit fewer than k of the published rows."""
+        hide = np.stack([_newly_hidden(before[name], after[name]) for name in self.columns], axis=1)
+        found = self._combinations(before)
+        return {
+            "hidden-cells": float(hide.sum()),
+            "hidden-share": float(hide.mean()) if hide.size else 0.0,
+            "cost": float(hide.sum(axis=0) @ np.array(self.costs)),
+            "exposed-persons": float(self._exposed(found, hide)),
+        }
+
+    def _exposed(self, found: DistinctRows, hide: Cells) -> int:
+        """Count exposed persons; equal rows may be hidden differently, so each row with its mask counts for itself."""
+        masks = hide @ (1 << np.arange(hide.shape[1]))
+        pairs = group_columns([found.of_row, masks], [len(found.counts), 1 << hide.shape[1]])
+        first = first_rows(pairs)
+        rows = DistinctRows(found.codes[found.of_row[first]], found.widths, pairs.counts, pairs.labels.astype(np.int64))
+        return exposed_persons(rows, hide[first], self.k)
+
+    def _combinations(self, table: pa.Table) -> DistinctRows:
+        ranked = [column_ranks(table[name]) for name in self.columns]
+        return DistinctRows.of([ranks for ranks, _ in ranked], [width for _, width in ranked])
+
+    def _hidden(self, table: pa.Table) -> Cells:
+        if table.num_rows < self.k:
+            raise InfeasibleError(f"No {self.k:,} of {table.num_rows:,} rows can be alike; ask for a smaller k.")
+        found = self._combinations(table)
+        if self.protect == "rows":
+            return hide_for_rows(found, self.costs, self.k)[found.of_row]
+        hide, group = hide_for_groups(found, self.costs, self.k)
+        return complete_groups(found, hide, group, self.costs, self.k)[0]
+
+
+def _are_ranks(given: object, width: int) -> bool:
+    if not isinstance(given, list | tuple) or not all(is_whole(each) for each in given):
+        return False
+    return sorted(given) == list(range(1, width + 1))
+
+
+def _are_costs(given: object, columns: Sequence[str]) -> bool:
+    return isinstance(given, Mapping) and all(
+        name in columns and is_number(cost) and cost > 0 for name, cost in given.items()
+    )
+
+
+def _newly_hidden(before: pa.ChunkedArray, after: pa.ChunkedArray) -> Cells:
+    was, is_ = texts(before), texts(after)
+    same = pc.or_(pc.fill_null(pc.equal(was, is_), fill_value=False), pc.and_(was.is_null(), is_.is_null()))
+    return np.asarray(pc.invert(same).to_numpy(zero_copy_only=False))
+
+
+def _shown(column: pa.ChunkedArray, lost: Cells) -> pa.ChunkedArray:
+    return pa.chunked_array([pc.if_else(pa.array(lost), SUPPRESSED_TEXT, texts(column))])

@@ -1,0 +1,146 @@
+"""Rank swapping: values change places with others of nearly the same rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.coding.applying import column_ranks
+from sfumato.coding.swapping import draw_partners
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
+from sfumato.randomness import Stream
+from sfumato.validation import is_number, require
+
+Ints = npt.NDArray[np.int64]
+MOST_PAIRS = 20_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwapRanks(MaskingStep):
+    """Exchange every value with another one of nearly the same rank, each column for itself [1]_.
+
+    From the lowest rank up, a value that has not moved changes places with one that has not, drawn among the next ranks
+    within reach; the order of equal values is drawn. Missing cells stay where they are.
+
+    Parameters
+    ----------
+    columns : columns of numbers or dates.
+    reach : how far a value may move, as a share of the rows, in (0, 1).
+
+    References
+    ----------
+    .. [1] Moore, "Controlled data-swapping techniques for masking public use microdata sets", US Bureau of the Census,
+       1996. https://www.census.gov/library/working-papers/1996/adrm/rr96-04.html
+    """
+
+    name = "swap-ranks"
+    reference = "Moore 1996, US Bureau of the Census, Research Report 96-04"
+    words = StepWords(
+        promise="Every column keeps exactly its values, each with another person whose rank is at most the reach away.",
+        open="No number of persons is promised to look alike. Whoever knows the reach and several values of a person "
+        "is left with the few records that are within reach in all of them, hers among them. Relations between columns "
+        "are weakened.",
+    )
+
+    columns: Sequence[str]
+    reach: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        require(is_number(self.reach) and self.reach > 0, self, "reach", "a share in (0, 1)", self.reach)
+        if self.reach >= 1:
+            raise InvalidParameterError(f"SwapRanks.reach must be a share in (0, 1), so 5 % is 0.05; got {self.reach}.")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns whose values move."""
+        return tuple(self.columns)
+
+    @property
+    def random(self) -> bool:
+        """Partners are drawn."""
+        return True
+
+    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+        """Swap every column."""
+        self.check_columns(table)
+        for name in self.columns:
+            _refuse_unordered(name, table[name].type)
+        return replaced(table, {name: self._swapped(table[name], stream) for name in self.columns})
+
+    def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
+        """Measure how far values moved, and whom an adversary finds who knows the reach and all these columns.
+
+        `candidates` is the mean number of records within reach of a person in every column, `intersection-hit` the
+        chance to take her own out of them.
+        """
+        shifts = [_shift(before[name], after[name]) for name in self.columns]
+        candidates, hit = self._intersection(before, after)
+        return {
+            "changed-cells": changed_share(before, after, self.columns),
+            "rank-shift": float(np.mean(shifts)),
+            "candidates": candidates,
+            "intersection-hit": hit,
+        }
+
+    def _swapped(self, column: pa.ChunkedArray, stream: Stream) -> pa.ChunkedArray:
+        order, known = _ranked(column, stream), len(column) - column.null_count
+        partners = draw_partners(known, int(self.reach * known), stream)
+        source = np.arange(len(column))
+        source[order[:known]] = order[:known][partners]
+        return column.take(pa.array(source))
+
+    def _intersection(self, before: pa.Table, after: pa.Table) -> tuple[float, float]:
+        """Attack some persons, evenly spread, by intersecting what is within reach of them."""
+        rows = before.num_rows
+        targets = np.unique(np.linspace(0, rows - 1, max(1, min(rows, MOST_PAIRS // max(rows, 1)))).astype(np.int64))
+        inside = np.ones((len(targets), rows), dtype=np.bool_)
+        for name in self.columns:
+            low, high, places = self._windows(before[name], after[name], targets)
+            inside &= (places >= low[:, None]) & (places <= high[:, None])
+        counts = inside.sum(axis=1)
+        return float(counts.mean()), float((1 / np.maximum(counts, 1)).mean())
+
+    def _windows(self, before: pa.ChunkedArray, after: pa.ChunkedArray, targets: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the first and last value within reach of every target, and every row's value, by their codes."""
+        codes, width = column_ranks(before)
+        known = np.sort(codes[codes < width - 1])
+        reach, own = int(self.reach * len(known)), codes[targets]
+        first = np.maximum(np.searchsorted(known, own, "left") - reach, 0)
+        last = np.minimum(np.searchsorted(known, own, "right") - 1 + reach, len(known) - 1)
+        missing = own == width - 1
+        low = np.where(missing, width - 1, known[np.minimum(first, len(known) - 1)] if len(known) else width - 1)
+        high = np.where(missing, width - 1, known[last] if len(known) else width - 1)
+        return low, high, column_ranks(after)[0]
+
+
+def _refuse_unordered(name: str, kind: pa.DataType) -> None:
+    types = pa.types
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_date(kind) or types.is_timestamp(kind)):
+        raise SchemaError(
+            f"SwapRanks swaps numbers and dates, but column {name!r} holds neither; use Pram, or name another column."
+        )
+
+
+def _ranked(column: pa.ChunkedArray, stream: Stream) -> Ints:
+    """Return the rows in the order of their values, missing ones last.
+
+    Ties are drawn: an order that follows other columns would move these along, and change how columns go together.
+    """
+    codes, drawn = column_ranks(column)[0], stream.permutation(len(column))
+    return np.asarray(drawn[np.argsort(codes[drawn], kind="stable")])
+
+
+def _shift(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
+    """Return the mean change of rank of a row's value, as a share of the rows; ties have their middle rank."""
+    codes, width = column_ranks(before)
+    counts = np.bincount(codes, minlength=width)
+    middle = np.cumsum(counts) - (counts + 1) / 2
+    moved = np.abs(middle[codes] - middle[column_ranks(after)[0]])
+    known = codes < width - 1
+    return float(moved[known].mean() / known.sum()) if known.any() else 0.0

@@ -1,0 +1,42 @@
+"""Top coding: show no value above a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.masking.base import StepWords
+from sfumato.masking.coding_extremes import ExtremeCode, written
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopCode(ExtremeCode):
+    """Replace every value above a bound, such as ages above 90 [1]_.
+
+    Parameters
+    ----------
+    column : a column of numbers.
+    at : the bound; the bound itself is not coded.
+    quantile : the bound as a share of the values that lie at or below it, such as 0.99; the bound then depends on the
+        data, and is published.
+    publish : what stands in coded cells: the `"bound"`, an `"interval"` such as `>90`, which makes the column text, or
+        the `"mean"` of the coded values, which is refused where it would show one person's value.
+    value : a number to publish instead of the bound.
+    limit : the upper end of the interval, as the owner declares it; never the largest value of the data.
+
+    References
+    ----------
+    .. [1] Hundepool et al., "Statistical Disclosure Control", Wiley, 2012. https://doi.org/10.1002/9781118348239
+    """
+
+    name = "top-code"
+    reference = "Hundepool et al. 2012, https://doi.org/10.1002/9781118348239"
+    words = StepWords(
+        promise="No value above the bound is shown.",
+        open="How many persons lie above the bound is not promised; a single one is still found there, and known to be "
+        "above it.",
+    )
+    sign = 1
+
+    def interval(self, bound: float) -> str:
+        """Write the interval of coded values."""
+        return f">{written(bound)}" if self.limit is None else f"({written(bound)}, {written(self.limit)}]"

@@ -1,0 +1,125 @@
+"""`sf.try_algorithms`: the same promise by several algorithms, compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.algorithms.base import Algorithm
+from sfumato.catalogue import ALGORITHMS
+from sfumato.core.progress import Progress, followed
+from sfumato.exceptions import InvalidParameterError, SfumatoError
+from sfumato.randomness import draw_seed
+from sfumato.recipe import Recipe
+from sfumato.release.anonymizing import carry_out
+from sfumato.release.release import Release
+from sfumato.reporting.compared import ComparedRelease, candidate_of
+from sfumato.reporting.comparison import ReleaseComparison
+from sfumato.table.frames import Frame, to_arrow
+from sfumato.validation import did_you_mean, is_number, require
+
+EVERY = "all"
+
+
+def try_algorithms(
+    data: Frame,
+    recipe: Recipe,
+    algorithms: str | Sequence[str | Algorithm] = EVERY,
+    *,
+    most_seconds: float | None = None,
+    folder: str | PathLike[str] | None = None,
+    progress: Progress | bool = False,
+) -> ReleaseComparison:
+    """Release a table by several algorithms under the same promise, and compare what they make.
+
+    Every candidate is dropped when its figures are taken, so that not all are in memory at once. To release the chosen
+    one, carry out its recipe, or write all to a folder.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table; it is not changed.
+    recipe : the roles, the promise and the limit of suppression; its own algorithm is not used.
+    algorithms : names or algorithms, or `"all"` for every one that can do without parameters.
+    most_seconds : stop a search that takes longer and list it as refused; by default never.
+    folder : where to write every candidate, in a folder of its name; by default nothing is written.
+    progress : True shows a bar; a function is called with the share of the candidates that is done, and their names.
+    """
+    limited = most_seconds is None or (is_number(most_seconds) and most_seconds > 0)
+    require(limited, "try_algorithms", "most_seconds", "above 0", most_seconds)
+    table, _ = to_arrow(data)
+    recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
+    chosen = dict(_chosen(algorithms))
+    found: list[ComparedRelease] = []
+    refused: dict[str, str] = {}
+    with followed(progress, "Trying") as tell:
+        for number, (name, algorithm) in enumerate(chosen.items()):
+            clock = _Clock(most_seconds, number / len(chosen), 1 / len(chosen), name, tell)
+            try:
+                release = _made(recipe, table, algorithm, clock)
+            except SfumatoError as error:
+                refused[name] = str(error)
+            else:
+                if folder is not None:
+                    Path(folder).mkdir(exist_ok=True)
+                    release.write(Path(folder) / name)
+                found.append(candidate_of(name, release.figures()))
+        tell(1.0)
+    if not found:
+        reasons = "; ".join(f"{name}: {why.rstrip('.')}" for name, why in refused.items())
+        raise InvalidParameterError(f"No algorithm could keep the promise ({reasons}).")
+    return ReleaseComparison(candidates=tuple(found), refused=refused)
+
+
+def _made(recipe: Recipe, table: pa.Table, algorithm: Algorithm | str, progress: Progress) -> Release:
+    """Make one candidate; a text says why it cannot be tried."""
+    progress(0.0)
+    if isinstance(algorithm, str):
+        raise InvalidParameterError(algorithm)
+    return carry_out(replace(recipe, algorithm=algorithm), table, progress=progress)
+
+
+class _Clock:
+    """Pass progress on, and stop a search that takes too long."""
+
+    def __init__(self, most: float | None, start: float, share: float, name: str, progress: Progress) -> None:
+        self._end = None if most is None else time.monotonic() + most
+        self._sentence = f"Its search took longer than {most:g} seconds; try it alone with more." if most else ""
+        self._start, self._share, self._name, self._progress = start, share, name, progress
+
+    def __call__(self, done: float, note: str = "") -> None:
+        self._progress(self._start + self._share * min(done, 1.0), f"{self._name} {note}".strip())
+        if self._end is not None and time.monotonic() > self._end:
+            raise SfumatoError(self._sentence)
+
+
+def _chosen(algorithms: str | Sequence[str | Algorithm]) -> Iterator[tuple[str, Algorithm | str]]:
+    """Yield every algorithm by its name, or why it cannot be tried."""
+    taken: dict[str, int] = {}
+    listed = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    listed = list(ALGORITHMS) if listed == [EVERY] else listed
+    if not listed:
+        raise InvalidParameterError('No algorithm is named; give at least one, or "all".')
+    for each in listed:
+        name = each if isinstance(each, str) else each.name
+        taken[name] = taken.get(name, 0) + 1
+        called = name if taken[name] == 1 else f"{name}-{taken[name]}"
+        yield called, _by_name(each) if isinstance(each, str) else each
+
+
+def _by_name(name: str) -> Algorithm | str:
+    """Return the algorithm of a name with its default parameters, or say which it needs."""
+    if name not in ALGORITHMS:
+        hint = did_you_mean(name, ALGORITHMS) or f"; choose one of {', '.join(ALGORITHMS)}."
+        raise InvalidParameterError(f"There is no algorithm {name!r}{hint}")
+    kind: Any = ALGORITHMS[name]
+    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+    if needed:
+        return f"It needs {', '.join(needed)}; name it with them."
+    made: Algorithm = kind()
+    return made

@@ -1,0 +1,242 @@
+"""`sf.compare`: releases side by side, in memory or as folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.risk.showing import text_table
+from sfumato.reporting import numbers
+from sfumato.reporting.compared import ComparedRelease, candidate_of
+from sfumato.reporting.folders import read_facts
+from sfumato.reporting.page import Page
+from sfumato.reporting.publishable import Publishable
+from sfumato.reporting.words import UTILITY_WORDS, measure_words
+
+Compared: TypeAlias = Publishable | str | PathLike[str]
+BEST_FIRST = ("loss", "ncp", "tabulation-distance", "covariance-error", "average-class-size")
+OTHER_TABLES = "The candidates were not all made from the same table, so their losses do not compare."
+NOT_KNOWN = "?"
+ROUNDING = 1e-9  # less than that is 0
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a comparison: a row for every candidate."""
+
+    title: str
+    says: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ReleaseComparison:
+    """Releases side by side: what they promise, expose, withstand, lose and keep.
+
+    No figure is a score, and none decides: `front` names the candidates that no other beats in both risk and loss.
+    `refused` says in a sentence why a candidate could not be made.
+    """
+
+    candidates: tuple[ComparedRelease, ...]
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def note(self) -> str | None:
+        """What limits the comparison."""
+        known = {each.input for each in self.candidates if each.input is not None}
+        return OTHER_TABLES if len(known) > 1 else None
+
+    @property
+    def loss(self) -> str | None:
+        """The figure of loss that most candidates have, the more telling one first."""
+        found = {name: sum(self.lost(each, name) is not None for each in self.candidates) for name in BEST_FIRST}
+        return max(found, key=found.__getitem__) if any(found.values()) else None
+
+    def lost(self, candidate: ComparedRelease, name: str | None = None) -> float | None:
+        """Return what a candidate loses, by the figure that is compared or by another one."""
+        name = name or self.loss
+        return None if name is None else candidate.measures.get(name, candidate.utility.get(name))
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """The candidates of which no other has both less risk and less loss, nor less of one and as much of the other.
+
+        Only candidates whose risk and loss are known take part.
+        """
+        placed = {each.name: (each.risk, self.lost(each)) for each in self.candidates}
+        known = {name: (risk, lost) for name, (risk, lost) in placed.items() if risk is not None and lost is not None}
+        return tuple(
+            name
+            for name, place in known.items()
+            if not any(_beats(other, place) for each, other in known.items() if each != name)
+        )
+
+    def sections(self) -> list[Section]:
+        """Return the tables of the comparison, as texts."""
+        return [each for each in (_made(self), _exposed(self), _attacked(self), _lost(self), _kept(self)) if each.head]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures by name."""
+        return {
+            "candidates": [each.to_dict() for each in self.candidates],
+            "refused": dict(self.refused),
+            "loss": self.loss,
+            "front": list(self.front),
+            "note": self.note,
+        }
+
+    def page(self) -> Page:
+        """Return the comparison as a page with a picture of risk and loss; keep it private, as the reports."""
+        from sfumato.reporting.comparison_page import render_comparison
+
+        return Page("Comparison of releases", render_comparison(self))
+
+    def __repr__(self) -> str:
+        return "\n\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Yield the tables as text, and who was refused and why."""
+        for section in self.sections():
+            table = text_table([("", *section.head), *section.rows])
+            yield f"{section.title}\n{table}"
+        if self.refused:
+            yield "Refused\n" + "\n".join(f"  {name}: {why}" for name, why in self.refused.items())
+        if self.front:
+            yield f"No other candidate beats these in both risk and {self.loss}: {', '.join(self.front)}"
+        if self.note is not None:
+            yield self.note
+
+    def _repr_html_(self) -> str:
+        return self.page()._repr_html_()
+
+
+def compare(
+    releases: Sequence[Compared] | Mapping[str, Compared], *, refused: Mapping[str, str] | None = None
+) -> ReleaseComparison:
+    """Put releases of one table side by side: promises, exposure, attacks, losses and what analysts still find.
+
+    Parameters
+    ----------
+    releases : releases of any kind, or folders that were written with their reports; a mapping names them, and by
+        default they are called by their folder or algorithm.
+    refused : why other candidates could not be made, by name.
+    """
+    named = dict(releases) if isinstance(releases, Mapping) else dict(_named(releases))
+    if not named:
+        raise InvalidParameterError("There is nothing to compare; give at least one release or folder.")
+    found = tuple(candidate_of(name, _facts(name, each)) for name, each in named.items())
+    return ReleaseComparison(candidates=found, refused=dict(refused or {}))
+
+
+def _facts(name: str, release: object) -> Mapping[str, Any]:
+    if isinstance(release, str | PathLike):
+        return read_facts(release)
+    if not isinstance(release, Publishable):
+        raise InvalidParameterError(
+            f"Candidate {name!r} is neither a release nor a folder; give what anonymize returns."
+        )
+    return release.figures()
+
+
+def _named(releases: Sequence[Compared]) -> Iterator[tuple[str, Compared]]:
+    taken: set[str] = set()
+    for release in releases:
+        wanted = _called(release)
+        name, number = wanted, 2
+        while name in taken:
+            name, number = f"{wanted} ({number})", number + 1
+        taken.add(name)
+        yield name, release
+
+
+def _called(release: object) -> str:
+    if isinstance(release, str | PathLike):
+        return Path(os.path.abspath(release)).name or str(release)  # noqa: PTH100 - links keep their names
+    algorithm = getattr(getattr(release, "recipe", None), "algorithm", None)
+    return str(getattr(algorithm, "name", type(release).__name__))
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] <= other[0] and one[1] <= other[1]
+
+
+def _made(found: ReleaseComparison) -> Section:
+    rows = tuple(
+        (
+            each.name,
+            each.made_by,
+            "yes" if each.holds else "NO",
+            numbers.count(each.records),
+            NOT_KNOWN if each.suppressed is None else numbers.count(each.suppressed),
+            "; ".join(each.promises),
+        )
+        for each in found.candidates
+    )
+    says = "What was promised, and the level that the published table reaches."
+    return Section("Promises", says, ("made by", "holds", "records", "suppressed", "reached (promised)"), rows)
+
+
+def _exposed(found: ReleaseComparison) -> Section:
+    kinds = list(dict.fromkeys(kind for each in found.candidates for kind in each.exposure or {}))
+    rows = tuple(
+        (each.name, *(_of_two(None if each.exposure is None else each.exposure.get(kind)) for kind in kinds))
+        for each in found.candidates
+    )
+    says = (
+        "The mean and the highest chance that an attacker who knows everybody's quasi-identifiers finds a person's "
+        "record, or learns what a sensitive column says about the person."
+    )
+    return Section(
+        "Exposure, mean and highest", says, tuple("identity" if kind is None else kind for kind in kinds), rows
+    )
+
+
+def _attacked(found: ReleaseComparison) -> Section:
+    titles = list(dict.fromkeys(one.title for each in found.candidates for one in each.attacks or ()))
+    rows = []
+    for each in found.candidates:
+        by_title = {one.title: one for one in each.attacks or ()}
+        rows.append((each.name, *(_rate(by_title.get(title)) for title in titles)))
+    says = (
+        "The share of people about whom an attack is right, and the share by guessing; a star marks that it succeeds."
+    )
+    return Section("Attacks, right and by guessing", says, tuple(titles), tuple(rows))
+
+
+def _rate(one: Any) -> str:
+    if one is None:
+        return NOT_KNOWN
+    return f"{numbers.percent(one.rate)} / {numbers.percent(one.guessing)}{' *' if one.succeeds else ''}"
+
+
+def _lost(found: ReleaseComparison) -> Section:
+    names = list(dict.fromkeys(name for each in found.candidates for name in each.measures))
+    rows = tuple((each.name, *(_measure(name, each.measures) for name in names)) for each in found.candidates)
+    return Section("Losses", "Lower is better.", tuple(names), rows)
+
+
+def _kept(found: ReleaseComparison) -> Section:
+    names = [name for name in UTILITY_WORDS if any(name in each.utility for each in found.candidates)]
+    rows = tuple((each.name, *(_figure(each.utility.get(name)) for name in names)) for each in found.candidates)
+    says = "; ".join(f"{name}: {UTILITY_WORDS[name]}" for name in names)
+    return Section("For analysts", f"{says}." if says else "", tuple(names), rows)
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return NOT_KNOWN
+    return f"{value if abs(value) > ROUNDING else 0.0:.3g}"
+
+
+def _measure(name: str, measures: Mapping[str, float]) -> str:
+    return numbers.measure(measures[name], share=measure_words(name).share) if name in measures else NOT_KNOWN
+
+
+def _of_two(exposed: tuple[float, float] | None) -> str:
+    return NOT_KNOWN if exposed is None else f"{numbers.percent(exposed[0])} / {numbers.percent(exposed[1])}"

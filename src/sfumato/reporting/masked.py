@@ -1,0 +1,80 @@
+"""What the internal report tells of masking: steps, measures, warnings, and attacks that start from the real values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.attacks.attacking_records import attack_records
+from sfumato.exceptions import SfumatoError
+from sfumato.judging.audit.verdict import plain
+from sfumato.judging.evidence import Evidence
+from sfumato.masking.comparing import link_rate
+from sfumato.models.base import PrivacyModel
+from sfumato.reporting.public import masked_facts, plain_values
+from sfumato.table.numbers import has_distances, to_numbers
+
+ATTACKS = ("single-value", "link-halves", "nearest-inference")
+TARGETS = 500
+SEED = 0  # the same release gives the same report
+
+
+def masking_facts(evidence: Evidence, models: Sequence[PrivacyModel]) -> dict[str, Any] | None:
+    """Tell what masking did; None where nothing was masked."""
+    masking = evidence.masking
+    if not masking:
+        return None
+    steps = [
+        {**plain_values(each.to_dict()), "measures": {name: plain(value) for name, value in each.measures.items()}}
+        for each in masking.records
+    ]
+    told = masked_facts(masking, models)
+    return {
+        **told,
+        "no_model": told.get("no_model"),
+        "masking": steps,
+        "attacks": record_attack_facts(evidence),
+        "nearest": nearest_own(evidence),
+    }
+
+
+def nearest_own(evidence: Evidence) -> dict[str, Any] | None:
+    """Return how often the nearest published record, by all numbers, is a person's own; None without numbers."""
+    masking, shown = evidence.masking, evidence.published
+    if masking.original is None or not masking.perturbed:
+        return None
+    original = masking.original.take(pa.array(evidence.source_rows))
+    names = [
+        name
+        for name in shown.column_names
+        if name in original.column_names
+        and all(has_distances(table[name].type) and not table[name].null_count for table in (shown, original))
+    ]
+    if not names:
+        return None
+    x, y = (np.column_stack([to_numbers(table[name]) for name in names]) for table in (original, shown))
+    return {"columns": names, "rate": link_rate(x, y, TARGETS), "guessing": 1 / shown.num_rows}
+
+
+def record_attack_facts(evidence: Evidence) -> list[dict[str, Any]]:
+    """Attack the published records as somebody who knows the values before masking.
+
+    Without persons who are not in the table, rates are against guessing only. What does not apply is left out.
+    """
+    original, shown = evidence.masking.original, evidence.published
+    if original is None or not evidence.masking.perturbed:
+        return []
+    found = []
+    for name in ATTACKS:
+        try:
+            tried = attack_records(shown, original, [name], schema=evidence.schema, targets=TARGETS, seed=SEED)
+        except SfumatoError:
+            continue
+        found += [
+            {"attack": each.title, "question": each.question, "rate": each.rate, "guessing": each.baseline}
+            for each in tried.results
+        ]
+    return found

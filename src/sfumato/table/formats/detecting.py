@@ -1,0 +1,155 @@
+"""Find out how numbers and days are written, and say what looks odd; never with a cell in the sentence.
+
+A convention is adopted only if nothing speaks against it, and it is always told. What is doubtful is told, and left as
+text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.table.formats.column_types import by_conventions
+from sfumato.table.formats.conventions import Conventions
+from sfumato.table.formats.findings import FileFindings
+from sfumato.table.formats.inference import EXPONENT, all_match, parsed, parsed_numbers
+from sfumato.table.formats.numerals import COMMA, POINT, THOUSANDS, plain
+from sfumato.table.formats.oddities import fitting_formats, have, odd_texts, read
+
+FRACTION = r"[0-9]+"
+CONTINENTAL = rf"-?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}})+)?(?:,{FRACTION})?(?:{EXPONENT})?"
+ENGLISH = rf"-?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+)?(?:\.{FRACTION})?(?:{EXPONENT})?"
+GROUPS = r"-?[1-9][0-9]{0,2}(?:\.[0-9]{3})*"
+
+
+class Detected(NamedTuple):
+    """Conventions with what was found out, and a sentence for everything that the owner should know."""
+
+    conventions: Conventions
+    remarks: tuple[str, ...]
+
+
+def detect(columns: Mapping[str, pa.Array], given: Conventions) -> Detected:
+    """Complete the conventions of a table.
+
+    Parameters
+    ----------
+    columns : the distinct texts of every column, without spellings of a missing value.
+    given : what is known; only what is None is found out.
+    """
+    open_ = {name: values for name, values in columns.items() if len(values) and name not in given.column_types}
+    found, said = _numbers(open_, given)
+    found, more = _days(_texts(open_, found), found)
+    left = _texts(open_, found)
+    return Detected(found, (*said, *more, *(remark for name in left for remark in odd_texts(name, left[name]))))
+
+
+def tell(found: Detected, given: Conventions, findings: FileFindings) -> None:
+    """Note what was found out and is used, and what is odd."""
+    for name in ("decimal", "thousands", "date_format", "column_types"):
+        settled = getattr(found.conventions, name)
+        if settled != getattr(given, name):
+            findings.options[name] = settled
+    findings.remarks += found.remarks
+
+
+def _texts(columns: Mapping[str, pa.Array], conventions: Conventions) -> dict[str, pa.Array]:
+    """Return the columns that stay texts."""
+    return {name: values for name, values in columns.items() if by_conventions(values, conventions) is None}
+
+
+def _numbers(columns: Mapping[str, pa.Array], given: Conventions) -> tuple[Conventions, list[str]]:
+    if given.decimal is not None and given.thousands is not None:
+        return given, []
+    texts = {name: values for name, values in columns.items() if parsed(values) is None}
+    continental = {name for name, values in texts.items() if _is_number(values, CONTINENTAL, COMMA, POINT)}
+    english = {name for name, values in texts.items() if _is_number(values, ENGLISH, POINT, COMMA)}
+    commas, groups, doubtful = continental - english, english - continental, continental & english
+    if given.decimal != POINT and commas:
+        return _with_commas(columns, given, sorted(commas | doubtful, key=list(columns).index))
+    if given.decimal != COMMA and groups and given.thousands is None:
+        names = sorted(groups | doubtful, key=list(columns).index)
+        confirmed = f"commas between thousands and {read(names)} as numbers; confirm it with thousands=','"
+        return replace(given, decimal=POINT, thousands=COMMA), [f"{have(names)} {confirmed} (--thousands ',')."]
+    said = []
+    if doubtful and given.decimal is None and given.thousands is None:
+        names = sorted(doubtful, key=list(columns).index)
+        doubt = f"commas that may be decimal marks or stand between thousands, and {read(names)} as text"
+        said = [f"{have(names)} {doubt}; pass decimal=',' or thousands=',' (--decimal or --thousands)."]
+    return _with_spaces(texts, given, said)
+
+
+def _with_commas(
+    columns: Mapping[str, pa.Array], given: Conventions, commas: Sequence[str]
+) -> tuple[Conventions, list[str]]:
+    """Adopt decimal commas, unless other columns have decimal points."""
+    real = [name for name, values in columns.items() if _has_points(values)]
+    pointed = [name for name in real if not all_match(columns[name], GROUPS)]
+    if pointed and given.decimal is None:
+        doubt = f"decimal commas, and so {read(commas)} as text, but other columns have decimal points"
+        return given, [f"{have(commas)} {doubt}; pass decimal=',' to read the former, or '.' to keep them (--decimal)."]
+    grouped = [name for name in (*commas, *real) if pc.any(pc.match_substring(columns[name], POINT)).as_py()]
+    said = []
+    if given.decimal is None:
+        confirmed = f"decimal commas and {read(commas)} as numbers; confirm it with decimal=','"
+        said.append(f"{have(commas)} {confirmed} (--decimal ',').")
+    if not grouped or given.thousands is not None:
+        return replace(given, decimal=COMMA), said
+    said.append(f"{have(grouped)} points between thousands; confirm it with thousands='.' (--thousands .).")
+    return replace(given, decimal=COMMA, thousands=POINT), said
+
+
+def _with_spaces(texts: Mapping[str, pa.Array], given: Conventions, said: list[str]) -> tuple[Conventions, list[str]]:
+    """Find spaces and apostrophes between thousands."""
+    for mark in THOUSANDS[2:] if given.thousands is None else ():
+        for decimal in (COMMA, POINT) if given.decimal is None else (given.decimal,):
+            names = [name for name, values in texts.items() if _is_number(values, r".*", decimal, mark, having=mark)]
+            if names:
+                what = "apostrophes" if mark in "'\u2019" else "spaces"
+                marks = f"thousands={mark!r} and decimal={decimal!r} (--thousands, --decimal)"
+                told = f"{have(names)} {what} between thousands and {read(names)} as numbers; confirm it with {marks}."
+                return replace(given, decimal=decimal, thousands=mark), [*said, told]
+    return given, said
+
+
+def _is_number(values: pa.Array, pattern: str, decimal: str, thousands: str, having: str = COMMA) -> bool:
+    if not all_match(values.slice(0, 1), pattern) or not pc.any(pc.match_substring(values, having)).as_py():
+        return False
+    bare = plain(values, decimal, thousands) if all_match(values, pattern) else None
+    return bare is not None and parsed_numbers(bare) is not None
+
+
+def _has_points(values: pa.Array) -> bool:
+    return parsed_numbers(values) is not None and bool(pc.any(pc.match_substring(values, POINT)).as_py())
+
+
+def _days(columns: Mapping[str, pa.Array], given: Conventions) -> tuple[Conventions, list[str]]:
+    """Find the format of days; that of most columns is the file's, and others are given to their columns."""
+    if given.date_format is not None:
+        return given, []
+    found = {name: fitting_formats(values) for name, values in columns.items()}
+    sure = {name: formats[0] for name, formats in found.items() if len(formats) == 1}
+    doubtful = {name: formats for name, formats in found.items() if len(formats) > 1}
+    usual = max(sure.values(), key=list(sure.values()).count) if sure else None
+    said = []
+    for name in [each for each, formats in doubtful.items() if usual in formats]:
+        sure[name] = str(usual)
+        del doubtful[name]
+    others = {name: f"date:{form}" for name, form in sure.items() if form != usual}
+    if usual is not None:
+        names = [name for name in sure if name not in others]
+        confirmed = f"confirm it with date_format={usual!r} (--date-format {usual})"
+        said.append(f"{have(names)} dates written {usual} and {read(names)} as dates; {confirmed}.")
+    for name, how in others.items():
+        confirmed = f"confirm it with --column-type {name}={how}"
+        said.append(f"{have([name])} dates written {how[5:]} and is read as dates; {confirmed}.")
+    for name, formats in doubtful.items():
+        doubt = "dates in which day and month cannot be told apart, and is read as text"
+        said.append(f"{have([name])} {doubt}; pass date_format, {' or '.join(map(repr, formats))} (--date-format).")
+    if usual is None:
+        return given, said
+    return replace(given, date_format=usual, column_types={**given.column_types, **others}), said

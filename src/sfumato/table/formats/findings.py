@@ -1,0 +1,13 @@
+"""What a reader finds out about a file besides its table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class FileFindings:
+    """Options that were found out and used, and a sentence for everything that the owner should know."""
+
+    options: dict[str, object] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)

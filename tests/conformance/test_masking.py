@@ -1,0 +1,34 @@
+"""Every masking step keeps every law of the suite."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.checks.masking import MASKING_CHECKS
+from sfumato.masking import AddNoise, BottomCode, Pram, RoundNumbers, SuppressCells, SwapRanks, TopCode
+
+NUMBERS = ("age", "income", "weight")
+STEPS = (
+    SuppressCells(columns=("age", "job", "sex"), k=3),
+    SuppressCells(columns=("age", "job", "sex"), k=3, importance=(3, 1, 2)),
+    SuppressCells(columns=("age", "job", "sex"), k=3, protect="rows", weights={"age": 2.5}),
+    Pram(columns=("job", "sex"), keep=0.7),
+    Pram(columns=("job",), keep=0.7, invariant=True, alpha=0.5),
+    Pram(columns=("sex",), matrix=((0.9, 0.1), (0.2, 0.8)), labels=("f", "m")),
+    SwapRanks(columns=NUMBERS, reach=0.1),
+    TopCode(column="age", at=80),
+    TopCode(column="age", quantile=0.9, publish="mean"),
+    TopCode(column="income", at=3000, publish="interval", limit=10000),
+    BottomCode(column="age", at=25, value=20),
+    BottomCode(column="weight", at=55.5, publish="interval"),
+    RoundNumbers(columns=NUMBERS, base=5),
+    RoundNumbers(columns=("weight",), base=0.25, how="random"),
+    *(AddNoise(columns=NUMBERS, share=0.2, kind=kind) for kind in ("kept", "additive", "correlated", "exact")),
+    AddNoise(columns=NUMBERS, share=0.2, kind="multiplicative", low=0),
+)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=repr)
+@pytest.mark.parametrize("check", MASKING_CHECKS, ids=lambda check: check.__name__)
+def test_step_keeps_the_law(step, check):
+    check(step)

@@ -1,0 +1,78 @@
+"""The same promise by several algorithms: what each makes, and who cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+import sfumato as sf
+from sfumato.catalogue import ALGORITHMS
+from sfumato.release import trying
+
+PEOPLE = sf.samples.generate(150, seed=3)
+SCHEMA = sf.Schema(
+    identifier=["name"],
+    quasi=["age", "sex"],
+    sensitive=["disease"],
+    hierarchies={"age": sf.Intervals(5, 10, 20)},
+)
+RECIPE = sf.Recipe(schema=SCHEMA, models=[sf.KAnonymity(k=4)], algorithm=sf.Mondrian(), seed=1)
+
+
+def test_every_algorithm_is_made_or_refused_with_a_sentence():
+    found = sf.try_algorithms(PEOPLE, RECIPE)
+    made = {each.name for each in found.candidates}
+    assert made | set(found.refused) == set(ALGORITHMS)
+    assert not made & set(found.refused)
+    assert {"mondrian", "optimal", "mdav"} <= made
+    assert found.refused["anatomy"].startswith("Anatomy does not support KAnonymity")
+    assert all(sentence.endswith(".") for sentence in found.refused.values())
+    assert all(each.holds for each in found.candidates)
+
+
+def test_a_candidate_is_what_its_recipe_makes():
+    found = sf.try_algorithms(PEOPLE, RECIPE, ["optimal", sf.Mondrian(strict=False), "mondrian"])
+    assert [each.name for each in found.candidates] == ["optimal", "mondrian", "mondrian-2"]
+    alone = sf.anonymize(PEOPLE, SCHEMA, RECIPE.models, sf.Optimal(), seed=1)
+    assert found.candidates[0] == sf.compare({"optimal": alone}).candidates[0]
+
+
+def test_candidates_can_be_written(tmp_path):
+    found = sf.try_algorithms(PEOPLE, RECIPE, ["mondrian", "anatomy"], folder=tmp_path / "candidates")
+    assert [path.name for path in (tmp_path / "candidates").iterdir()] == ["mondrian"]
+    assert sf.compare([tmp_path / "candidates" / "mondrian"]).candidates == found.candidates
+
+
+def test_a_slow_search_is_stopped_and_told(monkeypatch):
+    seconds = iter(range(10_000))
+    monkeypatch.setattr(trying.time, "monotonic", lambda: float(next(seconds)))
+    patient = sf.try_algorithms(PEOPLE, RECIPE, ["mondrian", "datafly"], most_seconds=5000)
+    assert patient.refused == {}
+    with pytest.raises(sf.InvalidParameterError, match="longer than 1 seconds"):
+        sf.try_algorithms(PEOPLE, RECIPE, "mondrian", most_seconds=1)
+
+
+def test_progress_goes_from_nothing_to_all():
+    told = []
+    sf.try_algorithms(PEOPLE, RECIPE, ["mondrian", "datafly"], progress=lambda done, note="": told.append((done, note)))
+    shares = [done for done, _ in told]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert {note.split()[0] for _, note in told if note} == {"mondrian", "datafly"}
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "sentence"),
+    [
+        ([], "No algorithm is named"),
+        ("mondriam", "There is no algorithm 'mondriam'; did you mean 'mondrian'"),
+        (["anatomy"], r"No algorithm could keep the promise \(anatomy: Anatomy does not support"),
+    ],
+)
+def test_bad_requests_are_refused(algorithms, sentence):
+    with pytest.raises(sf.InvalidParameterError, match=sentence):
+        sf.try_algorithms(PEOPLE, RECIPE, algorithms)
+
+
+def test_no_time_at_all_is_refused():
+    with pytest.raises(sf.InvalidParameterError, match="most_seconds"):
+        sf.try_algorithms(PEOPLE, RECIPE, most_seconds=0)

@@ -1,0 +1,56 @@
+"""Dates as offices write them, against the calendar of Python."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.table.formats.dates import ISO, USUAL, DateFormat
+
+PYTHON = {"yyyy": "%Y", "mm": "%m", "dd": "%d"}
+DAYS = st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=5, unique=True)
+
+
+def python_format(written: str) -> str:
+    for part, code in PYTHON.items():
+        written = written.replace(part, code)
+    return written
+
+
+@given(DAYS, st.sampled_from((ISO, *USUAL)))
+def test_days_are_read_and_written_as_python_does(days, written):
+    texts = [day.strftime(python_format(written)) for day in days]
+    form = DateFormat(written)
+    assert form.read(pa.array(texts)).to_pylist() == days
+    assert form.write(pa.array([day.isoformat() for day in days])).to_pylist() == texts
+
+
+@given(DAYS, st.sampled_from(["d.m.yyyy", "yyyy年m月d日", "m/d/yyyy"]))
+def test_leading_zeros_can_be_left_out(days, written):
+    form = DateFormat(written)
+    texts = form.write(pa.array([day.isoformat() for day in days]))
+    assert not any(part.startswith("0") for text in texts.to_pylist() for part in text.replace("年", ".").split("."))
+    assert form.read(texts).to_pylist() == days
+
+
+def test_a_time_may_follow_a_day():
+    form = DateFormat("dd.mm.yyyy")
+    read = form.read(pa.array(["31.12.2024 10:30", "01.01.2025"]))
+    assert read.to_pylist() == [datetime(2024, 12, 31, 10, 30), datetime(2025, 1, 1)]  # noqa: DTZ001 - as in a file
+    assert form.write(pa.array(["2024-12-31T10:30:00"])).to_pylist() == ["31.12.2024 10:30:00"]
+
+
+@pytest.mark.parametrize("odd", ["31.02.2024", "2024-12-31", "1.1.24", "31.12.2024 25:00", "x", ""])
+def test_what_is_no_day_of_the_format_makes_all_of_them_texts(odd):
+    assert DateFormat("dd.mm.yyyy").read(pa.array(["01.01.2024", odd])) is None
+
+
+@pytest.mark.parametrize("written", ["", "dd.mm", "dd.mm.yy", "dd.mm.yyyy.dd", "%d.%m.%Y", "ddd.mm.yyyy", None])
+def test_a_format_names_year_month_and_day_once(written):
+    with pytest.raises(InvalidParameterError, match=r"date_format must be made of yyyy, mm"):
+        DateFormat(written)
