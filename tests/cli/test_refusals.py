@@ -103,7 +103,10 @@ BAD = {
     "unknown policy": (["t.csv", *GOOD, "--missing", "ignore"], "must be one of own-value, matches-all"),
     "hierarchy for nobody": (["t.csv", *GOOD, "--hierarchy", "zip=prefixes"], "the unknown column 'zip'"),
     "hierarchy without file": (["t.csv", *GOOD, "--hierarchy", "job"], "--hierarchy must be COLUMN=HOW"),
-    "hierarchy absent": (["t.csv", *GOOD, "--hierarchy", "job=absent.csv"], "There is no file 'absent.csv'"),
+    "hierarchy absent": (
+        ["t.csv", *GOOD, "--hierarchy", "job=absent.csv"],
+        "There is no file 'absent.csv'; a hierarchy is intervals:5,10",
+    ),
     "hierarchy misses values": (["t.csv", *GOOD, "--hierarchy", "job=misses.csv"], "misses 1 of the 3 values"),
     "hierarchy no function": (["t.csv", *GOOD, "--hierarchy", "job=no_function.csv"], "is not a function of level"),
     "hierarchy ragged": (["t.csv", *GOOD, "--hierarchy", "job=ragged.csv"], "Line 2 of ragged.csv has 2 columns"),
@@ -140,7 +143,7 @@ BAD = {
     "unknown database": (["oracle://host/db", *GOOD, "--table", "t"], "'oracle' is not a known kind of database"),
     "absent database": (["sqlite:///absent.db", *GOOD, "--table", "t"], "There is no database file"),
     "no database": (["sqlite:///fake.db", *GOOD, "--table", "t"], "fake.db"),
-    "no table named": (["sqlite:///real.db", *GOOD], "has the table 'people'; pass table"),
+    "no table named": (["sqlite:///real.db", *GOOD], "real.db has the table 'people'; pass table (--table)"),
     "absent table": (["sqlite:///real.db", *GOOD, "--table", "peple"], "did you mean 'people'?"),
     "wrong query": (["sqlite:///real.db", *GOOD, "--query", "select agee from people"], "The query cannot be run"),
     "query that fails on a cell": (
@@ -300,3 +303,11 @@ def test_too_little_memory_is_one_sentence(run, folder, monkeypatch):  # noqa: A
     monkeypatch.setattr("sfumato.release.anonymizing.carry_out", broken)
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert (result.exit_code, result.stderr) == (2, "sfumato: There is not enough memory for this table.\n")
+
+
+def test_what_is_told_of_files_beside_the_table_is_a_remark_too(run, patients_file, tmp_path):
+    (tmp_path / "levels.csv").write_text("disease;level\nflu;1,5\nangina;2,5\n", "utf-8")
+    model = f"hpk-anonymity:h=2,p=2,k=3,sensitive=disease,levels={tmp_path}/levels.csv"
+    told = run("audit", patients_file, "--quasi", "age", "--sensitive", "disease", "--model", model)
+    assert "Note: Column 'level' has decimal commas and is read as numbers" in told.stderr
+    assert "ReadWarning" not in told.stderr

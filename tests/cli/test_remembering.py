@@ -176,3 +176,14 @@ def test_odd_texts_in_a_database_are_told_with_the_type_that_mends_them(run, tmp
     mended = run("inspect", url, "--table", "t", "--column-type", "weight=number:kg")
     assert mended.exit_code == 0
     assert 'weight = "number:kg"' in mended.stdout
+
+
+def test_later_rows_are_read_and_written_as_the_earlier_ones(run, german, tmp_path):
+    roles = ("--quasi", "Alter", "--insensitive", "Größe", "--k", 2, "--algorithm", "optimal", "--no-report")
+    run("anonymize", german, *roles, "--hierarchy", "Alter=intervals:20,40", "--out", tmp_path / "a", "--quiet")
+    rules = tmp_path / "a" / "internal" / "recoding.toml"
+    later = run("recode", german, "--with", rules, "--out", tmp_path / "b", "--no-report", "--quiet")
+    assert (later.exit_code, later.stdout, later.stderr) == (0, "", "")
+    first, second = ((tmp_path / name / "public/table.csv").read_bytes() for name in "ab")
+    assert first == second
+    assert b";1," in second

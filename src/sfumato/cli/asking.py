@@ -177,8 +177,10 @@ def _set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str]
         if not sign or not how:
             raise InvalidParameterError(f"--hierarchy must be COLUMN=HOW, as in job=job.csv; got {text!r}.")
         if name not in attributes:
-            hint = did_you_mean(name, attributes) or "; give it a role, as with --quasi."
-            raise SchemaError(f"--hierarchy names the unknown column {name!r}{hint}")
+            hint = did_you_mean(name, attributes)
+            if hint:
+                raise SchemaError(f"--hierarchy names the unknown column {name!r}{hint}")
+            raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one, as with --quasi.")
         kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
         attributes[name] = {**kept, "hierarchy": read_builder(how).to_dict()}
 

@@ -107,7 +107,7 @@ def condense(
         _write(made, out, force=force)
     if json:
         print_json(_facts(made, out))
-    else:
+    elif not reading.quiet:
         typer.echo("\n".join(_lines(made, out)))
 
 

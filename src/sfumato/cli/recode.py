@@ -54,7 +54,7 @@ def recode(
         writing.write(found, out, tell)
     if json:
         print_json(_facts(found, out))
-    else:
+    elif not reading.quiet:
         typer.echo("\n".join(_lines(found, out)))
 
 

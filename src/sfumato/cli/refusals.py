@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
-from sfumato.exceptions import BrokenPromiseError, SfumatoError
+from sfumato.cli.printing import remark
+from sfumato.exceptions import BrokenPromiseError, ReadWarning, SfumatoError
 
 if TYPE_CHECKING:
     from typer.models import Context
@@ -20,6 +22,7 @@ DOES_NOT_HOLD = 1
 BAD_REQUEST = 2
 FLAW = 70  # os.EX_SOFTWARE, which not every system names
 INTERRUPTED = 130
+PLAIN_WARNING = warnings.showwarning
 
 
 class RefusingGroup(TyperGroup):
@@ -31,9 +34,26 @@ class RefusingGroup(TyperGroup):
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
-        with one_sentence():
+        """Run a command; what is told of files that it reads is printed as remarks are."""
+        with one_sentence(), warnings.catch_warnings():
+            warnings.simplefilter("always", ReadWarning)
+            warnings.showwarning = _noted
             return super().invoke(ctx)
+
+
+def _noted(  # noqa: PLR0917 - as Python calls it
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning without the place in the program that it comes from, which tells users nothing."""
+    if issubclass(category, ReadWarning):
+        remark(str(message))
+    else:
+        PLAIN_WARNING(message, category, filename, lineno, file, line)
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def test_merged_cells_are_told_and_filled_where_that_is_asked(book):
     path = book(("Data", rows), merged=["A2:A3"])
     told = load(path, {})
     assert told.table["city"].to_pylist() == ["Ulm", None, "Bonn"]
-    assert "merged cells in 1 places" in told.remarks[0]
+    assert "merged cells in 1 place, and" in told.remarks[0]
     assert "--fill-merged" in told.remarks[0]
     mended = load(path, {"fill_merged": True})
     assert mended.table["city"].to_pylist() == ["Ulm", "Ulm", "Bonn"]

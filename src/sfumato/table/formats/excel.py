@@ -142,9 +142,10 @@ def _rows(
         if merged and fill_merged:
             rows = filled(rows, merged, skipped)
         elif merged:
+            places = "1 place" if len(merged) == 1 else f"{len(merged):,} places"
             findings.remarks.append(
-                f"The sheet {chosen.title!r} of {path} has merged cells in {len(merged):,} places, and only the first"
-                " of each holds the value; pass fill_merged=True (--fill-merged) to give it to all of them."
+                f"The sheet {chosen.title!r} of {path} has merged cells in {places}, and only the first of them holds"
+                " the value; pass fill_merged=True (--fill-merged) to give it to all of them."
             )
         return [row for row in rows if any(cell is not None for cell in row)]
 
