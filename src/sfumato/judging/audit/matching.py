@@ -17,10 +17,9 @@ def matching_groups(table: PublishedTable, groups: Groups) -> Groups:
 
     Two groups match if on every attribute their cells are equal or one is missing. Records that are missing everywhere
     would match everybody, and a few of them would make anything look safe: all others count for them, and they count
-    for nobody but themselves. Groups are processed by their
-    pattern of missing cells: for each pattern, all groups that share the same known attributes with it are first
-    summed by their cells there, and each sum is added where these cells are equal. The work grows with groups
-    times patterns, never with pairs of groups.
+    for nobody but themselves. Groups are processed by their pattern of missing cells: for each pattern, all groups that
+    share the same known attributes with it are first summed by their cells there, and each sum is added where these
+    cells are equal. The work grows with groups times patterns, never with pairs of groups.
     """
     cells = np.column_stack([table.by_group(column) for column in table.columns]).astype(np.int64)
     lost = np.column_stack([_missing(column.texts)[cells[:, j]] for j, column in enumerate(table.columns)])
