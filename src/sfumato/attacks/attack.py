@@ -13,7 +13,8 @@ from sfumato.attacks.beliefs import Ints
 from sfumato.attacks.composing import Composition
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
-from sfumato.attacks.results import AttackResult, Attacks
+from sfumato.attacks.results import Attacks
+from sfumato.attacks.running import run_all
 from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare, worst_case
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
@@ -120,17 +121,8 @@ def _rows(
 def _run(chosen: Sequence[Attack], setting: AttackSetting) -> Attacks:
     """Run the chosen attacks, all of which must apply; by default all that apply."""
     _refuse_perturbed(setting)
-    results: list[AttackResult] = []
-    skipped = {}
-    for each in chosen or [kind() for kind in ATTACKS.values()]:
-        why = each.refusal(setting)
-        if why is None:
-            results += each.run(setting)
-        elif chosen:
-            raise SchemaError(f"The attack {each.name} does not apply: {why}")
-        else:
-            skipped[each.name] = why
-    return Attacks(results=tuple(results), skipped=skipped)
+    results, skipped = run_all(chosen, ATTACKS, setting)
+    return Attacks(results=results, skipped=skipped)
 
 
 def _refuse_perturbed(setting: AttackSetting) -> None:

@@ -13,11 +13,12 @@ from sfumato.attacks.record_attacks import (
     NearestInference,
     RecordAttack,
 )
-from sfumato.attacks.record_results import RecordAttackResult, RecordAttacks
+from sfumato.attacks.record_results import RecordAttacks
 from sfumato.attacks.record_setting import FEWEST, prepare_records
 from sfumato.attacks.record_singling import SingleCombination, SingleValue
+from sfumato.attacks.running import run_all
 from sfumato.attacks.setting import MOST_TARGETS
-from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.exceptions import InvalidParameterError
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
@@ -77,17 +78,8 @@ def attack_records(
         targets=targets,
         seed=draw_seed() if seed is None else seed,
     )
-    results: list[RecordAttackResult] = []
-    skipped = {}
-    for each in chosen or [kind() for kind in RECORD_ATTACKS.values()]:
-        why = each.refusal(setting)
-        if why is None:
-            results += each.run(setting)
-        elif chosen:
-            raise SchemaError(f"The attack {each.name} does not apply: {why}")
-        else:
-            skipped[each.name] = why
-    return RecordAttacks(results=tuple(results), skipped=skipped, generalized=setting.generalized)
+    results, skipped = run_all(chosen, RECORD_ATTACKS, setting)
+    return RecordAttacks(results=results, skipped=skipped, generalized=setting.generalized)
 
 
 def _attack(given: RecordAttack | str) -> RecordAttack:

@@ -1,0 +1,52 @@
+"""Run attacks of one kind: those that were chosen, or all that apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from sfumato.exceptions import SchemaError
+
+Setting_contra = TypeVar("Setting_contra", contravariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Runnable(Protocol[Setting_contra, Result_co]):
+    """An attack, whatever it works on."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    def refusal(self, setting: Setting_contra) -> str | None:
+        """Return why the attack does not apply; None if it does."""
+        ...
+
+    def run(self, setting: Setting_contra) -> Iterator[Result_co]:
+        """Attack all targets."""
+        ...
+
+
+def run_all(
+    chosen: Sequence[Runnable[Setting_contra, Result_co]],
+    every: Mapping[str, Callable[[], Runnable[Setting_contra, Result_co]]],
+    setting: Setting_contra,
+) -> tuple[tuple[Result_co, ...], dict[str, str]]:
+    """Run the chosen attacks, all of which must apply, or else every one that applies.
+
+    Returns
+    -------
+    The results, and why others were skipped, by name.
+    """
+    results: list[Result_co] = []
+    skipped = {}
+    for each in chosen or [kind() for kind in every.values()]:
+        why = each.refusal(setting)
+        if why is None:
+            results += each.run(setting)
+        elif chosen:
+            raise SchemaError(f"The attack {each.name} does not apply: {why}")
+        else:
+            skipped[each.name] = why
+    return tuple(results), skipped
