@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,30 +16,42 @@ MOST_ROWS = 2_000_000
 Rows = npt.NDArray[np.int64]
 
 
-def exposure_after(evidence: Evidence) -> Exposure | None:
-    """Measure the exposure by what is published; None for centers, and for a table that would take too long."""
-    return None if evidence.centers or evidence.source.num_rows > MOST_ROWS else exposure_of(evidence)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Exposures:
+    """The exposure by the original, as if it were published raw, and by what is published; None for centers."""
+
+    before: Exposure
+    after: Exposure | None
 
 
-def exposure_facts(evidence: Evidence, written: Evidence, found: Exposure | None) -> list[dict[str, Any]] | None:
+def exposures_of(evidence: Evidence) -> Exposures | None:
+    """Measure the exposure before and after; None for a table that would take too long."""
+    if evidence.source.num_rows > MOST_ROWS:
+        return None
+    raw = evidence.raw
+    return Exposures(
+        before=exposure_of(raw) if evidence.schema.flags else own_groups(raw),
+        after=None if evidence.centers else exposure_of(evidence),
+    )
+
+
+def exposure_facts(evidence: Evidence, written: Evidence, found: Exposures | None) -> list[dict[str, Any]] | None:
     """Compare the exposure of identities and sensitive values in the original and in the published table.
 
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
     what was written. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
-    `riskiest` are numbers of original rows. `found` is what `exposure_after` returns. None for a table that would take
+    `riskiest` are numbers of original rows. `found` is what `exposures_of` returns. None for a table that would take
     too long.
     """
-    rows = evidence.source.num_rows
-    if rows > MOST_ROWS:
-        return None
-    raw = evidence.raw
-    before = _listed(exposure_of(raw) if evidence.schema.flags else own_groups(raw))
-    everybody = _listed(own_groups(written))
     if found is None:
+        return None
+    before, everybody = _listed(found.before), _listed(own_groups(written))
+    if found.after is None:
+        rows = evidence.source.num_rows
         after = {name: _moved(each, evidence.source_rows, rows) for name, each in everybody.items()}
     else:
-        after = _listed(found)
+        after = _listed(found.after)
     return [
         {
             "attribute": attribute,

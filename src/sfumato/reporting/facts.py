@@ -20,11 +20,10 @@ from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.audit.verdict import plain
 from sfumato.judging.comparing.utility import utility_of
 from sfumato.judging.evidence import Evidence
-from sfumato.judging.exposure import Exposure
 from sfumato.models.base import PrivacyModel
 from sfumato.reporting.attacked import attack_facts, worst_attack_facts
 from sfumato.reporting.distributions import plain_distribution, quasi_distribution
-from sfumato.reporting.exposures import exposure_after, exposure_facts, worst_exposure_facts
+from sfumato.reporting.exposures import Exposures, exposure_facts, exposures_of, worst_exposure_facts
 from sfumato.reporting.extremes import extreme_facts
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.masked import masking_facts
@@ -46,7 +45,7 @@ class AgainstOriginal:
     """What the report compares with the original, without looking at the file: nothing of it if that is not known."""
 
     raw: Audit | None = None
-    exposure: Exposure | None = None
+    exposure: Exposures | None = None
     attacks: Any = None
     attributes: Sequence[Mapping[str, Any]] = ()
     utility: Mapping[str, Any] | None = None
@@ -59,10 +58,10 @@ def compare(handover: Handover) -> AgainstOriginal:
         return AgainstOriginal()
     smallest = smallest_promised(handover.models, evidence.schema.quasi)
     parts: dict[str, Callable[[], Any]] = {
+        "exposure": lambda: exposures_of(evidence),
         "raw": lambda: _audit_original(evidence, handover.models),
-        "exposure": lambda: exposure_after(evidence),
-        "attacks": lambda: attack_facts(evidence),
         "attributes": lambda: _attributes(evidence, max(smallest, FEWEST_TO_NAME)),
+        "attacks": lambda: attack_facts(evidence),
         "utility": lambda: utility_of(evidence).to_dict(),
     }
     found = in_threads(lambda part: part(), parts.values())
