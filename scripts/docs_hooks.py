@@ -30,6 +30,7 @@ ROOMS = {
     "hierarchies": "Generalize",
     "models": "Promise",
     "algorithms": "Search",
+    "masking": "Mask",
     "release": "Release",
     "recipe": "Repeat",
     "judging": "Judge and compare",
@@ -39,7 +40,7 @@ ROOMS = {
     "condensing": "Condense",
     "mining": "Mine",
     "fusing": "Fuse with other owners",
-    "reporting": "Draw",
+    "reporting": "Report, compare and draw",
     "checks": "Check what you add",
     "exceptions": "Errors",
 }
