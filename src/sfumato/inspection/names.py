@@ -110,16 +110,32 @@ WORDS = {
         =balance crime criminal offense offence convict arrest prison =grade =gpa =marks exam =score politic
         sentence =party =vote tradeunion orientation abuse alcohol =alc ~smok cigarette ~cigs addiction
         satisfaction attrition performance =rating appraisal absence sickleave
+        romantic dating relationshipstatus immigrationstatus asylum =visa unemploy welfare
+        foodstamp =benefit =benefits =snap =ssi pension alimony allowance compensation reimburs insuranceclaim
+        stockoption shares overdue arrears delinquen repayment overdraft checkingstatus checkingaccount
+        accountstatus networth hourlyrate dailyrate monthlyrate payrate =incp =pincp =wagp =earnings =ern
+        weightloss =wtloss calorie =mealcal nutrition =diet =dis =disab impairment handicap chronic acute comorbid
+        complication infection infected =covid virus biopsy malignan metasta tumorsize recurrence relapse remission
+        =dose dosage dischargestatus readmi lengthofstay ventilat intensivecare =icu =apgar
+        cognitive dement =mmse =phq =gad suicid selfharm counsel harass complaint grievance disciplin terminat dismiss
+        layoff resign violation penalty jail custody parole probation recidiv weapon victim
+        finalgrade testscore =iq
         krankheit krank befund medikament arznei therapie behandlung laborwert blutdruck blutwert blutgruppe pflege
         gesundheit impf gehalt einkommen ~lohn verdienst schulden vermogen ausgaben ausgabe aufwendung erstattung
         ~miete rente sozialhilfe arbeitslos kredit darlehen steuer konsum zufrieden leistungsbeurteilung fehlzeit
         straftat vorstraf schwanger behinder =partei gewerkschaft krebs =note
+        kirchensteuer arbeitslosengeld burgergeld wohngeld kindergeld unterhalt zuschuss
+        pension rentenhohe versicherungsleistung schaden beschwerde abmahnung kundig strafe haft urteil
+        diagnose symptom allergi entzund operation infekt virus sucht rauch trink depress psych pflegegrad
+        pflegestufe todesursache verstorben uberleben
         maladie traitement medicament salaire revenu casier grossesse handicap syndicat resultat
         enfermedad tratamiento medicamento salario sueldo ingresos delito calificacion embarazo discapacidad
         sindicato resultado
         疾病 病名 诊断 症状 药 处方 治疗 手术 化验 检验 检查结果 病史 血型 血压 血糖 怀孕 残疾 健康 吸烟 饮酒 护理
         工资 收入 薪 奖金 债 支出 开支 消费 花费 费用 医疗费 房租 存款 贷款 资产 财产 纳税 满意 犯罪 成绩 分数 绩效 考核
-        政治 党
+        政治 党 低保 救济 养老金 退休金 补贴 报销 理赔 逾期 欠款 信用 余额 股票 投资
+        感染 并发症 过敏 肿瘤 癌 病理 影像 用药 剂量 住院天数 预后 死亡 死因 生存 复发 抑郁 心理 精神 传染 疫苗
+        处罚 判决 刑 违纪 投诉 离职原因 评价 评级
     """,
     Meaning.AMOUNT: """
         =cost amount =price =fee =charge quantity =qty =total betrag preis kosten menge montant =prix =cout
