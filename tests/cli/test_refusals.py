@@ -101,7 +101,7 @@ BAD = {
     "share above 1": (["t.csv", *GOOD, "--max-suppressed", "1.5"], "Recipe.max_suppressed must be a share"),
     "seed below 0": (["t.csv", *GOOD, "--seed", "-1"], "Recipe.seed must be"),
     "unknown policy": (["t.csv", *GOOD, "--missing", "ignore"], "must be one of own-value, matches-all"),
-    "hierarchy for nobody": (["t.csv", *GOOD, "--hierarchy", "zip=prefixes"], "the unknown column 'zip'"),
+    "hierarchy for nobody": (["t.csv", *GOOD, "--hierarchy", "zip=prefixes"], "'zip', which has no role"),
     "hierarchy without file": (["t.csv", *GOOD, "--hierarchy", "job"], "--hierarchy must be COLUMN=HOW"),
     "hierarchy absent": (
         ["t.csv", *GOOD, "--hierarchy", "job=absent.csv"],
