@@ -34,3 +34,9 @@ def test_no_more_is_made_ahead_than_there_are_processors(monkeypatch):
 def test_an_error_reaches_the_caller():
     with pytest.raises(ZeroDivisionError):
         list(threads.in_threads(lambda item: 1 // item, [1, 0, 1]))
+
+
+def test_a_few_rows_are_worked_on_where_they_are():
+    here = threading.get_ident()
+    assert set(threads.in_threads(lambda _: threading.get_ident(), range(5), threads.MANY_ROWS - 1)) == {here}
+    assert here not in threads.in_threads(lambda _: threading.get_ident(), range(5), threads.MANY_ROWS)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+MANY_ROWS = 20_000
 
 
 def worker_count() -> int:
@@ -17,12 +18,22 @@ def worker_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def in_threads(work: Callable[[Item], Result], items: Iterable[Item], rows: int = MANY_ROWS) -> Iterator[Result]:
     """Yield the results of a function, in order; no more of them are made ahead than there are processors.
 
+    Parameters
+    ----------
+    work, items : the function, and what it is called with.
+    rows : how many rows, or bytes, each call works on; a few are not worth a thread.
+
+    Examples
+    --------
     >>> list(in_threads(str, [3, 1, 2]))
     ['3', '1', '2']
     """
+    if rows < MANY_ROWS:
+        yield from map(work, items)
+        return
     ahead = worker_count()
     with ThreadPoolExecutor(ahead) as pool:
         begun: deque[Future[Result]] = deque()

@@ -121,7 +121,7 @@ class Evidence:
         def undressed(column: pa.ChunkedArray) -> pa.ChunkedArray:
             return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
-        columns = in_threads(undressed, self.published.columns)
+        columns = in_threads(undressed, self.published.columns, self.published.num_rows)
         plain = replace(self, published=pa.table(list(columns), names=self.published.column_names))
         plain.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
         return plain

@@ -22,7 +22,8 @@ from sfumato.threads import in_threads
 def fixed_order(table: pa.Table, schema: Schema) -> npt.NDArray[np.int64]:
     """Order rows by everything a search may see or a release may show, so that their given order has no effect."""
     names = (*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values())
-    return order_rows(list(in_threads(lambda name: column_ranks(table[name]), names)), table.num_rows)
+    ranked = in_threads(lambda name: column_ranks(table[name]), names, table.num_rows)
+    return order_rows(list(ranked), table.num_rows)
 
 
 def apply(
@@ -57,8 +58,8 @@ def apply(
                 arrays[name_buckets(joint)] = shuffle.number
                 ranked.append(partial(column_ranks, shuffle.number))
         ranked.append(cells.ranks if recoded is not None and not bucketed else partial(column_ranks, arrays[name]))
-    order = order_rows(list(in_threads(lambda ranks: ranks(), ranked)), len(kept))
-    ordered = in_threads(lambda array: array.take(pa.array(order)), arrays.values())
+    order = order_rows(list(in_threads(lambda ranks: ranks(), ranked, len(kept))), len(kept))
+    ordered = in_threads(lambda array: array.take(pa.array(order)), arrays.values(), len(kept))
     return pa.table(dict(zip(arrays, ordered, strict=True))), kept[order]
 
 

@@ -64,7 +64,7 @@ def compare(handover: Handover) -> AgainstOriginal:
         "attacks": lambda: attack_facts(evidence),
         "utility": lambda: utility_of(evidence).to_dict(),
     }
-    found = in_threads(lambda part: part(), parts.values())
+    found = in_threads(lambda part: part(), parts.values(), evidence.source.num_rows)
     return AgainstOriginal(**dict(zip(parts, found, strict=True)))
 
 

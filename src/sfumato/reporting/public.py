@@ -156,7 +156,7 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
             "missing": published[name].null_count,
         }
 
-    return list(in_threads(described, published.column_names))
+    return list(in_threads(described, published.column_names, published.num_rows))
 
 
 def _distinct(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn]) -> int:

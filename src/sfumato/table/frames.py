@@ -53,7 +53,11 @@ def canonical(table: pa.Table) -> pa.Table:
     if table.num_columns > MOST_COLUMNS:
         raise SchemaError(too_many_columns("The table", table.num_columns))
     refuse_duplicates(table.column_names)
-    columns = list(in_threads(lambda name: canonical_column(name, table.column(name)), table.column_names))
+
+    def converted(name: str) -> pa.ChunkedArray:
+        return canonical_column(name, table.column(name))
+
+    columns = list(in_threads(converted, table.column_names, table.num_rows))
     if not columns:
         return table.replace_schema_metadata(None)
     fields = [_field(old, column.type) for old, column in zip(table.schema, columns, strict=True)]

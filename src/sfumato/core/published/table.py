@@ -127,7 +127,7 @@ class PublishedTable:
     def read(cls, table: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None) -> PublishedTable:
         """Read a table; `domains` are those of the original, if it is known."""
         refuse_unreadable(table, schema)
-        seen = in_threads(lambda name: _seen(table, name, schema), schema.quasi)
+        seen = in_threads(lambda name: _seen(table, name, schema), schema.quasi, table.num_rows)
         columns = tuple(
             PublishedColumn(name, *each, schema, (domains or {}).get(name))
             for name, each in zip(schema.quasi, seen, strict=True)

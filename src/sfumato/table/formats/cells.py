@@ -172,7 +172,11 @@ def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
     blocks = list(_blocks(data))
     quotes = np.cumsum([0, *(block.count(b'"') for block in blocks)]) % 2
     pieces = []
-    for piece in in_threads(lambda at: _trimmed_block(blocks[at], mark[0], bool(quotes[at])), range(len(blocks))):
+
+    def trim(at: int) -> bytes | None:
+        return _trimmed_block(blocks[at], mark[0], bool(quotes[at]))
+
+    for piece in in_threads(trim, range(len(blocks)), len(data)):
         if piece is None:
             return _trimmed_slowly(data, mark), False
         pieces.append(piece)

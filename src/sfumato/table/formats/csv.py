@@ -104,8 +104,16 @@ def read_csv(
     findings.options["separator"] = source.separator
     found = detect({name: present(values, missing) for name, (values, _) in parts.items()}, conventions)
     tell(found, conventions, findings)
-    cells = in_threads(lambda name: typed_column(name, *parts[name], missing, found.conventions), parts)
-    return canonical(pa.table(dict(zip(parts, cells, strict=True))))
+    return canonical(_typed(parts, missing, found.conventions, len(source.data)))
+
+
+def _typed(
+    parts: Mapping[str, tuple[pa.Array, pa.Array]], missing: tuple[str, ...], conventions: Conventions, size: int
+) -> pa.Table:
+    def typed(name: str) -> pa.ChunkedArray:
+        return typed_column(name, *parts[name], missing, conventions)
+
+    return pa.table(dict(zip(parts, in_threads(typed, parts, size), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +266,7 @@ def _named(source: _Source, names: list[str], columns: list[pa.ChunkedArray]) ->
     """Return the coded columns by name; a column with neither name nor value is dropped."""
     refuse_duplicates(name for name in names if name)
     parts = {}
-    found = zip(names, columns, in_threads(coded, columns), strict=True)
+    found = zip(names, columns, in_threads(coded, columns, len(source.data)), strict=True)
     for place, (name, column, cells) in enumerate(found, start=1):
         if name:
             parts[name] = cells
@@ -325,9 +333,11 @@ def _lines(
     names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
     parting = separator if table.num_columns > 1 else "".join(SEPARATORS)  # so that nobody finds more columns
-    parts = list(
-        in_threads(lambda column: _coded_cells(column, parting, conventions, excel_safe=excel_safe), table.columns)
-    )
+
+    def coded_cells(column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+        return _coded_cells(column, parting, conventions, excel_safe=excel_safe)
+
+    parts = list(in_threads(coded_cells, table.columns, table.num_rows))
     empty = '""' if len(parts) == 1 else ""  # an empty line would not count as a row
     between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
 
@@ -338,7 +348,7 @@ def _lines(
         _, offsets, text = ended.buffers()
         return memoryview(text)[: memoryview(offsets).cast("q")[len(ended)]]
 
-    yield from in_threads(block, range(0, table.num_rows if parts else 0, ROWS_AT_ONCE))
+    yield from in_threads(block, range(0, table.num_rows if parts else 0, ROWS_AT_ONCE), table.num_rows)
 
 
 def _coded_cells(
