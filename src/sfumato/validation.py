@@ -20,8 +20,12 @@ def require(condition: bool, owner: object, parameter: str, expected: str, got: 
     sfumato.exceptions.InvalidParameterError: KAnonymity.k must be at least 1; got 0.
     """
     if not condition:
-        name = owner if isinstance(owner, str) else type(owner).__name__
-        raise InvalidParameterError(f"{name}.{parameter} must be {expected}; got {_shown(got)}.")
+        raise InvalidParameterError(f"{owner_name(owner)}.{parameter} must be {expected}; got {_shown(got)}.")
+
+
+def owner_name(owner: object) -> str:
+    """Return the name by which messages call whoever asks: a function's is given, an object's is that of its class."""
+    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 def _shown(got: object) -> str:

@@ -191,6 +191,11 @@ class SaysNoBuckets(CrossBucket):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SaysNothingRecoded(Mondrian):
+    recodes = "nothing"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Unfounded(Mondrian):
     def refusal(self, task: Task) -> str | None:
         return "No." if any(model.attributes for model in task.models) else super().refusal(task)
@@ -226,6 +231,7 @@ BROKEN = [
     (suite.check_cells_are_what_is_declared, SaysCenters()),
     (suite.check_cells_are_what_is_declared, SaysNoCenters()),
     (suite.check_cells_are_what_is_declared, SaysNoBuckets()),
+    (suite.check_nothing_is_recoded_where_declared, SaysNothingRecoded()),
     (suite.check_declared_facts_are_true, Unfounded()),
     (suite.check_declared_facts_are_true, ServesEverythingAndNothing()),
     (suite.check_declared_facts_are_true, BlindToFlags()),

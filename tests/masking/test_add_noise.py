@@ -151,3 +151,11 @@ def test_noise_on_the_golden_columns_is_measured():
     assert measures["changed-cells"] == 1
     assert measures["correlation-change"] < 0.03
     assert len(NUMBERS) == 4
+
+
+def test_numbers_whose_squares_overflow_are_refused():
+    table = pa.table({"x": [1e300, 2e300, 3e300]})
+    with pytest.raises(sf.SchemaError, match=r"beyond 1e\+100, which AddNoise cannot compute with"):
+        sf.masking.mask(table, [AddNoise(columns=["x"], share=0.1)])
+    with pytest.raises(sf.InvalidParameterError, match="at most 1,000,000"):
+        AddNoise(columns=["x"], share=1e308)

@@ -153,3 +153,9 @@ def test_tables_that_do_not_fit_are_refused_without_showing_values(table, step, 
 def test_a_matrix_that_cannot_be_inverted_estimates_nothing():
     with pytest.raises(sf.SchemaError, match="inverted"):
         Pram(columns=["x"], matrix=[[0.5, 0.5], [0.5, 0.5]], labels=["a", "b"]).estimate({"a": 3, "b": 4})
+
+
+def test_a_value_that_only_becomes_absent_ones_cannot_be_made_invariant():
+    step = Pram(columns=["c"], matrix=[[0, 0, 1], [0, 1, 0], [0, 0, 1]], labels=["a", "b", "c"], invariant=True)
+    with pytest.raises(sf.SchemaError, match="cannot be made invariant"):
+        sf.masking.mask(pa.table({"c": ["a", "b"]}), [step])

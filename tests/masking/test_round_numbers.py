@@ -71,3 +71,13 @@ def test_the_largest_change_is_measured_in_bases():
 def test_bad_parameters_are_refused(base, how):
     with pytest.raises(sf.InvalidParameterError):
         RoundNumbers(columns=["x"], base=base, how=how)
+
+
+def test_numbers_too_large_for_the_base_stay_as_they_are():
+    assert rounded([1e30, 0.1234567890123456], 1e-15) == [1e30, 0.123456789012346]
+
+
+@pytest.mark.parametrize("base", [1e-300, 1e300, 0, -5])
+def test_a_base_that_cannot_be_exact_is_refused(base):
+    with pytest.raises(sf.InvalidParameterError, match="base must be above 0, of at most 15 digits"):
+        RoundNumbers(columns=["x"], base=base)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 from sfumato.table.atomic import atomic_folder, atomic_path
 from sfumato.table.workplace import OURS, workplace
@@ -93,3 +94,12 @@ def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path, monkeypatch):
     (tmp_path / ".sfumato-00000000000000ff").mkdir()
     write(tmp_path / "x.csv")
     assert names(tmp_path) == [".sfumato-00000000000000ff", "x.csv"]
+
+
+def test_a_folder_that_was_never_locked_is_removed_after_an_hour(tmp_path):
+    forsaken, fresh = (tmp_path / f".sfumato-00000000000000f{digit}.new" for digit in "ab")
+    for each in (forsaken, fresh):
+        each.mkdir()
+    os.utime(forsaken, (time.time() - 4000, time.time() - 4000))
+    write(tmp_path / "x.csv")
+    assert names(tmp_path) == [fresh.name, "x.csv"]

@@ -76,6 +76,8 @@ class Algorithm(ABC):
     - `serves_attributes`: which sensitive attributes models may be about: `"together"`, several in one model;
       `"apart"`, one in each; `"one"`, the same in all;
     - `hides_identities`: whether records are hidden in groups, and not only their sensitive values;
+    - `recodes`: where the recoding of quasi-identifiers comes from: `"searched"`, `"given"` by parameters, or
+      `"nothing"` is recoded;
     - `suppresses`: whether the search may leave records out; if not, a group of all records must keep every monotone
       model;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
@@ -91,6 +93,7 @@ class Algorithm(ABC):
     serves_flags: ClassVar[bool] = False
     serves_attributes: ClassVar[Literal["together", "apart", "one"]] = "together"
     hides_identities: ClassVar[bool] = True
+    recodes: ClassVar[Literal["searched", "given", "nothing"]] = "searched"
     suppresses: ClassVar[bool] = True
 
     @abstractmethod
@@ -231,6 +234,7 @@ FACTS = (
     "serves_flags",
     "serves_attributes",
     "hides_identities",
+    "recodes",
     "suppresses",
     "ignores_row_order",
 )  # that are told of every algorithm; other facts are about its parameters

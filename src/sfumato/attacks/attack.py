@@ -14,7 +14,7 @@ from sfumato.attacks.composing import Composition
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
 from sfumato.attacks.results import Attacks
-from sfumato.attacks.running import run_all
+from sfumato.attacks.running import chosen_attack, run_all
 from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare, worst_case
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
@@ -22,7 +22,7 @@ from sfumato.judging.evidence import Evidence
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.validation import is_whole, require
 
 MOSTLY = 0.5
 ATTACKS: dict[str, type[Attack]] = {
@@ -89,7 +89,7 @@ def attack(
         targets=targets,
         seed=draw_seed() if seed is None else seed,
     )
-    return _run([_attack(each) for each in attacks], setting)
+    return _run([chosen_attack(each, ATTACKS, Attack, "attack") for each in attacks], setting)
 
 
 def attack_evidence(evidence: Evidence, attacks: Sequence[Attack], *, targets: int, seed: int) -> Attacks:
@@ -135,16 +135,6 @@ def _refuse_perturbed(setting: AttackSetting) -> None:
             "generalization of these persons; for perturbed, synthetic or averaged records take "
             "sf.attacks.attack_records."
         )
-
-
-def _attack(given: Attack | str) -> Attack:
-    if isinstance(given, str):
-        if given not in ATTACKS:
-            hint = did_you_mean(given, ATTACKS) or f"; choose one of {', '.join(ATTACKS)}."
-            raise InvalidParameterError(f"There is no attack {given!r}{hint}")
-        return ATTACKS[given]()
-    require(isinstance(given, Attack), "attack", "attacks", "a list of attacks or their names", given)
-    return given
 
 
 def _optional(table: Frame | None) -> pa.Table | None:

@@ -16,13 +16,12 @@ from sfumato.attacks.record_attacks import (
 from sfumato.attacks.record_results import RecordAttacks
 from sfumato.attacks.record_setting import FEWEST, prepare_records
 from sfumato.attacks.record_singling import SingleCombination, SingleValue
-from sfumato.attacks.running import run_all
+from sfumato.attacks.running import chosen_attack, run_all
 from sfumato.attacks.setting import MOST_TARGETS
-from sfumato.exceptions import InvalidParameterError
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.validation import is_whole, require
 
 RECORD_ATTACKS: dict[str, type[RecordAttack]] = {
     each.name: each
@@ -69,7 +68,7 @@ def attack_records(
     require(schema is None or isinstance(schema, Schema), "attack_records", "schema", "an sf.Schema", schema)
     enough = is_whole(targets) and targets >= FEWEST
     require(enough, "attack_records", "targets", f"at least {FEWEST}", targets)
-    chosen = [_attack(each) for each in attacks]
+    chosen = [chosen_attack(each, RECORD_ATTACKS, RecordAttack, "attack_records") for each in attacks]
     setting = prepare_records(
         to_arrow(published)[0],
         to_arrow(original)[0],
@@ -80,13 +79,3 @@ def attack_records(
     )
     results, skipped = run_all(chosen, RECORD_ATTACKS, setting)
     return RecordAttacks(results=results, skipped=skipped, generalized=setting.generalized)
-
-
-def _attack(given: RecordAttack | str) -> RecordAttack:
-    if isinstance(given, str):
-        if given not in RECORD_ATTACKS:
-            hint = did_you_mean(given, RECORD_ATTACKS) or f"; there are {', '.join(RECORD_ATTACKS)}."
-            raise InvalidParameterError(f"There is no attack on records {given!r}{hint}")
-        return RECORD_ATTACKS[given]()
-    require(isinstance(given, RecordAttack), "attack_records", "attacks", "a list of attacks or their names", given)
-    return given

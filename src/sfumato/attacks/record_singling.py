@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -39,9 +40,9 @@ class _Singling(RecordAttack):
     def __post_init__(self) -> None:
         require(is_whole(self.conditions) and self.conditions >= FEWEST, self, "conditions", f"at least {FEWEST}", 0)
 
+    @abstractmethod
     def found(self, setting: RecordSetting) -> list[Condition]:
         """Return conditions that one published record alone satisfies."""
-        raise NotImplementedError
 
     def refusal(self, setting: RecordSetting) -> str | None:
         """Refuse to judge by few conditions."""

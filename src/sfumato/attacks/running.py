@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.validation import did_you_mean, require
+
+Chosen = TypeVar("Chosen")
 
 Setting_contra = TypeVar("Setting_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
@@ -26,6 +29,17 @@ class Runnable(Protocol[Setting_contra, Result_co]):
     def run(self, setting: Setting_contra) -> Iterator[Result_co]:
         """Attack all targets."""
         ...
+
+
+def chosen_attack(given: Chosen | str, every: Mapping[str, Callable[[], Chosen]], kind: type, owner: str) -> Chosen:
+    """Return an attack that is given as such or by its name; `owner` is who asks."""
+    if isinstance(given, str):
+        if given not in every:
+            hint = did_you_mean(given, every) or f"; choose one of {', '.join(every)}."
+            raise InvalidParameterError(f"There is no attack {given!r}{hint}")
+        return every[given]()
+    require(isinstance(given, kind), owner, "attacks", "a list of attacks or their names", given)
+    return given
 
 
 def run_all(

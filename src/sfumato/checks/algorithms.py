@@ -18,7 +18,7 @@ import pyarrow as pa
 from sfumato.algorithms.base import Algorithm
 from sfumato.checks.requests import fact_requests, unservable
 from sfumato.checks.trials import SEED, Trial
-from sfumato.core.publication import SUPPRESSED_TEXT, Center
+from sfumato.core.publication import SUPPRESSED_TEXT, Center, Exact, MissingCell
 from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
 from sfumato.models.k_anonymity import KAnonymity
@@ -190,6 +190,13 @@ def check_cells_are_what_is_declared(trial: Trial) -> None:
     assert (shown or {"covers"}) == {trial.algorithm.publishes}
 
 
+def check_nothing_is_recoded_where_declared(trial: Trial) -> None:
+    """Where nothing is recoded, every published quasi-identifier is the value that its record has, or missing."""
+    for outcome in trial.outcomes() if trial.algorithm.recodes == "nothing" else ():
+        labels = [label for recoded in outcome.publication.recoded.values() for label in recoded.labels]
+        assert all(isinstance(label, Exact | MissingCell) for label in labels)
+
+
 def check_declared_facts_are_true(trial: Trial) -> None:
     """What an algorithm says that it serves is served, and what it says that it does not serve is refused."""
     for fact, served, request in fact_requests(trial.algorithm):
@@ -229,6 +236,7 @@ ALGORITHM_CHECKS: tuple[Callable[[Trial], None], ...] = (
     check_progress_rises_to_one,
     check_what_cannot_be_served_is_refused,
     check_cells_are_what_is_declared,
+    check_nothing_is_recoded_where_declared,
     check_declared_facts_are_true,
     check_algorithm_can_be_stored,
 )

@@ -21,8 +21,9 @@ from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.randomness import Stream, generator, repeatable_secret
 from sfumato.release.anonymizing import anonymize
-from sfumato.release.applying import apply, decoded
+from sfumato.release.applying import apply
 from sfumato.schema.missing import Missing
+from sfumato.table.columns import plain_values
 from sfumato.table.frames import Frame, to_arrow
 
 SEED = 7
@@ -149,7 +150,7 @@ class Trial:
         return Outcome(
             request=request,
             publication=publication,
-            published=decoded(published),
+            published=plain_values(published),
             correspondence=correspondence,
             centers=self.algorithm.publishes == "centers",
             told=tuple(told),

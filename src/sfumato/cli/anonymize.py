@@ -14,6 +14,7 @@ from sfumato.cli.printing import print_json, printable, progress, remark, warnin
 from sfumato.cli.remembering import to_remember
 from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
+from sfumato.table.columns import plain_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,12 +131,11 @@ def _refuse_database(to: str | None, to_table: str | None) -> None:
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
-    from sfumato.release.applying import decoded
     from sfumato.table.frames import with_zones, zones_of
     from sfumato.table.write import write
 
     try:
-        published = with_zones(decoded(release.published), zones_of(release.original))
+        published = with_zones(plain_values(release.published), zones_of(release.original))
         write(published, url, table_name=name, if_exists="replace" if replace else "fail")
     except WriteError as error:
         raise WriteError(f"{str(error).rstrip('.')}; the release in {out} is complete.") from None

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from sfumato import __version__
-from sfumato.core.progress import Progress, followed
 from sfumato.judging.comparing.moments import MomentComparison
 from sfumato.judging.comparing.nearest import NearestOriginals
+from sfumato.reporting.publishable import WrittenRelease
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import FrameKind, SameKind
 
 if TYPE_CHECKING:
+    from sfumato.reporting.folders import Content
     from sfumato.reporting.page import Page
     from sfumato.reporting.synthetic import SyntheticHandover
 
@@ -90,7 +90,7 @@ class CondensationRecipe:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SyntheticRecords:
+class SyntheticRecords(WrittenRelease):
     """Synthetic records, the sizes of the groups that they were drawn from, and how they compare with the originals.
 
     No record is a person's, and no privacy model is promised of the rows.
@@ -122,30 +122,6 @@ class SyntheticRecords:
         }
         return {name: value for name, value in found.items() if value is not None}
 
-    def write(
-        self,
-        folder: str | PathLike[str],
-        *,
-        table_format: str = "csv",
-        replace: bool = False,
-        excel_safe: bool = False,
-        report: bool = True,
-        progress: Progress | bool = False,
-    ) -> None:
-        """Write `public/`, which is safe to share, and `internal/`, which must be kept private; as `Release.write`."""
-        from sfumato.reporting.synthetic import write_synthetic
-
-        with followed(progress, "Writing") as tell:
-            write_synthetic(
-                folder,
-                self._handover(),
-                table_format=table_format,
-                replace=replace,
-                excel_safe=excel_safe,
-                report=report,
-                progress=tell,
-            )
-
     def figures(self) -> Mapping[str, Any]:
         """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
         from sfumato.reporting.synthetic import synthetic_figures
@@ -157,6 +133,11 @@ class SyntheticRecords:
         from sfumato.reporting.synthetic import synthetic_page
 
         return synthetic_page(self._handover())
+
+    def _content(self, *, excel_safe: bool, report: bool) -> Content:  # noqa: ARG002 - what it would tell is known
+        from sfumato.reporting.synthetic import synthetic_content
+
+        return synthetic_content(self._handover(), excel_safe=excel_safe)
 
     def _handover(self) -> SyntheticHandover:
         from sfumato.reporting.synthetic import SyntheticHandover

@@ -30,6 +30,7 @@ from sfumato.validation import is_number, require
 KINDS = ("kept", "additive", "correlated", "exact", "multiplicative")
 NEAR = 0.05  # the radius of the interval risk, in standard deviations
 MANY_ZEROS = 0.1
+MOST_SHARE = 1_000_000
 DEPENDENT = 1e-9
 
 
@@ -75,7 +76,8 @@ class AddNoise(MaskingStep):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
         require(self.kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", self.kind)
-        require(is_number(self.share) and self.share > 0, self, "share", "above 0", self.share)
+        good = is_number(self.share) and 0 < self.share <= MOST_SHARE
+        require(good, self, "share", f"above 0 and at most {MOST_SHARE:,}", self.share)
         if self.kind == "exact":
             require(self.share < 1, self, "share", "below 1 for exact noise", self.share)
         for name in ("low", "high"):

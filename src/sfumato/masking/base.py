@@ -26,12 +26,14 @@ class MaskingStep(ABC):
     """A method that changes or hides single cells of some columns, row by row, and leaves everything else alone.
 
     Facts: `words` say what the step promises and what not; `random` says whether a secret is drawn from; `covers` says
-    whether every cell still contains the value that it stands for, so that it can be compared with the original.
+    whether every cell still contains the value that it stands for, so that it can be compared with the original;
+    `hides` says whether it hides cells of what is about to be published, after every other step and every recoding.
     """
 
     name: ClassVar[str]
     reference: ClassVar[str]
     words: ClassVar[StepWords]
+    hides: ClassVar[bool] = False
     private: ClassVar[tuple[str, ...]] = ()  # parameters that receivers are not told
 
     @property
@@ -108,15 +110,8 @@ def replaced(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray])
 
 def changed_share(before: pa.Table, after: pa.Table, names: Sequence[str]) -> float:
     """Return the share of the cells of some columns that are not what they were."""
-    from sfumato.table.values import texts
+    from sfumato.table.values import same_texts
 
-    same = sum(_equal(texts(before[name]), texts(after[name])) for name in names)
+    same = sum(same_texts(before[name], after[name]).true_count for name in names)
     cells = before.num_rows * len(names)
     return float((cells - same) / max(1, cells))
-
-
-def _equal(one: pa.Array, two: pa.Array) -> int:
-    import pyarrow.compute as pc
-
-    same = pc.fill_null(pc.equal(one, two), fill_value=False)
-    return int(pc.sum(pc.or_(same, pc.and_(one.is_null(), two.is_null()))).as_py() or 0)

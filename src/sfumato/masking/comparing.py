@@ -85,17 +85,10 @@ def compare_masked(
     for name in names:
         if name not in first.column_names or name not in second.column_names:
             raise SchemaError(f"Column {name!r} is not in both tables; name columns of both.")
-    x, y = (floats(_Asked(), table, names) for table in (first, second))
+    x, y = (floats("compare_masked", table, names) for table in (first, second))
     for values in (x, y):
-        refuse_missing(_Asked(), values, names, "leave these rows or columns out")
+        refuse_missing("compare_masked", values, names, "leave these rows or columns out")
     return _compared(tuple(names), x, y)
-
-
-class _Asked:
-    """Stands in errors for who asks."""
-
-
-_Asked.__name__ = "compare_masked"
 
 
 def _compared(names: tuple[str, ...], x: Floats, y: Floats) -> MaskedComparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -82,10 +82,13 @@ def mask(data: Frame, steps: Sequence[MaskingStep], *, secret: str | None = None
     if not table.num_rows:
         raise SchemaError("The table has no rows; there is nothing to mask.")
     order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
-    masked, records = carry_out_steps(table.take(pa.array(order)), steps, lambda at: Stream(secret, f"mask {at}"))
+    masked, records = table.take(pa.array(order)), []
+    for at, step in enumerate(steps):
+        masked, record = carry_out_step(masked, step, Stream(secret, f"mask {at}"))
+        records.append(record)
     back = np.empty(len(order), dtype=np.int64)
     back[order] = np.arange(len(order))
-    return MaskedTable(table=masked.take(pa.array(back)), records=records, kind=kind)
+    return MaskedTable(table=masked.take(pa.array(back)), records=tuple(records), kind=kind)
 
 
 def are_steps(given: object) -> bool:
@@ -105,13 +108,7 @@ def refuse_crossed(steps: Sequence[MaskingStep]) -> None:
                 )
 
 
-def carry_out_steps(
-    table: pa.Table, steps: Sequence[MaskingStep], streams: Callable[[int], Stream]
-) -> tuple[pa.Table, tuple[StepRecord, ...]]:
-    """Carry out steps on rows in a fixed order; `streams` gives each its own stream by its number."""
-    records = []
-    for at, step in enumerate(steps):
-        after = canonical(step.apply(table, streams(at)))
-        records.append(StepRecord(step=step, measures=step.measure(table, after), warnings=step.warnings(table, after)))
-        table = after
-    return table, tuple(records)
+def carry_out_step(table: pa.Table, step: MaskingStep, stream: Stream) -> tuple[pa.Table, StepRecord]:
+    """Carry out a step on rows in a fixed order, and record what it did."""
+    after = canonical(step.apply(table, stream))
+    return after, StepRecord(step=step, measures=step.measure(table, after), warnings=step.warnings(table, after))

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.applying import column_ranks, order_rows
-from sfumato.masking.base import MaskingStep
-from sfumato.masking.masked_table import StepRecord, carry_out_steps
-from sfumato.masking.suppress_cells import SuppressCells
+from sfumato.masking.base import MaskingStep, replaced
+from sfumato.masking.masked_table import StepRecord, carry_out_step
 from sfumato.randomness import Stream
+from sfumato.table.columns import plain_values
 
 Rows = npt.NDArray[np.int64]
 
@@ -65,12 +65,12 @@ def perturbed_by(steps: Sequence[MaskingStep], quasi: Collection[str]) -> tuple[
 
 def earlier_steps(steps: Sequence[MaskingStep]) -> tuple[MaskingStep, ...]:
     """Return the steps that are carried out before a search."""
-    return tuple(step for step in steps if not isinstance(step, SuppressCells))
+    return tuple(step for step in steps if not step.hides)
 
 
 def later_steps(steps: Sequence[MaskingStep]) -> tuple[MaskingStep, ...]:
     """Return the steps that are carried out on what is about to be published: they hide cells, whatever these show."""
-    return tuple(step for step in steps if isinstance(step, SuppressCells))
+    return tuple(step for step in steps if step.hides)
 
 
 def mask_source(
@@ -86,13 +86,11 @@ def mask_source(
     streams : the stream of every step, by its number.
     """
     reference = table
-    records: list[StepRecord] = []
+    records = []
     for at, step in enumerate(steps):
-        table, found = carry_out_steps(table, [step], lambda _, at=at: streams(at))  # type: ignore[misc]  # its own number
-        records += found
-        for name in step.attributes:
-            if not (step.covers and name in quasi):
-                reference = reference.set_column(reference.column_names.index(name), name, table[name])
+        table, record = carry_out_step(table, step, streams(at))
+        reference = replaced(reference, {name: table[name] for name in perturbed_by([step], quasi)})
+        records.append(record)
     return MaskedSource(table=table, reference=reference, records=tuple(records))
 
 
@@ -107,12 +105,9 @@ def hide_cells(
     rows : the original row of each, which goes along.
     steps : what to hide.
     """
-    plain = pa.table(
-        {
-            name: column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-            for name, column in zip(published.column_names, published.columns, strict=True)
-        }
-    )
-    shown, records = carry_out_steps(plain, steps, lambda _: Stream())
+    shown, records = plain_values(published), []
+    for step in steps:
+        shown, record = carry_out_step(shown, step, Stream())
+        records.append(record)
     order = order_rows([column_ranks(column) for column in shown.columns], shown.num_rows)
-    return shown.take(pa.array(order)), rows[order], records
+    return shown.take(pa.array(order)), rows[order], tuple(records)

@@ -10,11 +10,14 @@ import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
 from sfumato.masking.base import listed
+from sfumato.table.numbers import to_numbers
+from sfumato.validation import owner_name
 
 Floats = npt.NDArray[np.float64]
 EXACT = 2**53  # beyond it a float64 no longer tells neighboring whole numbers apart
 SQRT2 = 2**0.5
 MOST_DECIMALS = 15
+LARGEST = 1e100  # squares of larger numbers, and sums of these, would overflow
 
 
 def floats(owner: object, table: pa.Table, names: Sequence[str]) -> Floats:
@@ -26,14 +29,20 @@ def _floats(owner: object, name: str, column: pa.ChunkedArray) -> Floats:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise SchemaError(
-            f"{type(owner).__name__} masks numbers, but column {name!r} holds none; name a column of numbers."
+            f"{owner_name(owner)} needs numbers, but column {name!r} holds none; name a column of numbers."
         )
     if pa.types.is_integer(kind) and np.abs(column.drop_null().to_numpy()).max(initial=0) > EXACT:
         raise SchemaError(
-            f"Column {name!r} holds whole numbers of more than 15 digits; {type(owner).__name__} would "
+            f"Column {name!r} holds whole numbers of more than 15 digits; {owner_name(owner)} would "
             "round them, so convert it to text or drop it."
         )
-    return np.asarray(column.cast(pa.float64()).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    found = to_numbers(column)
+    if np.nanmax(np.abs(found), initial=0.0) > LARGEST:
+        raise SchemaError(
+            f"Column {name!r} holds numbers beyond {LARGEST:g}, which {owner_name(owner)} cannot compute with; rescale "
+            "it or drop it."
+        )
+    return found
 
 
 def column_of(values: Floats, kind: pa.DataType) -> pa.ChunkedArray:
@@ -114,7 +123,7 @@ def refuse_missing(owner: object, values: Floats, names: Sequence[str], instead:
     rows = int(np.isnan(values).any(axis=1).sum())
     if rows:
         raise SchemaError(
-            f"{type(owner).__name__} needs every cell of {listed(names)}, but {rows:,} rows miss one; {instead}."
+            f"{owner_name(owner)} needs every cell of {listed(names)}, but {rows:,} rows miss one; {instead}."
         )
 
 

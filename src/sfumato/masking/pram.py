@@ -216,7 +216,13 @@ def invariant_matrix(plain: Matrix, counts: npt.NDArray[np.int64], alpha: float 
     there = counts > 0
     shares = counts[there] / counts.sum()
     kept = plain[np.ix_(there, there)]
-    kept = kept / kept.sum(axis=1, keepdims=True)
+    stays = kept.sum(axis=1, keepdims=True)
+    if (stays <= 0).any():
+        raise SchemaError(
+            "The matrix of Pram turns a value only into values that do not occur, so it cannot be made invariant; give "
+            "every value a chance to stay."
+        )
+    kept = kept / stays
     shown = shares @ kept
     back = np.divide(kept * shares[:, None], shown, out=np.zeros_like(kept), where=shown > 0).T
     found = np.eye(len(counts))

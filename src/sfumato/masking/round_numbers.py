@@ -12,7 +12,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
-from sfumato.masking.numbers import Floats, column_of, floats, mean_shift, scaled_change, scaled_decimals
+from sfumato.masking.numbers import (
+    EXACT,
+    MOST_DECIMALS,
+    Floats,
+    column_of,
+    floats,
+    mean_shift,
+    scaled_change,
+    scaled_decimals,
+)
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
 
@@ -52,7 +61,9 @@ class RoundNumbers(MaskingStep):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
-        require(is_number(self.base) and self.base > 0, self, "base", "a number above 0", self.base)
+        good = is_number(self.base) and 0 < self.base <= EXACT and decimals_of(self.base) <= MOST_DECIMALS
+        wanted = f"above 0, of at most {MOST_DECIMALS} digits"
+        require(good, self, "base", wanted, self.base)
         require(self.how in ("nearest", "random"), self, "how", "nearest or random", self.how)
 
     @property
@@ -90,7 +101,7 @@ class RoundNumbers(MaskingStep):
     def _rounded(self, values: Floats, stream: Stream) -> Floats:
         known = ~np.isnan(values)
         result = np.full(len(values), np.nan)
-        decimals = max(0, -int(Decimal(str(self.base)).normalize().as_tuple().exponent))
+        decimals = decimals_of(self.base)
         exact = scaled_decimals(values[known], decimals)
         power = 10.0 ** (decimals if exact is None else exact[1])
         base = round(self.base * power)
@@ -100,7 +111,9 @@ class RoundNumbers(MaskingStep):
         else:
             below, rest = (each.astype(np.float64) for each in np.divmod(exact[0], base))
             part = rest / base
-        result[known] = (below + self._upwards(part, below, stream)) * base / power + 0.0
+        multiples = (below + self._upwards(part, below, stream)) * base / power + 0.0
+        coarse = np.abs(values[known]) >= EXACT * self.base  # neighboring floats are further apart than multiples
+        result[known] = np.where(coarse, values[known], multiples)
         return result
 
     def _upwards(self, part: Floats, below: Floats, stream: Stream) -> npt.NDArray[np.bool_]:
@@ -108,3 +121,12 @@ class RoundNumbers(MaskingStep):
         if self.how == "random":
             return np.asarray(stream.uniform(len(part)) < part)
         return np.asarray((part > 0.5) | ((part == 0.5) & (below % 2 == 1)))  # noqa: PLR2004 - a half
+
+
+def decimals_of(number: float) -> int:
+    """Count the digits after the decimal point.
+
+    >>> decimals_of(0.25), decimals_of(10), decimals_of(1e-05)
+    (2, 0, 5)
+    """
+    return max(0, -int(Decimal(str(number)).normalize().as_tuple().exponent))

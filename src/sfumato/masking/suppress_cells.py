@@ -24,7 +24,7 @@ from sfumato.masking.walking import (
     hide_for_rows,
 )
 from sfumato.randomness import Stream
-from sfumato.table.values import texts
+from sfumato.table.values import same_texts, texts
 from sfumato.validation import is_number, is_whole, require
 
 MOST_COLUMNS = 16
@@ -54,6 +54,7 @@ class SuppressCells(MaskingStep):
     """
 
     name = "suppress-cells"
+    hides = True
     reference = "Templ, Kowarik and Meindl 2015, https://doi.org/10.18637/jss.v067.i04"
     words = StepWords(
         promise="Cells were hidden where a record would have stood out: protected as groups, at least k records show "
@@ -123,7 +124,8 @@ class SuppressCells(MaskingStep):
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Count hidden cells, weigh them, and count the persons who fit fewer than k of the published rows."""
-        hide = np.stack([_newly_hidden(before[name], after[name]) for name in self.columns], axis=1)
+        same = [same_texts(before[name], after[name]).to_numpy(zero_copy_only=False) for name in self.columns]
+        hide = ~np.stack(same, axis=1)
         found = self._combinations(before)
         return {
             "hidden-cells": float(hide.sum()),
@@ -164,12 +166,6 @@ def _are_costs(given: object, columns: Sequence[str]) -> bool:
     return isinstance(given, Mapping) and all(
         name in columns and is_number(cost) and cost > 0 for name, cost in given.items()
     )
-
-
-def _newly_hidden(before: pa.ChunkedArray, after: pa.ChunkedArray) -> Cells:
-    was, is_ = texts(before), texts(after)
-    same = pc.or_(pc.fill_null(pc.equal(was, is_), fill_value=False), pc.and_(was.is_null(), is_.is_null()))
-    return np.asarray(pc.invert(same).to_numpy(zero_copy_only=False))
 
 
 def _shown(column: pa.ChunkedArray, lost: Cells) -> pa.ChunkedArray:

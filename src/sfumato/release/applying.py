@@ -88,14 +88,6 @@ class _Shuffles:
         return None
 
 
-def decoded(table: pa.Table) -> pa.Table:
-    """Convert dictionary columns to plain values."""
-    for at, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(at, field.name, table[field.name].cast(field.type.value_type))
-    return table
-
-
 def _kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
     """Return the type of a published column: the original's where only values are published, and that of centers."""
     if all(isinstance(label, Exact | MissingCell) for label in recoded.labels):

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sfumato.algorithms.full_domain.as_is import AsIs
-from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.masked_table import refuse_crossed
 from sfumato.masking.masking import earlier_steps, later_steps
 from sfumato.masking.suppress_cells import SuppressCells
 from sfumato.recipe import Recipe
-
-GIVEN = (AsIs, FixedLevels)  # algorithms that recode as they are told, whatever is promised
 
 
 def refuse_unfit_masking(recipe: Recipe) -> None:
@@ -57,25 +53,25 @@ def _column_refusals(step: MaskingStep, recipe: Recipe) -> Iterator[str]:
             yield f"{name} masks {column!r}, which is not published; give it the role quasi, sensitive or insensitive."
         if column in schema.flags or column in schema.flags.values():
             yield f"{name} masks {column!r}, whose single cells are flagged as sensitive; drop Schema.flags."
-        if isinstance(step, SuppressCells) and column not in schema.quasi:
-            yield f"SuppressCells hides cells of quasi-identifiers, and {column!r} is none; leave it out."
+        if step.hides and column not in schema.quasi:
+            yield f"{name} hides cells of quasi-identifiers, and {column!r} is none; leave it out."
 
 
 def _refusals(step: MaskingStep, recipe: Recipe) -> Iterator[str]:
-    algorithm = type(recipe.algorithm).__name__
-    if isinstance(step, SuppressCells):
-        if not isinstance(recipe.algorithm, GIVEN):
-            yield (
-                f"SuppressCells follows a recoding that is given, not a search such as {algorithm}, which reaches the "
-                "promise by itself; use AsIs or FixedLevels."
-            )
-        if step.protect == "rows" and recipe.models:
-            yield (
-                "SuppressCells with protect='rows' keeps no model, for a person may fit fewer than k rows; drop the "
-                "models, or protect groups."
-            )
-    elif step.covers and set(step.attributes) & set(recipe.schema.quasi) and not isinstance(recipe.algorithm, AsIs):
+    name, algorithm = type(step).__name__, type(recipe.algorithm).__name__
+    if step.hides and recipe.algorithm.recodes == "searched":
         yield (
-            f"{type(step).__name__} would publish intervals of a quasi-identifier, which {algorithm} cannot read; use "
+            f"{name} follows a recoding that is given, not a search such as {algorithm}, which reaches the promise by "
+            "itself; use AsIs or FixedLevels."
+        )
+    if isinstance(step, SuppressCells) and step.protect == "rows" and recipe.models:
+        yield (
+            "SuppressCells with protect='rows' keeps no model, for a person may fit fewer than k rows; drop the "
+            "models, or protect groups."
+        )
+    intervals = not step.hides and step.covers and set(step.attributes) & set(recipe.schema.quasi)
+    if intervals and recipe.algorithm.recodes != "nothing":
+        yield (
+            f"{name} would publish intervals of a quasi-identifier, which {algorithm} cannot read; use "
             "publish='bound', or AsIs."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -21,6 +21,7 @@ from sfumato.release.anonymizing import carry_out
 from sfumato.release.release import Release
 from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.comparison import ReleaseComparison
+from sfumato.reporting.folders import read_facts
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.validation import did_you_mean, is_number, require
 
@@ -65,15 +66,21 @@ def try_algorithms(
             except SfumatoError as error:
                 refused[name] = str(error)
             else:
-                if folder is not None:
-                    Path(folder).mkdir(exist_ok=True)
-                    release.write(Path(folder) / name)
-                found.append(candidate_of(name, release.figures()))
+                found.append(candidate_of(name, _figures(release, None if folder is None else Path(folder) / name)))
         tell(1.0)
     if not found:
         reasons = "; ".join(f"{name}: {why.rstrip('.')}" for name, why in refused.items())
         raise InvalidParameterError(f"No algorithm could keep the promise ({reasons}).")
     return ReleaseComparison(candidates=tuple(found), refused=refused)
+
+
+def _figures(release: Release, folder: Path | None) -> Mapping[str, Any]:
+    """Return what releases are compared by; of one that is written, what its report tells."""
+    if folder is None:
+        return release.figures()
+    folder.parent.mkdir(exist_ok=True)
+    release.write(folder)
+    return read_facts(folder)
 
 
 def _made(recipe: Recipe, table: pa.Table, algorithm: Algorithm | str, progress: Progress) -> Release:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.judging.evidence import Evidence
 from sfumato.reporting.facts import FORMAT, AgainstOriginal, compare, gather
@@ -71,44 +71,17 @@ class Content:
     confirm: Callable[[], None] | None = None
 
 
-def write_folders(
-    folder: str | os.PathLike[str],
-    handover: Handover,
-    *,
-    table_format: str = "csv",
-    replace: bool = False,
-    excel_safe: bool = False,
-    report: bool = True,
-    progress: Progress = silent,
-) -> None:
-    """Write both folders of a release, completely or not at all.
-
-    The table is read back from its file and judged; what receivers are told is about the file.
-
-    Parameters
-    ----------
-    folder : the folder to create; refused if it is not empty, unless `replace`.
-    handover : what to write.
-    table_format, replace, excel_safe, report, progress : as for `Release.write`; no other file is ever removed.
-    """
+def content_of(handover: Handover, *, excel_safe: bool, report: bool) -> Content:
+    """Return what a release is written from; the table will be judged as it stands in its file."""
     handover = changed(handover, evidence=handover.evidence.undecorated())
     rows = handover.evidence.correspondence
-    content = Content(
+    return Content(
         published=with_zones(handover.evidence.published, handover.zones),
         judge=partial(_judged, handover, excel_safe=excel_safe, report=report),
         internal={"recipe.toml": handover.recipe, **handover.internal},
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
         conventions=handover.conventions,
         confirm=handover.confirm,
-    )
-    write_content(
-        folder,
-        content,
-        table_format=table_format,
-        replace=replace,
-        excel_safe=excel_safe,
-        report=report,
-        progress=progress,
     )
 
 
@@ -145,7 +118,14 @@ def write_content(
     report: bool,
     progress: Progress,
 ) -> None:
-    """Write a table and what is told about it, whatever kind of release it is; see `write_folders`."""
+    """Write both folders of a release, whatever kind it is, completely or not at all.
+
+    Parameters
+    ----------
+    folder : the folder to create; refused if it is not empty, unless `replace`.
+    content : what to write.
+    table_format, replace, excel_safe, report, progress : as for `Release.write`; no other file is ever removed.
+    """
     form = release_format(table_format, excel_safe=excel_safe)
     target = Path(folder)
     if replace:

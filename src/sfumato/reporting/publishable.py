@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sfumato.core.progress import Progress, followed
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.page import Page
+
+if TYPE_CHECKING:
+    from sfumato.reporting.folders import Content
 
 
 class Certificate(Protocol):
@@ -83,27 +86,12 @@ class Publishable(Protocol):
         ...
 
 
-class HandedOver(ABC):
-    """A release that is written by what it hands over."""
+class WrittenRelease(ABC):
+    """A release that is written into two folders, whatever it is written from."""
 
     @abstractmethod
-    def _handover(self) -> Handover:
-        """Hand over what is to be written."""
-
-    def figures(self) -> Mapping[str, Any]:
-        """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
-        from sfumato.reporting.facts import compared_facts
-
-        return compared_facts(self._handover())
-
-    def report(self) -> Page:
-        """Return the internal report without writing anything; a notebook shows it.
-
-        It is the page that `write` puts into `internal/`: keep it as private as the original.
-        """
-        from sfumato.reporting.folders import report_page
-
-        return report_page(self._handover())
+    def _content(self, *, excel_safe: bool, report: bool) -> Content:
+        """Say what is to be written, and how its file is judged."""
 
     def write(
         self,
@@ -133,15 +121,43 @@ class HandedOver(ABC):
         BrokenPromiseError
             The file, read back, does not keep the promise or is not what was judged; nothing is written.
         """
-        from sfumato.reporting.folders import write_folders
+        from sfumato.reporting.folders import write_content
 
         with followed(progress, "Writing") as tell:
-            write_folders(
+            write_content(
                 folder,
-                self._handover(),
+                self._content(excel_safe=excel_safe, report=report),
                 table_format=table_format,
                 replace=replace,
                 excel_safe=excel_safe,
                 report=report,
                 progress=tell,
             )
+
+
+class HandedOver(WrittenRelease):
+    """A release that is written and judged by what it hands over."""
+
+    @abstractmethod
+    def _handover(self) -> Handover:
+        """Hand over what is to be written."""
+
+    def _content(self, *, excel_safe: bool, report: bool) -> Content:
+        from sfumato.reporting.folders import content_of
+
+        return content_of(self._handover(), excel_safe=excel_safe, report=report)
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
+        from sfumato.reporting.facts import compared_facts
+
+        return compared_facts(self._handover())
+
+    def report(self) -> Page:
+        """Return the internal report without writing anything; a notebook shows it.
+
+        It is the page that `write` puts into `internal/`: keep it as private as the original.
+        """
+        from sfumato.reporting.folders import report_page
+
+        return report_page(self._handover())

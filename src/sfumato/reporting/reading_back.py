@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.exceptions import BrokenPromiseError, SfumatoError
 from sfumato.judging.audit.audit import Audit, audit_evidence
@@ -16,7 +15,7 @@ from sfumato.reporting.handover import Handover
 from sfumato.table.formats.csv import without_apostrophes
 from sfumato.table.formats.dates import ISO
 from sfumato.table.read import load
-from sfumato.table.values import texts
+from sfumato.table.values import same_texts
 
 PLAIN = {"decimal": ".", "thousands": "", "date_format": ISO}
 
@@ -81,9 +80,7 @@ def _same(published: pa.Table, shown: pa.Table, name: str) -> bool:
         return False
     if shown[name].type == published[name].type:
         return bool(shown[name].equals(published[name]))
-    ours, theirs = texts(published[name]), texts(shown[name])
-    same = pc.or_(pc.fill_null(pc.equal(ours, theirs), fill_value=False), pc.and_(ours.is_null(), theirs.is_null()))
-    return bool(pc.all(same, min_count=0).as_py())
+    return bool(same_texts(published[name], shown[name]).true_count == shown.num_rows)
 
 
 def _true(evidence: Evidence, shown: pa.Table) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato import __version__
-from sfumato.core.progress import Progress
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.verdict import plain
-from sfumato.reporting.folders import Content, Statement, write_content
+from sfumato.reporting.folders import Content, Statement
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_synthetic_about, render_synthetic_report
 from sfumato.reporting.page import Page
 from sfumato.reporting.public import type_words
@@ -52,17 +50,8 @@ class SyntheticHandover:
     recipe: str
 
 
-def write_synthetic(
-    folder: str | os.PathLike[str],
-    handover: SyntheticHandover,
-    *,
-    table_format: str,
-    replace: bool,
-    excel_safe: bool,
-    report: bool,
-    progress: Progress,
-) -> None:
-    """Write both folders of synthetic records, completely or not at all; see `write_folders`."""
+def synthetic_content(handover: SyntheticHandover, *, excel_safe: bool) -> Content:
+    """Return what synthetic records are written from; their file is compared with what was drawn."""
 
     def judge(file: Path) -> Statement:
         shown = read_back(file, excel_safe=excel_safe)
@@ -78,15 +67,7 @@ def write_synthetic(
             promise=promise, dictionary=dictionary, about=about, report=lambda: _facts(handover, dictionary)
         )
 
-    write_content(
-        folder,
-        Content(published=handover.published, judge=judge, internal={"recipe.toml": handover.recipe}),
-        table_format=table_format,
-        replace=replace,
-        excel_safe=excel_safe,
-        report=report,
-        progress=progress,
-    )
+    return Content(published=handover.published, judge=judge, internal={"recipe.toml": handover.recipe})
 
 
 def synthetic_figures(handover: SyntheticHandover) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.table.values import coded, distinct_texts, exact_floats, text
+from sfumato.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +54,15 @@ def canonical_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return canonical_column(name, stored)
     _refuse_unsupported(name, kind)
     return _converted(name, column)
+
+
+def plain_values(table: pa.Table) -> pa.Table:
+    """Return the table without what files would carry along unseen: categories, used or not, and metadata."""
+
+    def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+    return pa.table(list(in_threads(plain, table.columns, table.num_rows)), names=table.column_names)
 
 
 def text_cells(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -109,7 +109,8 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
     """
     for name in ("skip_rows", "skip_last"):
         rows = options.get(name, 0)
-        require(is_whole(rows) and int(str(rows)) >= 0, "read", name, "a whole number of at least 0", rows)
+        good = isinstance(rows, int) and is_whole(rows) and rows >= 0
+        require(good, "read", name, "a whole number of at least 0", rows)
     options = {name: value for name, value in options.items() if value not in (0, {})}
     if not is_url(source):
         _refuse_unreadable(Path(source))

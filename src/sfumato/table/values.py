@@ -72,6 +72,17 @@ def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return distinct_texts(distinct).take(codes)
 
 
+def same_texts(one: pa.Array | pa.ChunkedArray, two: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
+    """Return, cell by cell, whether two columns have the same canonical text, or are both missing.
+
+    >>> same_texts(pa.array([1.0, None, None]), pa.array(["1", None, "2"])).to_pylist()
+    [True, True, False]
+    """
+    first, second = texts(one), texts(two)
+    same = pc.fill_null(pc.equal(first, second), fill_value=False)
+    return pc.or_(same, pc.and_(first.is_null(), second.is_null()))
+
+
 def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     """Return the distinct values of a column and, for every element, its index among them.
 

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 PREFIX = ".sfumato-"
 OURS = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")
+UNLOCKED = ".new"  # ends the name of a folder that is not locked yet
+FORSAKEN = re.compile(OURS.pattern + re.escape(UNLOCKED))
+HOUR = 3600
 REPLACED = "replaced"  # holds what stood at the target until the new is there
 
 
@@ -32,7 +36,7 @@ def workplace(parent: Path) -> Iterator[Path]:
     """
     remove_left(parent)
     place = parent / f"{PREFIX}{secrets.token_hex(8)}"
-    unlocked = place.with_name(f"{place.name}.new")  # nobody takes it for left over before it is locked
+    unlocked = place.with_name(f"{place.name}{UNLOCKED}")  # nobody takes it for left over before it is locked
     unlocked.mkdir(mode=0o700)
     lock = None
     try:
@@ -50,8 +54,12 @@ def remove_left(parent: Path) -> None:
     """Remove the hidden folders of processes that were killed; bring back what they had not replaced yet."""
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
-            if OURS.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            if not entry.is_dir(follow_symlinks=False):
+                continue
+            if OURS.fullmatch(entry.name):
                 _remove_unused(Path(entry.path))
+            elif FORSAKEN.fullmatch(entry.name) and time.time() - entry.stat().st_mtime > HOUR:
+                Path(entry.path).rmdir()  # it is empty, and its process would have renamed it long ago
 
 
 def _remove_unused(place: Path) -> None:

@@ -25,6 +25,7 @@ class AsIs(Algorithm):
     name = "as-is"
     reference = "Hundepool et al. 2012, https://doi.org/10.1002/9781118348239"
     needs_monotone = "matches-all"
+    recodes = "nothing"
 
     @property
     def ignores_row_order(self) -> bool:

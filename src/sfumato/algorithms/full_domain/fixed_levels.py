@@ -33,6 +33,7 @@ class FixedLevels(Algorithm):
     name = "fixed-levels"
     reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
     needs_monotone = "matches-all"
+    recodes = "given"
 
     levels: Mapping[str, int] | None = field(default=None, hash=False)
 

@@ -42,7 +42,7 @@ def _attribute_loss(measured: Measured, column: PublishedColumn) -> float:
     leaves = len(column.domain)
     if leaves < 2:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost
         return 0.0
-    share = np.maximum(column.coverage.leaf_counts(), 1) / leaves
+    covered = np.maximum(column.coverage.leaf_counts(), 1)
     sizes = measured.table.grouped.counts
-    total = float((share[measured.table.by_group(column)] * sizes).sum()) + measured.suppressed
-    return (total / measured.records - 1 / leaves) / (1 - 1 / leaves)
+    total = int((covered[measured.table.by_group(column)] * sizes).sum()) + measured.suppressed * leaves
+    return (total / measured.records - 1) / (leaves - 1)
