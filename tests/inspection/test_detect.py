@@ -229,3 +229,11 @@ def test_many_diagnoses_are_sensitive_and_no_identifiers():
     diagnoses = [f"a long name of illness number {row % 12_000}" for row in range(40_000)]
     (found,) = sf.inspect(pa.table({"diagnosis": diagnoses})).proposals
     assert found.role.value == "sensitive"
+
+
+def test_a_label_speaks_where_the_name_is_silent():
+    table = pa.table({"LBXGLU": [1.0, 2.0] * 20, "age": list(range(40))})
+    found = inspect(table, labels={"LBXGLU": "Fasting Glucose (mg/dL)", "age": "salary"})
+    assert [each.role.value for each in found.proposals] == ["sensitive", "quasi"]
+    assert found.proposals[0].reasons[0].startswith("column label contains 'glucose'")
+    assert inspect(table).proposals[0].role.value == "quasi"

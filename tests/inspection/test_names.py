@@ -49,7 +49,7 @@ def test_a_name_points_to_what_a_reader_would_think(name, meaning):
 @pytest.mark.parametrize("meaning", list(WORDS))
 def test_every_known_word_is_found_when_it_stands_alone(meaning):
     for word in WORDS[meaning].split():
-        found = hint(word.removeprefix("="))
+        found = hint(word.lstrip("=^$~"))
         assert found is not None
         assert (found.meaning, found.alone) == (meaning, True), word
 
@@ -96,3 +96,23 @@ def test_weights_of_a_survey_are_no_weights_of_bodies(name):
 )
 def test_words_of_offices_are_known(name, meaning):
     assert hint(name).meaning is meaning
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("patient_nbr", Meaning.IDENTIFIER),
+        ("客户编码", Meaning.IDENTIFIER),
+        ("number_of_patients", Meaning.PERSON),
+        ("diag_1", Meaning.SENSITIVE),
+        ("nephritis", Meaning.SENSITIVE),
+        ("冠心病", Meaning.SENSITIVE),
+        ("病房", None),
+        ("wt.loss", Meaning.SENSITIVE),
+        ("sentence_months", Meaning.SENSITIVE),
+        ("sentence_year", Meaning.DEMOGRAPHIC),
+    ],
+)
+def test_beginnings_ends_and_neighbors_count(name, meaning):
+    found = hint(name)
+    assert (found.meaning if found else None) is meaning

@@ -14,7 +14,6 @@ from sfumato.cli.printing import print_json, printable, progress, remark, warnin
 from sfumato.cli.remembering import to_remember
 from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
-from sfumato.table.columns import plain_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,6 +130,7 @@ def _refuse_database(to: str | None, to_table: str | None) -> None:
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
+    from sfumato.table.columns import plain_values
     from sfumato.table.frames import with_zones, zones_of
     from sfumato.table.write import write
 

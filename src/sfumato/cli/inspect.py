@@ -51,7 +51,7 @@ def inspect(
     refuse_existing(out, force=force)
     loaded = reading.load(file, propose=True)
     with progress("Inspecting"):
-        found = find(loaded.table)
+        found = find(loaded.table, labels=loaded.labels)
     more = () if "decimal" in format_of(file, ReadError).read_options else found.remarks
     for sentence in more:
         remark(sentence)

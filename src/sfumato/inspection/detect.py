@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import SchemaError
-from sfumato.inspection.names import has_survival, hint, survival_hint
+from sfumato.inspection.names import Hint, has_survival, hint, survival_hint
 from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
 from sfumato.inspection.roles import propose_role
@@ -109,12 +110,14 @@ class Inspection:
         return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}"
 
 
-def inspect(data: Frame) -> Inspection:
+def inspect(data: Frame, *, labels: Mapping[str, str] | None = None) -> Inspection:
     """Propose a role and a scale for every column of a table, and measure its risk.
 
     Parameters
     ----------
     data : a pandas, Polars or Arrow table; it is not changed.
+    labels : what is known in words about columns whose names say little, as surveys have them; `propose_reading`
+        returns those of a Stata, SPSS or SAS file.
 
     Raises
     ------
@@ -137,10 +140,8 @@ def inspect(data: Frame) -> Inspection:
         raise SchemaError("The table has no rows; there is nothing to inspect.")
     with ThreadPoolExecutor(worker_count()) as pool:
         profiles = list(pool.map(profile, table.column_names, table.columns))
-        survival = has_survival(table.column_names)
-        proposals = tuple(
-            pool.map(lambda each: _propose(each, frame.orders.get(each.name), survival=survival), profiles)
-        )
+        said = partial(_said, labels=labels or {}, survival=has_survival(table.column_names))
+        proposals = tuple(pool.map(lambda each: _propose(each, frame.orders.get(each.name), said(each.name)), profiles))
     quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
     return Inspection(
         rows=table.num_rows,
@@ -154,8 +155,16 @@ def _odd(column: Profile) -> list[str]:
     return odd_texts(column.name, column.values) if column.kind is CellKind.TEXT and column.distinct else []
 
 
-def _propose(column: Profile, order: Sequence[str] | None, *, survival: bool) -> Proposal:
-    said = (survival_hint(column.name) if survival else None) or hint(column.name)
+def _said(name: str, *, labels: Mapping[str, str], survival: bool) -> Hint | None:
+    """Return what the name of a column suggests, or else its label."""
+    found = (survival_hint(name) if survival else None) or hint(name)
+    if found is not None and not found.weak:
+        return found
+    labeled = hint(labels.get(name, ""))
+    return found if labeled is None else labeled._replace(found_in="column label")
+
+
+def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None) -> Proposal:
     role = propose_role(column, said)
     measure = propose_scale(column, said, role.role, order)
     return Proposal(

@@ -30,8 +30,9 @@ class Meaning(Enum):
 
 
 # Words of five letters or more, all Chinese words, and those after a tilde are found anywhere in a name; shorter words,
-# and those after an equals sign, only as separate words. Accents, umlauts written as two letters, case and separators
-# do not matter.
+# and those after an equals sign, only as separate words or as the whole name; those after a caret at the beginning of
+# a word, and those after a dollar sign at the end of a name. Accents, umlauts written as two letters, case and
+# separators do not matter.
 WORDS = {
     Meaning.IDENTIFIER: """
         firstname lastname surname fullname givenname familyname maidenname middlename forename birthname
@@ -55,15 +56,18 @@ WORDS = {
         apellido nombrecompleto =dni =nie =nif =curp =cedula pasaporte seguridadsocial telefono =movil correo
         direccion domicilio =calle matricula historiaclinica
         姓名 名字 身份证 护照 电话 手机 邮箱 邮件 地址 住址 病历号 住院号 门诊号 社保号 医保号 银行卡 账号
-        卡号 车牌 学号 工号 微信 证号 号码 病案号 就诊号 户号 登记号 保单号 病人号 患者号
+        卡号 车牌 学号 工号 微信 证号 号码 病案号 就诊号 户号 登记号 保单号 病人号 患者号 家庭编
     """,
     Meaning.LABEL: """
-        =name =id =nom =nombre =kennung =identifier =identificador =no =nr =num =number nummer numero =serial =case
-        badge kennziffer 编号 名称
+        =name =id =nom =nombre =kennung =identifier =identificador =no =nr =nbr =num =number nummer numero =serial =case
+        =key =first =last badge kennziffer 编号 编码 名称
     """,
     Meaning.PERSON: """
         =patient =person =customer =client =employee =student =user =participant =member =subject =respondent
-        =kunde =paciente =persona =personne 患者 病人 客户
+        =applicant =borrower =insured =claimant =tenant =voter =donor =resident =inmate
+        =kunde ~patient =schuler =burger =versicherter befragte teilnehmer antragsteller mitarbeiter
+        =paciente =persona =personne
+        患者 病人 客户 个人 人员 用户 会员 学生 员工 职工 居民 投保人 被保险人
     """,
     Meaning.FREE_TEXT: """
         comment remark =notes =memo freetext narrative description freitext bemerkung kommentar beschreibung
@@ -73,18 +77,18 @@ WORDS = {
         =zip zipcode =postcode postalcode postal =plz postleitzahl codepostal =cp codigopostal 邮编 邮政编码
     """,
     Meaning.CATEGORY: """
-        =sex gender =race ethnic hispanic nationality country citizen marital marstat religion
+        =sex gender =race ethnic hispanic nationality country citizen marital marstat
         =job jobtitle occupation profession workclass employer employment industry department =state region
         county =city =town municipality district province birthplace language relationship hospital =clinic
         =ward school university =tribe
-        geschlecht nationalitat staatsangehorig familienstand =beruf konfession =land bundesland =ort wohnort
+        geschlecht nationalitat staatsangehorig familienstand =beruf =land bundesland =ort wohnort
         geburtsort =stadt gemeinde landkreis =kreis herkunft sprache abteilung krankenhaus krankenkasse
         krankenversicherung branche
         =sexe =genre nationalite =pays =ville commune departement etatcivil situationfamiliale metier =langue
         hopital employeur
         =sexo =genero =raza =etnia nacionalidad =pais ciudad municipio provincia estadocivil ocupacion
         profesion =idioma empleo
-        性别 民族 种族 国籍 国家 籍贯 省 城市 区县 婚姻 职业 职位 行业 部门 语言 宗教 信仰 学校 单位 医院
+        性别 民族 种族 国籍 国家 籍贯 省 城市 区县 婚姻 职业 职位 行业 部门 语言 学校 单位 医院
     """,
     Meaning.DEMOGRAPHIC: """
         =age birth =born =dob =yob =date education =educ schooling gradelevel degree =height =weight household
@@ -99,7 +103,7 @@ WORDS = {
     Meaning.SENSITIVE: """
         disease illness diagnos =icd symptom syndrome medication =drug prescri therap treatment surgery
         =hiv =aids =std cancer tumor tumour pregnan psychiat =mental mentalhealth disabilit injury testresult
-        labresult =result =ldl =hdl =bmi =chol totchol cholesterol glucose hba1c bloodpressure =bp =sysbp =diabp
+        labresult result =ldl =hdl =bmi =chol totchol cholesterol glucose hba1c bloodpressure =bp =sysbp =diabp
         heartrate =pulse bloodtype
         genetic genome =dna mutation allerg causeofdeath =death mortality =health =healthy diabet stroke infarct
         hypertens ~asthma depress anxiety disorder severity =meds ~drug vaccin contracept fertility sexual surviv
@@ -119,7 +123,22 @@ WORDS = {
         =dose dosage dischargestatus readmi lengthofstay ventilat intensivecare =icu =apgar
         cognitive dement =mmse =phq =gad suicid selfharm counsel harass complaint grievance disciplin terminat dismiss
         layoff resign violation penalty jail custody parole probation recidiv weapon victim
-        finalgrade testscore =iq
+        finalgrade testscore =iq religion religious =faith denomination belief ideolog opinion attitude =stance ballot
+        hemoglobin haemoglobin hematocrit platelet sodium potassium albumin bilirubin troponin insulin thyroid serum
+        anemia anaemia angina ~ecg ~ekg electrocardio lesion nodule histolog gleason =psa receptor tumorstage =stage
+        ~blood plasma bodymassindex waist =temp bodytemp oxygen =spo2 =fev1 lungfunction cardiac ~heart =copd arthrit
+        epilep migraine obes insomnia =sleep =stress =mood happiness wellbeing lonel trauma =ptsd autis =adhd
+        miscarriage abortion menopaus breastfeed condom =parity gravid partnerviolence disease =hepatitis tubercul
+        tobacco nicotine marijuana cannabis cocaine opioid heroin =drinks drinking drinker =bac overdose
+        hearing =deaf =blind limitation mobilityaid =fall =falls
+        medicaid medicare =tanf =wic subsid voucher evict foreclos collateral installmentdebt =limitbal =billamt
+        =payamt =fico =dti =ltv revenue profit turnover donation remittance =payout =claim =claims =premium cashflow
+        bail verdict guilty =plea felony misdemeanor offender homicide murder =rape assault stalking perpetrator bully
+        truan detention suspension expulsion dropout =failures absences =overtime burnout productivity engagement
+        =stay staydays inpatientdays timeinhospital daysinhospital procedure =drg readmit triage =gcs disposition
+        ^alc ^hiv ^diag ^delinq ^recid ^depr ^psych ^canc ^onco ^cardi ^hepat ^diab ^preg ^disab ^crim ^felon =fel
+        =priors ^wage ^earn ^debt ^mortg interestrate =intrate payment =pymnt =pmt infarct paygrade paygroup
+        $itis $emia $osis $pathy $algia
         krankheit krank befund medikament arznei therapie behandlung laborwert blutdruck blutwert blutgruppe pflege
         gesundheit impf gehalt einkommen ~lohn verdienst schulden vermogen ausgaben ausgabe aufwendung erstattung
         ~miete rente sozialhilfe arbeitslos kredit darlehen steuer konsum zufrieden leistungsbeurteilung fehlzeit
@@ -127,7 +146,14 @@ WORDS = {
         kirchensteuer arbeitslosengeld burgergeld wohngeld kindergeld unterhalt zuschuss
         pension rentenhohe versicherungsleistung schaden beschwerde abmahnung kundig strafe haft urteil
         diagnose symptom allergi entzund operation infekt virus sucht rauch trink depress psych pflegegrad
-        pflegestufe todesursache verstorben uberleben
+        pflegestufe todesursache verstorben uberleben konfession religion glaube wahlabsicht wahlentscheidung
+        parteipraferenz parteineigung sexuell orientierung aufenthaltsstatus asyl insolvenz pfandung schufa mahnung
+        ruckstand zahlungsverzug einkunfte bezuge besoldung zulage zuzahlung erbschaft grundsicherung transferleistung
+        spende fehltage krankentage krankheitstage krankmeldung bewertung zeugnis =gdb schmerz dosis rezept verordnung
+        =ops verweildauer entlassungsart entlassungsgrund beatmung komplikation vorerkrankung erkrankung blutzucker
+        cholesterin puls herz lunge niere leber hormon schlaf stress angst sturz bewahrung verurteil delikt tatvorwurf
+        opfer tater einstellung meinung entlassgrund tarifgruppe entgeltgruppe gehaltsgruppe kirchgang selbsteinstufung
+        zinssatz ratenhohe $leiden
         maladie traitement medicament salaire revenu casier grossesse handicap syndicat resultat
         enfermedad tratamiento medicamento salario sueldo ingresos delito calificacion embarazo discapacidad
         sindicato resultado
@@ -135,7 +161,12 @@ WORDS = {
         工资 收入 薪 奖金 债 支出 开支 消费 花费 费用 医疗费 房租 存款 贷款 资产 财产 纳税 满意 犯罪 成绩 分数 绩效 考核
         政治 党 低保 救济 养老金 退休金 补贴 报销 理赔 逾期 欠款 信用 余额 股票 投资
         感染 并发症 过敏 肿瘤 癌 病理 影像 用药 剂量 住院天数 预后 死亡 死因 生存 复发 抑郁 心理 精神 传染 疫苗
-        处罚 判决 刑 违纪 投诉 离职原因 评价 评级
+        处罚 判决 刑 违纪 投诉 离职原因 评价 评级 宗教 信仰 党派 投票 态度 意见 工会
+        病种 病情 病症 患病 发病 病因 病程 诊疗 医嘱 体检 体温 心率 脉搏 心电 血脂 胆固醇 肝功 肾功 尿酸 体质指数 睡眠
+        听力 残障 孕 分娩 生育 避孕 性取向 性行为 艾滋 乙肝 结核 酗酒 吸毒 麻醉 疼痛 营养 出院情况 转归 疗效
+        负债 欠费 税额 个税 公积金 房产 津贴 罚款 违约 征信 授信 额度 利息 还款 借款 流水 交易额 转账 保费 赔付
+        报酬 待遇
+        罪 案由 前科 拘留 举报 排名 学分 处分 旷课 评分 得分 考试 测评 $病 $症 $炎 利率
     """,
     Meaning.AMOUNT: """
         =cost amount =price =fee =charge quantity =qty =total betrag preis kosten menge montant =prix =cout
@@ -143,7 +174,8 @@ WORDS = {
     """,
     Meaning.OUTCOME: "=class =target =label =outcome =churn",
     Meaning.WEIGHT: """
-        ~wgt sampleweight samplingweight surveyweight personweight perweight designweight finalweight analysisweight
+        ~wgt sampleweight samplingweight surveyweight interviewweight examweight personweight
+        perweight designweight finalweight analysisweight
         householdweight hhweight weightingfactor expansionfactor =perwt =hhwt
         hochrechnung gewichtung gewichtungsfaktor gewichthh gewichtperson ponderation ponderacion factorexpansion
         权重 权数 加权
@@ -151,6 +183,7 @@ WORDS = {
 }
 
 TIMES = {"time", "times", "futime", "survtime", "survivaltime", "followup", "tte"}
+DURATIONS = {"days", "weeks", "months", "years", "hours", "minutes", "tage", "wochen", "monate", "jahre", "stunden"}
 EVENTS = {"status", "event", "censor", "censored", "cens", "fustat", "death", "died", "dead"}
 WEAK = {Meaning.LABEL, Meaning.PERSON, Meaning.OUTCOME}
 
@@ -164,6 +197,12 @@ class Hint(NamedTuple):
     """Whether the name consists of this word only."""
     label: bool
     """Whether the name contains a word for names or numbers of things, this one or another."""
+    found_in: str = "column name"
+
+    @property
+    def weak(self) -> bool:
+        """Whether the word says little by itself."""
+        return self.meaning in WEAK
 
 
 class _Match(NamedTuple):
@@ -177,16 +216,21 @@ def hint(name: str) -> Hint | None:
     """Return what a column name suggests.
 
     A word for an identifier or a survey weight outweighs all others. Otherwise the last known word decides, because the
-    others describe it, unless a preposition turns this around. An amount of something sensitive is sensitive.
+    others describe it, unless a preposition turns this around. An amount or a duration of something sensitive is
+    sensitive.
 
     >>> hint("PatientID").meaning, hint("Geburtsdatum").meaning
     (<Meaning.IDENTIFIER: 'identifier'>, <Meaning.DEMOGRAPHIC: 'demographic'>)
     >>> hint("salary-class").word, hint("age_at_diagnosis").word, hint("x17")
     ('salary', 'age', None)
+    >>> hint("sentence_months").word, hint("year_of_sentence").word
+    ('sentence', 'year')
     """
     tokens = _tokens(name)
     joined = "".join(tokens)
     matches = list(_matches(tokens, joined))
+    if not any(token in PREPOSITIONS for token in tokens):
+        matches += _numbers_of_persons(matches)
     strong = [match for match in matches if match.meaning is Meaning.IDENTIFIER]
     strong = strong or [match for match in matches if match.meaning is Meaning.WEIGHT]
     weak = [match for match in matches if match.meaning in WEAK]
@@ -196,7 +240,7 @@ def hint(name: str) -> Hint | None:
     if not ranked:
         return None
     best = max(ranked, key=lambda match: (match.stop, len(match.word)))
-    if best.meaning is Meaning.AMOUNT:
+    if best.meaning is Meaning.AMOUNT or tokens[-1] in DURATIONS:
         of = [match for match in matches if match.meaning is Meaning.SENSITIVE]
         best = max(of, key=lambda match: match.stop, default=best)
     label = any(match.meaning is Meaning.LABEL for match in matches)
@@ -226,20 +270,35 @@ def _tokens(name: str) -> list[str]:
 
 
 def _matches(tokens: list[str], joined: str) -> Iterator[_Match]:
-    whole, stems = _vocabulary()
+    whole, starts, ends, stems = (_vocabulary()[mark] for mark in "=^$~")
     start = 0
     for token in tokens:
         known = token if token in whole else token.removesuffix("s")
         if known in whole:
             yield _Match(whole[known], known, start, start + len(token))
+        yield from (
+            _Match(meaning, word, start, start + len(word))
+            for word, meaning in starts.items()
+            if token.startswith(word)
+        )
         start += len(token)
+    if len(tokens) > 1 and joined in whole:
+        yield _Match(whole[joined], joined, 0, start)
+    for word in filter(joined.endswith, ends):
+        yield _Match(ends[word], word, start - len(word), start)
     plain = re.sub(r"([aou])e", r"\1", joined)  # umlauts written as two letters
     for stem, meaning in stems.items():
-        for name in dict.fromkeys((joined, plain)):
-            place = name.rfind(stem)
-            if place >= 0:
-                yield _Match(meaning, stem, place, place + len(stem))
-                break
+        place = max(joined.rfind(stem), plain.rfind(stem))
+        if place >= 0:
+            yield _Match(meaning, stem, place, place + len(stem))
+
+
+def _numbers_of_persons(matches: list[_Match]) -> Iterator[_Match]:
+    """Find a person and a name or number side by side, which is an identifier."""
+    for one in (each for each in matches if each.meaning is Meaning.PERSON):
+        for other in (each for each in matches if each.meaning is Meaning.LABEL):
+            if one.stop == other.start:
+                yield _Match(Meaning.IDENTIFIER, one.word + other.word, one.start, other.stop)
 
 
 def _head_length(tokens: list[str]) -> int:
@@ -252,13 +311,13 @@ def _head_length(tokens: list[str]) -> int:
 
 
 @cache
-def _vocabulary() -> tuple[dict[str, Meaning], dict[str, Meaning]]:
-    whole, stems = {}, {}
+def _vocabulary() -> dict[str, dict[str, Meaning]]:
+    """Return all words by where they are found in a name: `=` a word of it, `^` and `$` its ends, `~` anywhere."""
+    found: dict[str, dict[str, Meaning]] = {mark: {} for mark in "=^$~"}
     for meaning, words in WORDS.items():
         for word in words.split():
-            short = word.isascii() and len(word) < LEAST_STEM and not word.startswith("~")
-            if word.startswith("=") or short:
-                whole[word.removeprefix("=")] = meaning
-            else:
-                stems[word.removeprefix("~")] = meaning
-    return whole, stems
+            plain = word.lstrip("".join(found))
+            short = plain.isascii() and len(plain) < LEAST_STEM
+            mark = word[0] if plain != word else "=" if short else "~"
+            found[mark][plain] = meaning
+    return found

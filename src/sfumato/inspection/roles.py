@@ -37,7 +37,7 @@ class Clues(NamedTuple):
     @property
     def named(self) -> str:
         """The known word in the name of the column, as the beginning of a reason."""
-        return f"column name contains {self.hint.word!r}" if self.hint else "column name"
+        return f"{self.hint.found_in} contains {self.hint.word!r}" if self.hint else "column name"
 
     @property
     def distinct(self) -> str:

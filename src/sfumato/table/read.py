@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +39,13 @@ class Loaded:
     table : the table.
     reading : the options of `read` that were given or found out.
     remarks : a sentence each, without any cell of the table.
+    labels : what a file of a statistics program says about its columns, by name.
     """
 
     table: pa.Table
     reading: Mapping[str, Option]
     remarks: tuple[str, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(
@@ -129,7 +131,7 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
     if "skip_last" in form.read_options and not (given.get("skip_last") or given.get("as_text")):
         findings.remarks += total_below(found)
     reading: Any = {**given, **findings.options}
-    return Loaded(table=found, reading=reading, remarks=tuple(findings.remarks))
+    return Loaded(table=found, reading=reading, remarks=tuple(findings.remarks), labels=findings.labels)
 
 
 def propose_reading(source: str | os.PathLike[str], given: Mapping[str, Option] | None = None) -> Loaded:

@@ -62,3 +62,8 @@ def test_a_damaged_file_is_refused_in_one_sentence(tmp_path, suffix):
     with pytest.raises(ReadError, match=r"is not a complete file of Stata, SPSS or SAS, .*\(--encoding\)") as refusal:
         load(path, {})
     assert "Eve" not in str(refusal.value)
+
+
+def test_what_a_file_calls_its_columns_is_told(tmp_path):
+    pyreadstat.write_dta(TABLE, str(tmp_path / "x.dta"), column_labels={TABLE.columns[0]: "Fasting glucose"})
+    assert load(tmp_path / "x.dta", {}).labels == {TABLE.columns[0]: "Fasting glucose"}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 @dataclass
 class FileFindings:
-    """Options that were found out and used, and a sentence for everything that the owner should know."""
+    """Options that were found out and used, sentences that the owner should know, and what the file calls columns."""
 
     options: dict[str, object] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)

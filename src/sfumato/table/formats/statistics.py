@@ -52,8 +52,9 @@ def read_statistics(
         ) from None
     named = {name: _labeled(name, _values(cells), facts.variable_value_labels) for name, cells in columns.items()}
     partly = [name for name in facts.variable_value_labels if name in named and not named[name][1]]
-    if partly and findings is not None:
-        findings.remarks.append(_told(partly))
+    if findings is not None:
+        findings.labels = {name: label for name, label in facts.column_names_to_labels.items() if label}
+        findings.remarks += [_told(partly)] if partly else []
     table = pa.table({name: column for name, (column, _) in named.items()})
     return all_texts(table) if as_text else canonical(table)
 
