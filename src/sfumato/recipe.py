@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato import __version__
 from sfumato.algorithms.base import Algorithm
-from sfumato.algorithms.full_domain.as_is import AsIs
 from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
@@ -88,7 +87,7 @@ class Recipe:
         require(isinstance(self.algorithm, Algorithm), self, "algorithm", "an algorithm", self.algorithm)
         require(are_steps(self.masking), self, "masking", "a list of masking steps", self.masking)
         object.__setattr__(self, "masking", tuple(self.masking))
-        unpromised = bool(self.masking) and isinstance(self.algorithm, AsIs)
+        unpromised = bool(self.masking) and self.algorithm.recodes == "nothing"
         good = _are_models(self.models) and (bool(self.models) or unpromised)
         require(good, self, "models", "a list of at least one model", self.models)
         object.__setattr__(self, "models", tuple(self.models))
@@ -108,6 +107,11 @@ class Recipe:
         )
         check_secret(self, self.secret)
         object.__setattr__(self, "reading", checked_reading(self.reading))
+        counted = self.input_rows is None or (is_whole(self.input_rows) and self.input_rows >= 0)
+        require(counted, self, "input_rows", "a whole number", self.input_rows)
+        for name in ("input_sha256", "input_file"):
+            given = getattr(self, name)
+            require(given is None or isinstance(given, str), self, name, "a text", given)
         dated = self.input_date is None or _is_date(self.input_date)
         require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
 

@@ -272,3 +272,13 @@ def test_facts_of_something_else_are_refused(tmp_path, content):
 def test_a_folder_without_a_release_is_refused(tmp_path):
     with pytest.raises(ReadError, match="give the folder of a release"):
         read_facts(tmp_path)
+
+
+def test_facts_that_were_edited_are_refused(release, tmp_path):
+    release.write(tmp_path / "out")
+    path = tmp_path / "out" / "internal" / "report.json"
+    facts = json.loads(path.read_text("utf-8"))
+    facts["rows"]["published"] += 1
+    path.write_text(json.dumps(facts))
+    with pytest.raises(ReadError, match="was changed after it was written"):
+        read_facts(tmp_path / "out")

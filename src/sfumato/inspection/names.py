@@ -138,7 +138,7 @@ WORDS = {
         =stay staydays inpatientdays timeinhospital daysinhospital procedure =drg readmit triage =gcs disposition
         ^alc ^hiv ^diag ^delinq ^recid ^depr ^psych ^canc ^onco ^cardi ^hepat ^diab ^preg ^disab ^crim ^felon =fel
         =priors ^wage ^earn ^debt ^mortg interestrate =intrate payment =pymnt =pmt infarct paygrade paygroup
-        $itis $emia $osis $pathy $algia
+        $itis $emia $rosis $losis $hosis $bosis $pathy $algia
         krankheit krank befund medikament arznei therapie behandlung laborwert blutdruck blutwert blutgruppe pflege
         gesundheit impf gehalt einkommen ~lohn verdienst schulden vermogen ausgaben ausgabe aufwendung erstattung
         ~miete rente sozialhilfe arbeitslos kredit darlehen steuer konsum zufrieden leistungsbeurteilung fehlzeit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -143,7 +144,7 @@ def write_content(
         if report:
             progress(0.4, "reporting")
             facts = told.report()
-            _write_json(made / INTERNAL / "report.json", facts)
+            _write_json(made / INTERNAL / "report.json", {**facts, "sha256": _seal(facts)})
             _write_text(made / INTERNAL / "report.html", render(facts))
         for path in (made / INTERNAL).iterdir():
             path.chmod(0o600)
@@ -168,7 +169,14 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise ReadError(f"{path} is not JSON; write the release again.") from None
     if not isinstance(facts, dict) or facts.get("format") not in RENDERERS:
         raise ReadError(f"{path} was written by another version of Sfumato; write the release again.")
+    if facts.pop("sha256", None) != _seal(facts):
+        raise ReadError(f"{path} was changed after it was written; write the release again.")
     return facts
+
+
+def _seal(facts: Mapping[str, Any]) -> str:
+    """Return a fingerprint of the facts, by which a file that was damaged or edited is known."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def render(facts: Mapping[str, Any]) -> str:
