@@ -15,7 +15,7 @@ from sfumato.release.release import Release
 from sfumato.reporting.facts import AgainstOriginal, compare
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.public import dictionary_of
-from sfumato.table.columns import plain_values
+from sfumato.table.columns import undecorated
 
 JOBS = {"office": ["clerk", "engineer"], "outdoor": ["farmer", "driver"], "legend": ["mermaid", "unicorn"]}
 SEED = 918273645546372819
@@ -81,7 +81,7 @@ def parts():
 
     def taken(release: Release) -> tuple[Handover, Evidence, list[dict], AgainstOriginal]:
         handover = release._handover()
-        written = Evidence(plain_values(release.published), release.recipe.schema, centers=release.evidence.centers)
+        written = Evidence(undecorated(release.published), release.recipe.schema, centers=release.evidence.centers)
         return handover, written, dictionary_of(written), compare(handover)
 
     return taken

@@ -282,3 +282,17 @@ def test_facts_that_were_edited_are_refused(release, tmp_path):
     path.write_text(json.dumps(facts))
     with pytest.raises(ReadError, match="was changed after it was written"):
         read_facts(tmp_path / "out")
+
+
+def test_receivers_are_told_how_a_text_file_is_written(tmp_path):
+    table = pa.table({"age": [1, 1, 2, 2], "dose": [0.5, 1.5, 0.5, 2.5]})
+    schema = sf.Schema(quasi=["age"], insensitive=["dose"])
+    reading = {"separator": ";", "decimal": ","}
+    release = sf.anonymize(table, schema, models=[sf.KAnonymity(k=2)], reading=reading)
+    for form, told in (("csv", reading), ("parquet", None)):
+        release.write(tmp_path / form, table_format=form)
+        public = tmp_path / form / "public"
+        promise = json.loads((public / "promise.json").read_text("utf-8"))
+        assert promise.get("file") == told
+        assert ("“,” as the decimal mark" in (public / "about.html").read_text("utf-8")) == (told is not None)
+    assert sf.read(tmp_path / "csv" / "public" / "table.csv", **reading)["dose"].to_pylist() == [0.5, 1.5, 0.5, 2.5]

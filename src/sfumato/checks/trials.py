@@ -23,7 +23,7 @@ from sfumato.randomness import Stream, generator, repeatable_secret
 from sfumato.release.anonymizing import anonymize
 from sfumato.release.applying import apply
 from sfumato.schema.missing import Missing
-from sfumato.table.columns import plain_values
+from sfumato.table.columns import undecorated
 from sfumato.table.frames import Frame, to_arrow
 
 SEED = 7
@@ -150,7 +150,7 @@ class Trial:
         return Outcome(
             request=request,
             publication=publication,
-            published=plain_values(published),
+            published=undecorated(published),
             correspondence=correspondence,
             centers=self.algorithm.publishes == "centers",
             told=tuple(told),

@@ -130,12 +130,12 @@ def _refuse_database(to: str | None, to_table: str | None) -> None:
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
-    from sfumato.table.columns import plain_values
+    from sfumato.table.columns import undecorated
     from sfumato.table.frames import with_zones, zones_of
     from sfumato.table.write import write
 
     try:
-        published = with_zones(plain_values(release.published), zones_of(release.original))
+        published = with_zones(undecorated(release.published), zones_of(release.original))
         write(published, url, table_name=name, if_exists="replace" if replace else "fail")
     except WriteError as error:
         raise WriteError(f"{str(error).rstrip('.')}; the release in {out} is complete.") from None

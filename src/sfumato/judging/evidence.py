@@ -20,7 +20,7 @@ from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.masking.masking import Masking
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from sfumato.table.columns import plain_values
+from sfumato.table.columns import undecorated
 
 Rows = npt.NDArray[np.int64]
 SHARED = ("coded", "domains", "table", "groups", "cells", "raw")  # alike however values are kept
@@ -117,7 +117,7 @@ class Evidence:
 
     def undecorated(self) -> Evidence:
         """Return the same evidence without what files would carry along unseen: metadata and unused categories."""
-        plain = replace(self, published=plain_values(self.published))
+        plain = replace(self, published=undecorated(self.published))
         plain.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
         return plain
 

@@ -13,7 +13,7 @@ from sfumato.coding.applying import column_ranks, order_rows
 from sfumato.masking.base import MaskingStep, replaced
 from sfumato.masking.masked_table import StepRecord, carry_out_step
 from sfumato.randomness import Stream
-from sfumato.table.columns import plain_values
+from sfumato.table.columns import undecorated
 
 Rows = npt.NDArray[np.int64]
 
@@ -105,7 +105,7 @@ def hide_cells(
     rows : the original row of each, which goes along.
     steps : what to hide.
     """
-    shown, records = plain_values(published), []
+    shown, records = undecorated(published), []
     for step in steps:
         shown, record = carry_out_step(shown, step, Stream())
         records.append(record)

@@ -16,7 +16,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.randomness import Stream
 from sfumato.release.release import Release
 from sfumato.schema.schema import Schema
-from sfumato.table.columns import plain_values
+from sfumato.table.columns import undecorated
 from sfumato.table.frames import Frame, SameKind, to_arrow
 from sfumato.table.values import coded, texts
 
@@ -51,7 +51,7 @@ def split_tables(published: Release | Frame, schema: Schema | None = None) -> tu
     {'_bucket_disease': 1, 'disease': 'flu', '_count_disease': 1}
     """
     if isinstance(published, Release):
-        table, kind = plain_values(published.published), published.kind
+        table, kind = undecorated(published.published), published.kind
         schema = published.recipe.schema if schema is None else schema
     else:
         table, kind = to_arrow(published)

@@ -19,7 +19,7 @@ from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.publishable import HandedOver
-from sfumato.table.columns import plain_values
+from sfumato.table.columns import undecorated
 from sfumato.table.frames import FrameKind, SameKind, zones_of
 from sfumato.table.values import texts
 
@@ -66,7 +66,7 @@ class Release(HandedOver):
     @cached_property
     def frame(self) -> SameKind:
         """The published table, of the caller's dataframe kind, without suppressed records, in a meaningless order."""
-        return self.kind.restore(plain_values(self.published))
+        return self.kind.restore(undecorated(self.published))
 
     @property
     def suppressed(self) -> int:
@@ -77,7 +77,7 @@ class Release(HandedOver):
         """Return one row per original row, in the original order; suppressed records show only `*`."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
         place[self.correspondence] = np.arange(len(self.correspondence))
-        rows = plain_values(self.published).take(pa.array(place, mask=place < 0))
+        rows = undecorated(self.published).take(pa.array(place, mask=place < 0))
         if self.suppressed:
             lost = pa.array(place < 0)
             for name in self.recipe.schema.quasi:

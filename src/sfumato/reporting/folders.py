@@ -28,7 +28,7 @@ from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
 from sfumato.table.atomic import atomic_folder
 from sfumato.table.formats.base import WRITTEN, Format
-from sfumato.table.formats.known import honored, release_format
+from sfumato.table.formats.known import format_of, honored, release_format
 from sfumato.table.formats.parquet import write_parquet
 from sfumato.table.frames import with_zones
 from sfumato.table.write import write_in
@@ -92,6 +92,8 @@ def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -
         begun = pool.submit(compare, handover) if report else None
         written, audit = judge_written(file, handover, excel_safe=excel_safe)
         dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking)
+        conventions = written_by(handover.conventions, format_of(file, WriteError))
+        promise |= {"file": conventions} if conventions else {}
         compared = AgainstOriginal() if begun is None else begun.result()
     return Statement(
         promise=promise,
@@ -134,7 +136,7 @@ def write_content(
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
-        options = {"excel_safe": excel_safe, **_written(content.conventions, form)}
+        options = {"excel_safe": excel_safe, **written_by(content.conventions, form)}
         write_in(form, content.published, table, honored(form, "write", options))
         progress(0.2, "judging the file")
         told = content.judge(table)
@@ -153,7 +155,7 @@ def write_content(
             content.confirm()
 
 
-def _written(conventions: Mapping[str, Any], form: Format) -> dict[str, Any]:
+def written_by(conventions: Mapping[str, Any], form: Format) -> dict[str, Any]:
     """Return the conventions that a format writes by: those of text files, or none."""
     return {name: conventions[name] for name in WRITTEN if name in conventions and name in form.write_options}
 

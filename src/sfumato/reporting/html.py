@@ -10,7 +10,15 @@ from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars, size_text
-from sfumato.reporting.words import ALWAYS_OPEN, FORM_WORDS, MISSING_WORDS, ROLE_WORDS, STEP_WORDS, measure_words
+from sfumato.reporting.words import (
+    ALWAYS_OPEN,
+    FILE_WORDS,
+    FORM_WORDS,
+    MISSING_WORDS,
+    ROLE_WORDS,
+    STEP_WORDS,
+    measure_words,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -80,7 +88,7 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
     promise : the result of `sfumato.reporting.public.promise_of`.
     dictionary : the result of `sfumato.reporting.public.dictionary_of`.
     """
-    promise = {"masking": [], "perturbed": [], "no_model": None, **promise}
+    promise = {"masking": [], "perturbed": [], "no_model": None, "file": {}, **promise}
     used = {form for column in dictionary for form in column["forms"]}
     context = {
         "promise": promise,
@@ -91,6 +99,7 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
         "columns": [_described(column) for column in dictionary],
         "forms": [(form, *words) for form, words in FORM_WORDS.items() if form in used],
         "has_missing": any(column["missing"] for column in dictionary),
+        "file": [FILE_WORDS[name].format(each) for name, each in promise["file"].items()],
         "roles": {column["role"] for column in dictionary},
     }
     return environment().get_template("about.html.j2").render(context) + "\n"

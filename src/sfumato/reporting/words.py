@@ -112,6 +112,12 @@ ROLE_WORDS = {
 BUCKET = "bucket"  # the role of columns that number buckets
 
 # A form of published cells: an example, and what it means.
+FILE_WORDS = {
+    "separator": "“{}” between cells",
+    "encoding": "the encoding {}",
+    "decimal": "“{}” as the decimal mark",
+    "date_format": "days written {}",
+}
 FORM_WORDS = {
     "exact values": ("", "the value itself"),
     "masked values": ("", "a value that masking may have changed"),

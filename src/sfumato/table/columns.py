@@ -56,7 +56,7 @@ def canonical_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     return _converted(name, column)
 
 
-def plain_values(table: pa.Table) -> pa.Table:
+def undecorated(table: pa.Table) -> pa.Table:
     """Return the table without what files would carry along unseen: categories, used or not, and metadata."""
 
     def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
