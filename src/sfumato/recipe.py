@@ -25,6 +25,7 @@ from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
 from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option
 from sfumato.table.formats.conventions import Conventions
+from sfumato.table.formats.dates import DateFormat
 from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
 
@@ -121,6 +122,8 @@ class Recipe:
         known: dict[str, Option] = {name: self.reading[name] for name in WRITTEN if name in self.reading}
         if known.get("separator") not in {",", ";"} or known.get("separator") == known.get("decimal"):
             known.pop("separator", None)
+        if "date_format" in known:
+            known["date_format"] = DateFormat(str(known["date_format"])).four_digits
         published = {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
         types: Any = self.reading.get("column_types", {})
         texts = {name: kind for name, kind in types.items() if kind == "text" and name in published}

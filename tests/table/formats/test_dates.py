@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.table.formats.dates import ISO, USUAL, DateFormat
+from sfumato.table.read import load
 
 PYTHON = {"yyyy": "%Y", "mm": "%m", "dd": "%d"}
 DAYS = st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=5, unique=True)
@@ -50,7 +51,23 @@ def test_what_is_no_day_of_the_format_makes_all_of_them_texts(odd):
     assert DateFormat("dd.mm.yyyy").read(pa.array(["01.01.2024", odd])) is None
 
 
-@pytest.mark.parametrize("written", ["", "dd.mm", "dd.mm.yy", "dd.mm.yyyy.dd", "%d.%m.%Y", "ddd.mm.yyyy", None])
+@pytest.mark.parametrize("written", ["", "dd.mm", "dd.mm.y", "dd.mm.yyyy.dd", "%d.%m.%Y", "ddd.mm.yyyy", None])
 def test_a_format_names_year_month_and_day_once(written):
-    with pytest.raises(InvalidParameterError, match=r"date_format must be made of yyyy, mm"):
+    with pytest.raises(InvalidParameterError, match=r"date_format must be made of yyyy \(or yy\), mm"):
         DateFormat(written)
+
+
+@given(st.lists(st.dates(date(1930, 1, 1), date(2029, 12, 31)), min_size=1))
+def test_two_digits_are_years_from_1930_to_2029_and_written_as_four(days):
+    form = DateFormat("dd.mm.yy")
+    assert form.read(pa.array([day.strftime("%d.%m.%y") for day in days])).to_pylist() == days
+    written = form.write(pa.array([day.isoformat() for day in days]))
+    assert DateFormat(form.four_digits).read(written).to_pylist() == days
+
+
+def test_two_digits_are_told_and_not_guessed(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("born,n\n" + "".join(f"{day:02d}.03.6{day % 10},1\n" for day in range(1, 20)))
+    assert load(path, {}).table["born"].type == pa.string()
+    assert "two digits for the year" in load(path, {}).remarks[0]
+    assert load(path, {"date_format": "dd.mm.yy"}).table["born"].to_pylist()[0] == date(1961, 3, 1)

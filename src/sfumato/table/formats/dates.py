@@ -16,7 +16,8 @@ ISO = "yyyy-mm-dd"
 USUAL = ("dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "yyyy/mm/dd", "yyyy年mm月dd日", "dd-mm-yyyy", "yyyy.mm.dd")
 PARTS = {"y": "year", "m": "month", "d": "day"}
 RUN = re.compile(r"y+|m+|d+|[^ymd]+")
-DIGITS = {"yyyy": "{4}", "mm": "{1,2}", "m": "{1,2}", "dd": "{1,2}", "d": "{1,2}"}
+DIGITS = {"yyyy": "{4}", "yy": "{2}", "mm": "{1,2}", "m": "{1,2}", "dd": "{1,2}", "d": "{1,2}"}
+FIRST_YEAR = 1930  # of the hundred years that two digits stand for, as in spreadsheets
 CLOCK = r"(?P<clock>(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)?)"
 
 
@@ -26,8 +27,9 @@ class DateFormat:
 
     Parameters
     ----------
-    written : with `yyyy`, `mm` or `m`, and `dd` or `d`, in any order and with anything between them; `m` and `d` are
-        written without a leading zero, and read with or without.
+    written : with `yyyy` or `yy`, `mm` or `m`, and `dd` or `d`, in any order and with anything between them; `m` and
+        `d` are written without a leading zero, and read with or without. `yy` is read as 1930 to 2029, and written with
+        four digits.
 
     Examples
     --------
@@ -35,18 +37,29 @@ class DateFormat:
     [datetime.date(2024, 12, 31), datetime.date(2024, 2, 1)]
     >>> DateFormat("yyyy年m月d日").write(pa.array(["2024-02-01"])).to_pylist()
     ['2024年2月1日']
+    >>> DateFormat("d.m.yy").read(pa.array(["1.2.29", "1.2.30"])).to_pylist()
+    [datetime.date(2029, 2, 1), datetime.date(1930, 2, 1)]
     """
 
     written: str
 
     def __post_init__(self) -> None:
-        expected = "made of yyyy, mm (or m) and dd (or d), each once, as in 'dd.mm.yyyy'"
+        expected = "made of yyyy (or yy), mm (or m) and dd (or d), each once, as in 'dd.mm.yyyy'"
         given: object = self.written
         object.__setattr__(self, "written", given.lower() if isinstance(given, str) else "")
         found = [part for part in self._runs if part[0] in PARTS]
         fits = sorted(part[0] for part in found) == ["d", "m", "y"] and all(part in DIGITS for part in found)
         clear = not re.search(r'["\r\n0-9]', self.written)
         require(fits and clear, "read", "date_format", expected, given)
+
+    @property
+    def four_digits(self) -> str:
+        """The same format with all digits of the year, by which days are written.
+
+        >>> DateFormat("d.m.yy").four_digits
+        'd.m.yyyy'
+        """
+        return "".join("yyyy" if part[0] == "y" else part for part in self._runs)
 
     @property
     def _runs(self) -> list[str]:
@@ -74,6 +87,9 @@ class DateFormat:
         """Return texts of this format as ISO texts; others become missing."""
         found = pc.extract_regex(values, rf"\A{self.pattern}\z")
         day = [pc.utf8_lpad(found.field(place), width=2, padding="0") for place in self._order]
+        if "yy" in self._runs:
+            century, later = str(FIRST_YEAR)[:2], pc.less(day[0], str(FIRST_YEAR)[2:])
+            day[0] = pc.binary_join_element_wise(pc.if_else(later, str(int(century) + 1), century), day[0], "")
         joined = pc.binary_join_element_wise(*day, "-")
         clock = pc.replace_substring(found.field(len(PARTS)), "T", " ")
         return pc.if_else(pc.is_null(found), None, pc.binary_join_element_wise(joined, clock, ""))

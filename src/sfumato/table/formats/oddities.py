@@ -14,6 +14,7 @@ from sfumato.table.formats.numerals import COMMA, POINT, units_of
 
 EITHER = r"-?[0-9]+(?:[.,][0-9]+)?"
 MOST_NAMED = 3
+SHORT_DAYS = {"dd.mm.yy": r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{2}", "mm/dd/yy": r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}"}
 SHORTEST_CODE = 4  # digits
 
 
@@ -60,6 +61,12 @@ def _two_marks(name: str, values: pa.Array) -> str | None:
 
 
 def _days(name: str, values: pa.Array) -> str | None:
+    for short, pattern in SHORT_DAYS.items():
+        if all_match(values, pattern):
+            return (
+                f"Column {name!r} has days with two digits for the year, and is read as text; if these are years from"
+                f" 1930 to 2029, pass date_format={short!r} (--date-format {short}), otherwise write four digits."
+            )
     formats = _shapes(values)
     if len(formats) > 1:
         how = f"date:{'|'.join(formats)}"
