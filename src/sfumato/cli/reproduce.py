@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -165,12 +165,17 @@ def fusion(
     rows: Annotated[
         int | None, typer.Option(metavar="N", help="How many records to use; by default 45,222, or all of the table.")
     ] = None,
+    repetitions: Annotated[int, typer.Option(metavar="N", help="How often to hold out records, others each time.")] = 5,
+    scoring: Annotated[
+        Literal["sensitive", "sensitive-sum"],
+        typer.Option(help="Whether a node weighs the mean of its values' factors, or their sum as printed."),
+    ] = "sensitive",
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed holds out other records.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures and numbers.")] = FUSION_FOLDER,
 ) -> None:
     """Repeat the experiments on fusing the tables of two owners.
 
-    Draws time and classification accuracy over k, for two settings of the factors. Every finding of the paper is
+    Draws rounds and classification accuracy over k, for two settings of the factors. Every finding of the paper is
     listed with whether it was seen here, and the numbers that show it. A finding that was not seen is not a failure:
     the exit code is 0. An older reproduction in the same folder is replaced.
     """
@@ -179,14 +184,15 @@ def fusion(
     from sfumato.reproducing.fusion_accuracy import refuse_no_learning
     from sfumato.reproducing.fusion_setting import FusionGrid, adult_subject, made_subject
     from sfumato.table.read import read
+    from sfumato.threads import worker_count
 
     refuse_no_plots()
     refuse_no_learning()
     refuse_foreign(out)
-    grid = FusionGrid(seed=seed)
+    grid = FusionGrid(repetitions=repetitions, scoring=scoring, seed=seed)
     subject = made_subject(rows=rows, seed=seed) if table is None else adult_subject(read(table), rows=rows, seed=seed)
     with progress("Fusing") as tell:
-        found = reproduce_fusion(grid, subject=subject, progress=tell)
+        found = reproduce_fusion(grid, subject=subject, workers=worker_count(), progress=tell)
     with progress("Drawing"):
         write_reproduction(found, out)
     _print(found, out)
