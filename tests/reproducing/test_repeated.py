@@ -14,6 +14,7 @@ from sfumato.reproducing.repeated import (
     clearly_above,
     falls,
     falls_more,
+    grows,
     rises_to,
     steepest,
 )
@@ -57,6 +58,16 @@ def test_falling_lines_may_wobble_but_not_rise():
     assert falls(CLAIM, [line(x1=[9, 9], x2=[5, 5], x3=[6, 6], x4=[1, 1])], excepted=[3]).seen
     assert not falls(CLAIM, [line(x1=[9, 9], x2=[9, 9])]).seen
     assert not falls(CLAIM, [line(x1=[9, 9], x2=[1, 1]), line(x1=[1, 1], x2=[2, 2])]).seen
+
+
+def test_growing_lines_may_wobble_but_not_fall():
+    assert grows(CLAIM, [line(x1=[1, 1], x2=[5, 5], x3=[5, 4.9], x4=[9, 9])]).seen
+    down = grows(CLAIM, [line(x1=[1, 1], x2=[5, 5], x3=[4, 4], x4=[9, 9])])
+    assert not down.seen
+    assert "clearly down at k=3" in down.why
+    several = grows(CLAIM, [line(x1=[1, 1], x2=[5, 5])] * 3 + [line("flat", x1=[5, 5], x2=[5, 5])])
+    assert not several.seen
+    assert several.why.startswith("3 of 4 lines as claimed: flat goes from 5.0000 at k=1 to 5.0000 at k=2; a goes")
 
 
 def test_one_line_falls_more_than_another():

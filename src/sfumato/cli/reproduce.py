@@ -92,6 +92,10 @@ def maa_slie(
     rows: Annotated[int, typer.Option(metavar="N", help="Records of each table.")] = 3000,
     large_rows: Annotated[int, typer.Option(metavar="N", help="Records of each larger table; 0 for none.")] = 30_000,
     repetitions: Annotated[int, typer.Option(metavar="N", help="How many tables to draw; at most 3 large ones.")] = 10,
+    index: Annotated[
+        Literal["mean", "sum"],
+        typer.Option(help="Whether MAA-SLIE's index has the mean loss per record, or the sum as printed."),
+    ] = "mean",
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other tables.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures and numbers.")] = MAA_SLIE_FOLDER,
 ) -> None:
@@ -109,7 +113,7 @@ def maa_slie(
 
     refuse_no_plots()
     refuse_foreign(out)
-    grid = MaaSlieGrid(rows=rows, large_rows=large_rows, repetitions=repetitions, seed=seed)
+    grid = MaaSlieGrid(rows=rows, large_rows=large_rows, repetitions=repetitions, index=index, seed=seed)
     subject = None if table is None else adult(read(table))
     with progress("Measuring partitions") as tell:
         found = reproduce_maa_slie(grid, subject=subject, workers=worker_count(), progress=tell)

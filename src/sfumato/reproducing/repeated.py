@@ -4,7 +4,7 @@ All lines of a repetition are measured on the same records, so repetitions are c
 
 - *clearly*: by more than twice the standard error of the mean difference; by anything if there is one repetition;
 - *below*: clearly, at every x where both lines were measured;
-- *falls*: the last point is clearly below the first, and no step goes clearly up;
+- *falls*: the last point is clearly below the first, and no step goes clearly up; *grows* likewise;
 - *about*: nowhere more than twice the other.
 """
 
@@ -76,19 +76,12 @@ def falls(
     claim: Claim, lines: Sequence[RepeatedLine], *, excepted: Collection[float] = (), axis: str = "k"
 ) -> FigureFinding:
     """Judge whether lines fall; steps to excepted points may go up."""
-    tried = [each for each in lines if len(each.measured()) > 1]
-    if not tried:
-        return claim.unmeasured()
-    good, said = True, []
-    for each in tried:
-        known = list(each.measured().items())
-        (first, start), (last, end) = known[0], known[-1]
-        up = [x for (_, a), (x, b) in pairwise(known) if clearly_above(b, a) and x not in excepted]
-        good &= clearly_above(start, end) and not up
-        ups = f", but clearly up at {axis}={', '.join(f'{x:g}' for x in up)}" if up else ""
-        ends = f"{_shown(fmean(start))} at {axis}={first:g} to {_shown(fmean(end))} at {axis}={last:g}"
-        said.append(f"{each.label} goes from {ends}{ups}")
-    return claim.judged(good, f"{'; '.join(said)}.")
+    return _goes(claim, lines, excepted, axis, up=False)
+
+
+def grows(claim: Claim, lines: Sequence[RepeatedLine], *, axis: str = "k") -> FigureFinding:
+    """Judge whether lines grow."""
+    return _goes(claim, lines, (), axis, up=True)
 
 
 def falls_more(claim: Claim, more: RepeatedLine, less: RepeatedLine) -> FigureFinding:
@@ -131,6 +124,28 @@ def rises_to(claim: Claim, line: RepeatedLine, x: float, *, axis: str = "k") -> 
     last = max(before)
     said = f"from {_shown(fmean(known[last]))} at {axis}={last:g} to {_shown(fmean(known[x]))} at {axis}={x:g}"
     return claim.judged(clearly_above(known[x], known[last]), f"It goes {said}.")
+
+
+def _goes(
+    claim: Claim, lines: Sequence[RepeatedLine], excepted: Collection[float], axis: str, *, up: bool
+) -> FigureFinding:
+    tried = [each for each in lines if len(each.measured()) > 1]
+    if not tried:
+        return claim.unmeasured()
+    right: list[str] = []
+    wrong: list[str] = []
+    for each in tried:
+        known = list(each.measured().items())
+        (first, start), (last, end) = known[0], known[-1]
+        steps = ((x, (a, b) if up else (b, a)) for (_, a), (x, b) in pairwise(known))
+        back = [f"{axis}={x:g}" for x, pair in steps if clearly_above(*pair) and x not in excepted]
+        backward = f", but clearly {'down' if up else 'up'} at {', '.join(back)}" if back else ""
+        ends = f"{_shown(fmean(start))} at {axis}={first:g} to {_shown(fmean(end))} at {axis}={last:g}"
+        good = clearly_above(end, start) if up else clearly_above(start, end)
+        (wrong if back or not good else right).append(f"{each.label} goes from {ends}{backward}")
+    few = "; ".join([*wrong, *right][:TWO])
+    many = f"{len(right)} of {len(tried)} lines as claimed: " if len(tried) > TWO else ""
+    return claim.judged(not wrong, f"{many}{few}.")
 
 
 def _shown(value: float) -> str:
