@@ -79,7 +79,7 @@ class Case:
         """List attributes by party."""
         return sorted(self.owners, key=lambda name: (self.owners[name], list(self.owners).index(name)))
 
-    def attributes(self) -> list[oracle.Attribute]:
+    def attributes(self, scoring: str = "sensitive") -> list[oracle.Attribute]:
         """Describe the joined table to the oracle."""
         made = []
         for name in self.ordered():
@@ -93,7 +93,7 @@ class Case:
             else:
                 groups = JOBS if name == "job" else sorted({cell for cell in cells if cell is not None})
                 root = oracle.with_missing(oracle.tree_vertex("*", groups), cells)
-            made.append(oracle.Attribute(name, [_plain(cell) for cell in cells], root, weight, factors, cut))
+            made.append(oracle.Attribute(name, [_plain(cell) for cell in cells], root, weight, factors, cut, scoring))
         return made
 
     def required(self) -> list[oracle.Requirement]:
@@ -137,14 +137,18 @@ def cases(draw: st.DrawFn, *, parties: int = 2, missing: bool = True) -> Case:
         k=st.integers(1, 4),
     )
     spare = [draw(st.integers(0, parties - 1)) for _ in names[parties:]]
-    factors = st.one_of(FACTORS, st.dictionaries(st.sampled_from(LEAVES), FACTORS))
+
+    def factors(name: str) -> st.SearchStrategy[object]:
+        named = st.sampled_from([str(_plain(value)) for value in VALUES[name]])
+        return st.one_of(FACTORS, st.dictionaries(named, FACTORS))
+
     return Case(
         cells={name: column(name) for name in names},
         classes=draw(st.lists(st.sampled_from(["yes", "no", "perhaps"]), min_size=many, max_size=many)),
         owners=dict(zip(names, [*range(parties), *spare], strict=True)),
         party_factors=[draw(FACTORS) for _ in range(parties)],
         attribute_factors={name: draw(FACTORS) for name in names},
-        value_factors={name: draw(factors if name == "job" else FACTORS) for name in names if draw(st.booleans())},
+        value_factors={name: draw(factors(name)) for name in names if draw(st.booleans())},
         requirements=draw(st.lists(required, min_size=1, max_size=3)),
         orders=[draw(st.permutations(range(many))) for _ in range(parties)],
         strangers=[draw(st.integers(0, 3)) for _ in range(parties)],

@@ -29,14 +29,15 @@ class Attribute:
     weight: float = 1.0
     factors: float | Mapping[str, float] = 1.0
     cut: bool = False
+    scoring: str = "sensitive"
 
     def factor(self, vertex: Vertex) -> float:
-        """Give the sum of the leaves' factors, or that of the attribute where values are cut."""
-        if self.cut:
-            return float(self.factors)
-        if isinstance(self.factors, Mapping):
-            return sum(self.factors.get(leaf, 1.0) for leaf in vertex.leaves)
-        return self.factors * len(vertex.leaves)
+        """Give the mean of the leaves' factors, or their sum."""
+        if self.scoring == "plain":
+            return 1.0
+        given = isinstance(self.factors, Mapping)
+        total = sum(self.factors.get(str(leaf), 1.0) if given else self.factors for leaf in vertex.leaves)
+        return total if self.scoring == "sensitive-sum" else total / len(vertex.leaves)
 
 
 def tree_vertex(label: str, groups: object) -> Vertex:
@@ -100,7 +101,8 @@ def score(attribute: Attribute, vertex: Vertex, classes: Sequence[str]) -> float
     if len(set(sides)) < 2:
         return 0.0
     gain = entropy(whole) - inside(parts)
-    return 0.0 if gain < 1e-9 else gain / entropy(sides) * attribute.weight * attribute.factor(vertex)
+    weight = 1.0 if attribute.scoring == "plain" else attribute.weight
+    return 0.0 if gain < 1e-9 else gain / entropy(sides) * weight * attribute.factor(vertex)
 
 
 def shown(attribute: Attribute, cut: Sequence[Vertex]) -> list[int]:

@@ -103,15 +103,17 @@ class Oracle:
     weights: Sequence[float]
     base: float
     boxes: bool = False
+    averaged: bool = False
 
     def score(self, records: Sequence[Record]) -> tuple[float, ...]:
-        """Compute formula (21); a class without loss is beyond all others, and then entropy counts.
+        """Compute formula (21), or the same with the mean loss.
 
-        Among equals, less loss is better.
+        A class without loss is beyond all others, and then entropy counts. Among equals, less loss is better.
         """
         if self.boxes:
             return (-float(box_loss(self.axes, records)),)
         loss, mixed = float(info_loss(self.axes, records)), float(entropy(records, self.weights, self.base))
+        loss /= len(records) if self.averaged else 1
         if self.w2 == 0:
             return 0.0, self.w1 * mixed, -loss
         return (1.0, mixed, -loss) if loss == 0 else (0.0, self.w1 * mixed + self.w2 / loss, -loss)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import csv
-from functools import partial
 
 import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli.reproduce import app
 from sfumato.exceptions import SfumatoError
-from sfumato.reproducing import fusion_setting
+
+FIGURES = ("3a", "3b", "3b-quasi", "4a", "4b", "4b-quasi")
 
 
 def fusion(*arguments: object):
     return CliRunner().invoke(app, ["fusion", *map(str, arguments)])
 
 
-def test_findings_are_printed_and_figures_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(fusion_setting, "FusionGrid", partial(fusion_setting.FusionGrid, group_sizes=(10, 60)))
+def test_findings_are_printed_and_figures_written(tmp_path):
     out = tmp_path / "f"
-    done = fusion("--rows", 300, "--out", out)
+    done = fusion("--rows", 300, "--repetitions", 1, "--scoring", "sensitive-sum", "--out", out)
     assert done.exit_code == 0, done.exception
     with (out / "findings.csv").open(encoding="utf-8", newline="") as file:
         findings = list(csv.DictReader(file))
@@ -28,16 +27,21 @@ def test_findings_are_printed_and_figures_written(tmp_path, monkeypatch):
     assert f"{seen} of {len(findings)} findings were seen." in done.stdout
     names = {
         "findings.csv",
-        *(f"figure-{name}.{kind}" for name in ("3a", "3b", "4a", "4b") for kind in ("csv", "png", "svg")),
+        *(f"figure-{name}.{kind}" for name in FIGURES for kind in ("csv", "png", "svg")),
     }
     assert {path.name for path in out.iterdir()} == names
     with (out / "figure-3b.csv").open(encoding="utf-8", newline="") as file:
-        assert len(list(csv.reader(file))) == 1 + 4 * 2
+        assert len(list(csv.reader(file))) == 1 + 4 * 7
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--rows", 5], "too few to learn from"), (["--seed", -1], "seed"), (["--table", "absent.csv"], "absent.csv")],
+    [
+        (["--rows", 5], "too few to learn from"),
+        (["--seed", -1], "seed"),
+        (["--repetitions", 0], "repetitions"),
+        (["--table", "absent.csv"], "absent.csv"),
+    ],
 )
 def test_bad_requests_are_refused_before_anything_is_measured(tmp_path, arguments, said):
     done = fusion(*arguments, "--out", tmp_path / "f")

@@ -71,7 +71,12 @@ def test_it_works_when_nothing_is_wrong():
 
 @pytest.mark.parametrize(
     ("point", "other"),
-    [("requirements", (Requirement(quasi=["job", "sex"], k=3),)), ("scoring", "plain"), ("parties", ("right", "left"))],
+    [
+        ("requirements", (Requirement(quasi=["job", "sex"], k=3),)),
+        ("scoring", "plain"),
+        ("scoring", "sensitive-sum"),
+        ("parties", ("right", "left")),
+    ],
 )
 def test_parties_that_agreed_on_different_things_are_told_what_differs(point, other):
     different = {"left": AGREED, "right": replace(AGREED, **{point: other})}

@@ -56,11 +56,15 @@ def run(folders: Folders, *, notes: list[str] | None = None, **given: Callable) 
         return {name: each.result() for name, each in running.items()}
 
 
-@pytest.mark.parametrize("names", [PAIR, NAMES])
-def test_parties_over_tls_fuse_what_one_process_fuses(tmp_path, names):
+@pytest.mark.parametrize(("names", "scoring"), [(PAIR, "sensitive"), (NAMES, "sensitive"), (PAIR, "sensitive-sum")])
+def test_parties_over_tls_fuse_what_one_process_fuses(tmp_path, names, scoring):
     folders = Folders(tmp_path, names)
+    for name in names:
+        folders.contents[name]["agreement"]["scoring"] = scoring
+    folders.write()
     files = [PartyFile.read(folders.file(name)) for name in names]
-    together = fuse([file.party for file in files], target="class", requirements=files[0].agreement.requirements)
+    requirements = files[0].agreement.requirements
+    together = fuse([file.party for file in files], target="class", requirements=requirements, scoring=scoring)
     for result in run(folders).values():
         assert isinstance(result, Fused)
         assert result.published.equals(together.published)

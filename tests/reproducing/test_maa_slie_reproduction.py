@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from dataclasses import replace
 from math import isnan, nan
 
@@ -86,8 +87,21 @@ def test_a_point_measures_what_the_release_has():
         shares = group["job"].map(subject.levels).value_counts(normalize=True)
         entropies.append(-sum(LEVEL_WEIGHTS[level] * share * np.log10(share) for level, share in shares.items()))
     assert point.epp == pytest.approx(np.mean(entropies))
+    assert point.middle_epp == pytest.approx(np.median(entropies))
     assert point.loss > 0
+    assert 0 < point.middle_loss < 2 * point.loss
     assert point.seconds >= 0
+
+
+def test_the_printed_index_is_measured_by_name():
+    subject = census()
+    table, series = subject.drawn(300, 0, 0), Series(300, MAA_SLIE, 2, 8)
+    mean, printed = (measure(subject, table, series, 4, seed=5, index=index) for index in ("mean", "sum"))
+    assert printed.loss > mean.loss
+    assert printed.epp > mean.epp
+    other = Series(300, GPKC, 2, 8)
+    same = [replace(measure(subject, table, other, 4, seed=5, index=index), seconds=0) for index in ("mean", "sum")]
+    assert same[0] == same[1]
 
 
 @pytest.mark.parametrize(("h", "p", "k"), [(3, 2, 8), (2, 9, 8), (2, 8, 400)])
@@ -103,6 +117,8 @@ def test_averages_leave_out_what_was_not_measured():
     assert drawn.ys[0] == 2
     assert isnan(drawn.ys[1])
     assert drawn.spread == (pytest.approx(np.sqrt(2)), 0)
+    times = {3: [MaaSliePoint(seconds=each) for each in (1.0, 2.0, 9.0)]}
+    assert line({series: times}, series, lambda point: point.seconds, "a", median=True).ys == (2.0,)
 
 
 def lines(low: tuple[float, ...], high: tuple[float, ...]) -> list[tuple[FigureLine, FigureLine]]:
@@ -140,7 +156,8 @@ def made_up(better: float) -> dict[Series, dict[int, list[MaaSliePoint]]]:
             points = {}
             for p in (3, 4):
                 size = float(h * k * p)
-                points[p] = [MaaSliePoint(epp=size * gain, loss=size / gain, seconds=size * gain)]
+                one = MaaSliePoint(size * gain, size / gain, size * gain, size * gain, 2 * size / gain)
+                points[p] = [one, one]
             measured[Series(10, method, h, k)] = points
     return measured
 
@@ -148,6 +165,30 @@ def made_up(better: float) -> dict[Series, dict[int, list[MaaSliePoint]]]:
 def test_all_findings_are_seen_in_numbers_as_the_paper_has_them():
     judged = findings(made_up(1.1), MaaSlieGrid(rows=10), 10, "")
     assert [finding.claim for finding in judged if not finding.seen] == []
+
+
+def test_what_the_median_class_says_is_told_beside_the_means():
+    measured = made_up(1.1)
+    measured[Series(10, MAA_SLIE, 3, 8)] = {
+        p: [replace(each, middle_epp=1.0) for each in points]
+        for p, points in measured[Series(10, MAA_SLIE, 3, 8)].items()
+    }
+    judged = {each.claim: each for each in findings(measured, MaaSlieGrid(rows=10), 10, "")}
+    said = judged["EPP is higher for a larger H, MAA-SLIE"]
+    assert said.seen
+    assert "At 2 of 2 points: " in said.why
+    assert " The median class: at 0 of 2 points, " in said.why
+    assert "median class" not in judged["Running time is longer for a larger H, MAA-SLIE"].why
+
+
+def test_a_larger_k_is_judged_where_p_is_at_most_half_of_the_smaller():
+    measured = made_up(1.1)
+    for series, points in measured.items():
+        points[5] = [replace(points[4][0], loss=100.0 - series.k)] * 2
+    judged = {each.claim: each for each in findings(measured, MaaSlieGrid(rows=10), 10, "")}
+    said = judged["Information loss is higher for a larger k, GPKC, where p is at most half of it"]
+    assert said.seen
+    assert "At 2 of 2 points: " in said.why
 
 
 def test_findings_are_not_seen_in_numbers_that_say_otherwise():
@@ -185,9 +226,18 @@ def adult_like(rows: int, **columns: list[str]) -> pa.Table:
     return pa.table(values | columns)
 
 
-def test_levels_are_dealt_in_alphabetical_order_and_names_are_spelled_as_adult_does():
+def test_similar_occupations_share_a_level_and_others_are_dealt_as_neighbors():
+    assert adult(adult_like(100)).levels == dict(
+        zip([f"o{n}" for n in range(9)], [1, 1, 2, 2, 3, 3, 4, 4, 5], strict=True)
+    )
+    known = ["Sales", "Tech-support", "Armed-Forces", "Handlers-cleaners", "Craft-repair"]
+    mixed = adult(adult_like(100, occupation=[*known, "Astronaut"] * 16 + ["Sales"] * 4)).levels
+    assert mixed == dict(zip(sorted([*known, "Astronaut"]), [5, 1, 1, 1, 3, 3], strict=True))
+    assert Counter(census().levels.values()) == {1: 3, 2: 3, 3: 3, 4: 3, 5: 2}
+
+
+def test_columns_of_adult_are_found_however_they_are_spelled():
     subject = adult(adult_like(100))
-    assert subject.levels == {f"o{n}": 1 + n % 5 for n in range(9)}
     assert subject.schema.quasi == ADULT_QUASI
     assert subject.most(30) == 30
     assert subject.most(3000) == 100
@@ -219,7 +269,9 @@ def test_samples_are_without_replacement_and_differ_by_repetition():
     assert first != second
 
 
-@pytest.mark.parametrize("setting", [{"rows": 0}, {"large_rows": -1}, {"repetitions": 0}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "setting", [{"index": "median"}, {"rows": 0}, {"large_rows": -1}, {"repetitions": 0}, {"seed": -1}]
+)
 def test_bad_parameters_are_refused(setting):
     with pytest.raises(InvalidParameterError):
         MaaSlieGrid(**setting)
@@ -248,7 +300,7 @@ def test_the_command_prints_findings_and_writes_figures(tmp_path, given):
     out = tmp_path / "m"
     sf.write(adult_like(120), tmp_path / "mine.csv")
     table = ["--table", tmp_path / "mine.csv"] if given else []
-    done = command(*table, "--rows", 120, "--large-rows", 0, "--repetitions", 1, "--out", out)
+    done = command(*table, "--index", "sum", "--rows", 120, "--large-rows", 0, "--repetitions", 1, "--out", out)
     assert done.exit_code == 0, done.exception
     with (out / "findings.csv").open(encoding="utf-8", newline="") as file:
         judged = list(csv.DictReader(file))

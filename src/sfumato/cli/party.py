@@ -38,7 +38,7 @@ address = "agency.example:7701"  # needed for parties that come earlier in the a
 [agreement]                      # the same at all parties
 parties = ["{name}", "agency"]
 target = "class"                 # the column that all parties have
-scoring = "sensitive"            # or "plain"
+scoring = "sensitive"            # weigh by factors; "sensitive-sum" as in print, "plain" not at all
 
 [[agreement.requirements]]       # every group on these attributes has at least k people
 quasi = ["age", "sex"]

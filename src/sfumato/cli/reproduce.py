@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -92,6 +92,10 @@ def maa_slie(
     rows: Annotated[int, typer.Option(metavar="N", help="Records of each table.")] = 3000,
     large_rows: Annotated[int, typer.Option(metavar="N", help="Records of each larger table; 0 for none.")] = 30_000,
     repetitions: Annotated[int, typer.Option(metavar="N", help="How many tables to draw; at most 3 large ones.")] = 10,
+    index: Annotated[
+        Literal["mean", "sum"],
+        typer.Option(help="Whether MAA-SLIE's index has the mean loss per record, or the sum as printed."),
+    ] = "mean",
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed gives other tables.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures and numbers.")] = MAA_SLIE_FOLDER,
 ) -> None:
@@ -109,7 +113,7 @@ def maa_slie(
 
     refuse_no_plots()
     refuse_foreign(out)
-    grid = MaaSlieGrid(rows=rows, large_rows=large_rows, repetitions=repetitions, seed=seed)
+    grid = MaaSlieGrid(rows=rows, large_rows=large_rows, repetitions=repetitions, index=index, seed=seed)
     subject = None if table is None else adult(read(table))
     with progress("Measuring partitions") as tell:
         found = reproduce_maa_slie(grid, subject=subject, workers=worker_count(), progress=tell)
@@ -165,12 +169,17 @@ def fusion(
     rows: Annotated[
         int | None, typer.Option(metavar="N", help="How many records to use; by default 45,222, or all of the table.")
     ] = None,
+    repetitions: Annotated[int, typer.Option(metavar="N", help="How often to hold out records, others each time.")] = 5,
+    scoring: Annotated[
+        Literal["sensitive", "sensitive-sum"],
+        typer.Option(help="Whether a node weighs the mean of its values' factors, or their sum as printed."),
+    ] = "sensitive",
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed holds out other records.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures and numbers.")] = FUSION_FOLDER,
 ) -> None:
     """Repeat the experiments on fusing the tables of two owners.
 
-    Draws time and classification accuracy over k, for two settings of the factors. Every finding of the paper is
+    Draws rounds and classification accuracy over k, for two settings of the factors. Every finding of the paper is
     listed with whether it was seen here, and the numbers that show it. A finding that was not seen is not a failure:
     the exit code is 0. An older reproduction in the same folder is replaced.
     """
@@ -179,14 +188,15 @@ def fusion(
     from sfumato.reproducing.fusion_accuracy import refuse_no_learning
     from sfumato.reproducing.fusion_setting import FusionGrid, adult_subject, made_subject
     from sfumato.table.read import read
+    from sfumato.threads import worker_count
 
     refuse_no_plots()
     refuse_no_learning()
     refuse_foreign(out)
-    grid = FusionGrid(seed=seed)
+    grid = FusionGrid(repetitions=repetitions, scoring=scoring, seed=seed)
     subject = made_subject(rows=rows, seed=seed) if table is None else adult_subject(read(table), rows=rows, seed=seed)
     with progress("Fusing") as tell:
-        found = reproduce_fusion(grid, subject=subject, progress=tell)
+        found = reproduce_fusion(grid, subject=subject, workers=worker_count(), progress=tell)
     with progress("Drawing"):
         write_reproduction(found, out)
     _print(found, out)

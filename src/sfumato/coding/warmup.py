@@ -107,7 +107,7 @@ def _grow_once() -> None:
     counted = np.zeros((1, 1), dtype=np.int64), one.copy(), np.zeros((1, 0), dtype=np.int64)
     classes = (one.copy(), np.array([4]), *counted, *bounds)
     entries = tuple(np.zeros((1, 20), dtype=np.int64) for _ in range(3))
-    rule, picks = (np.array([0.0, 0.5, 0.5]), np.zeros(0), np.zeros(5)), (numbers.copy(), numbers.copy())
+    rule, picks = (np.array([0.0, 0.5, 0.5, 1.0]), np.zeros(0), np.zeros(5)), (numbers.copy(), numbers.copy())
     shared = axes, records, stock, classes, entries, rule
     class_growing.form(0, 1, np.array([0, 0, 2]), *shared, np.zeros(1), picks)
     class_growing.close_ranks(records, stock[2])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.fusing.requirements import Requirement, without_implied
 from sfumato.validation import require
 
 PROTOCOL = "sfumato-fusion-1"
+Scoring = Literal["sensitive", "sensitive-sum", "plain"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,19 +23,21 @@ class Agreement:
     parties : the names of all parties; the first wins ties, and the first two compute the maximum for all.
     target : the class column that all parties have.
     requirements : the requirements that every group must meet.
-    scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
+    scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, where a node has the mean
+        of its values' factors; `"sensitive-sum"` likewise with their sum, as in print; `"plain"` weighs nothing.
     """
 
     parties: tuple[str, ...]
     target: str
     requirements: tuple[Requirement, ...]
-    scoring: Literal["sensitive", "plain"] = "sensitive"
+    scoring: Scoring = "sensitive"
 
     def __post_init__(self) -> None:
         distinct = len(set(self.parties)) == len(self.parties) > 0
         require(distinct, self, "parties", "different names", len(self.parties))
         require(isinstance(self.target, str), self, "target", "the name of a column", type(self.target).__name__)
-        require(self.scoring in {"sensitive", "plain"}, self, "scoring", "'sensitive' or 'plain'", self.scoring)
+        wanted = "'sensitive', 'sensitive-sum' or 'plain'"
+        require(self.scoring in get_args(Scoring), self, "scoring", wanted, self.scoring)
         if not self.requirements:
             raise InvalidParameterError("There is no requirement; give at least one Requirement.")
         object.__setattr__(self, "parties", tuple(self.parties))

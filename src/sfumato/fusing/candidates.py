@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.algorithms.cuts.tree import Part, Tree
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.publication import SUPPRESSED_TEXT
-from sfumato.exceptions import SchemaError
+from sfumato.fusing.agreement import Scoring
 from sfumato.fusing.factors import class_counts, gain_ratio, information_gain, rounded
 
 Ints = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class OwnAttribute:
     classes : the classes of these records, from 0.
     weight : the factor of the provider times that of the attribute.
     value_factors : one factor for all values, or one per text.
-    plain : whether to ignore factors.
+    scoring : whether a node weighs the mean or the sum of its values' factors, or nothing is weighed.
     """
 
     def __init__(
@@ -50,16 +50,15 @@ class OwnAttribute:
         *,
         weight: float,
         value_factors: float | Mapping[str, float],
-        plain: bool = False,
+        scoring: Scoring = "sensitive",
     ) -> None:
         self.name = column.name
         self.codes = column.codes.astype(np.int64)
         self.tree = Tree.of(column.domain, missing=bool((self.codes == column.domain.missing).any()))
         self._counts = class_counts(self.codes, classes, (self.tree.codes, int(classes.max(initial=0)) + 1))
-        if self.tree.neighbors and isinstance(value_factors, Mapping):
-            raise SchemaError(f"Values of {self.name!r} are joined into ranges; give one factor for all of them.")
-        self._weight = 1.0 if plain else weight
-        self._factors = None if plain else _leaf_factors(self.tree, value_factors)
+        self._weight = 1.0 if scoring == "plain" else weight
+        self._factors = _leaf_factors(self.tree, 1.0 if scoring == "plain" else value_factors)
+        self._summed = scoring == "sensitive-sum"
         self.parts = [self.tree.top()]
 
     @property
@@ -115,11 +114,9 @@ class OwnAttribute:
         return first + int(np.argmin(np.round(inside, 9)))
 
     def _factor(self, part: Part) -> float:
-        if self._factors is None:
-            return 1.0
-        if self.tree.neighbors:
-            return float(self._factors[0])
-        return float(self._factors[part.first : part.last + 1].sum())
+        """Weigh a node by its values, whether it is a group of a hierarchy or a range of numbers."""
+        factors = self._factors[part.first : part.last + 1]
+        return float(factors.sum() if self._summed else factors.mean())
 
 
 def _weighted_entropy(counts: Ints) -> Floats:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from sfumato.core.progress import Progress, followed, silent
 from sfumato.exceptions import BrokenPromiseError
-from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.agreement import Agreement, Scoring
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.party import Party
 from sfumato.fusing.protocol import Note, take_part, untold
@@ -23,7 +23,7 @@ def fuse(
     *,
     target: str,
     requirements: Sequence[Requirement],
-    scoring: Literal["sensitive", "plain"] = "sensitive",
+    scoring: Scoring = "sensitive",
     progress: Progress | bool = False,
     note: Note = untold,
 ) -> Fused:
@@ -37,7 +37,8 @@ def fuse(
     parties : the parties and their tables.
     target : the class column, which all of them have.
     requirements : the requirements that every group must meet.
-    scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, `"plain"` does not.
+    scoring : `"sensitive"` weighs gains by the factors of providers, attributes and values, where a node has the mean
+        of its values' factors; `"sensitive-sum"` likewise with their sum, as in print; `"plain"` weighs nothing.
     progress : True shows a bar; a function is called with the share of the work that is done.
     note : is warned of attributes that no requirement names; the result warns of them, too.
     """

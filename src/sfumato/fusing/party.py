@@ -35,7 +35,7 @@ class Party:
     factor : the provider's factor: the smaller, the more private. By convention those of all parties sum to 1.
     attribute_factors : a factor for every attribute; by default from the information gain.
     value_factors : for every attribute, a factor for all its values, or one for each; by default 1. A node of a
-        hierarchy has the sum of its leaves' factors, a range of numbers that of the attribute.
+        hierarchy and a range of numbers have the mean of their values' factors, or the sum if that is agreed on.
     """
 
     name: str

@@ -16,7 +16,7 @@ from sfumato.coding.applying import column_ranks, order_rows
 from sfumato.coding.codes import code_column
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ProtocolError
-from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.agreement import Agreement, Scoring
 from sfumato.fusing.candidates import OwnAttribute
 from sfumato.fusing.factors import attribute_factors
 from sfumato.fusing.fused import Fused
@@ -73,7 +73,7 @@ def take_part(
     _refuse_too_few(agreement, records.num_rows)
     named, classes = _classes(records[agreement.target])
     _compare(parties, "classes", _digest(json.dumps(named), classes.tobytes()), "the class of some people")
-    own = _own_attributes(party, records, classes, plain=agreement.scoring == "plain")
+    own = _own_attributes(party, records, classes, agreement.scoring)
     partition = SharedGroups(records.num_rows, owners, agreement.requirements)
     transcript = Rounds(party.name, parties, partition, own).run(_after_aligning(progress))
     evidence = _published(partition, agreement, named, classes)
@@ -139,13 +139,13 @@ def _classes(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     return distinct, place.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _own_attributes(party: Party, records: pa.Table, classes: Ints, *, plain: bool) -> dict[str, OwnAttribute]:
+def _own_attributes(party: Party, records: pa.Table, classes: Ints, scoring: Scoring) -> dict[str, OwnAttribute]:
     schema = party.schema()
     coded = {name: code_column(name, records[name], schema) for name in party.attributes}
 
     def made(name: str, weight: float) -> OwnAttribute:
         factors = party.value_factors.get(name, 1.0)
-        return OwnAttribute(coded[name], classes, weight=weight, value_factors=factors, plain=plain)
+        return OwnAttribute(coded[name], classes, weight=weight, value_factors=factors, scoring=scoring)
 
     factors = party.attribute_factors
     if factors is None:

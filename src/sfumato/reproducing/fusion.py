@@ -1,52 +1,59 @@
-"""The experiments on fusing two owners' tables: time and accuracy over k, for two settings of the factors."""
+"""The experiments on fusing two owners' tables: rounds and accuracy over k, for two settings of the factors."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import isnan, nan
-from time import process_time
-from typing import Literal
+from statistics import fmean
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InfeasibleError
-from sfumato.fusing.fused import Fused
 from sfumato.fusing.one_process import fuse
 from sfumato.judging.comparing.classification import hold_out
-from sfumato.reproducing.claims import Claim, compared, grows, number, ordered
-from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
+from sfumato.reproducing.figures import Figure, Reproduction
 from sfumato.reproducing.fusion_accuracy import majority_accuracy, recoded, refuse_no_learning, tree_accuracy
+from sfumato.reproducing.fusion_findings import (
+    CHANGED,
+    NOTHING,
+    OURS,
+    PLAIN,
+    RAW,
+    Causes,
+    accuracy_findings,
+    time_findings,
+)
 from sfumato.reproducing.fusion_setting import FusionGrid, FusionSubject, made_subject
+from sfumato.reproducing.repeated import RepeatedLine
 from sfumato.reproducing.running import Job, run_all
 
-OURS, PLAIN, CHANGED = "Factors of figure 3", "ASHP (no factors)", "Factors of figure 4"
-RAW, NOTHING = "BE (raw values)", "UE (all generalized)"
-GROUP_SIZE, SECONDS, ACCURACY = "group size k", "CPU seconds of both owners", "accuracy on held-out records"
-ALIGNING = "aligning people"
-ABOUT = 2.0
-STEEPEST, RISE_AT = (75, 100), 75
-BOTH = 2
-FEW = 50
-Scoring = Literal["sensitive", "plain"]
-SETTINGS: Mapping[str, tuple[Scoring, int]] = {
-    OURS: ("sensitive", 0),
-    PLAIN: ("plain", 0),
-    CHANGED: ("sensitive", 1),
-}
+GROUP_SIZE, ROUNDS, ACCURACY = "group size k", "rounds", "accuracy on held-out records"
+FACTORS: Mapping[str, int | None] = {OURS: 0, PLAIN: None, CHANGED: 1}
+QUASI = "-quasi"
+
+
+@dataclass(frozen=True)
+class Accuracies:
+    """How often a tree is right that sees all attributes, and one that sees the quasi-identifiers alone."""
+
+    every: float = nan
+    quasi: float = nan
 
 
 @dataclass(frozen=True)
 class FusionPoint:
     """What is measured on one fused table; NaN if there is none. `labels` are all that it shows."""
 
-    seconds: float = nan
-    accuracy: float = nan
+    accuracy: Accuracies = Accuracies()
     rounds: float = nan
     labels: frozenset[tuple[str, str]] = frozenset()
+
+
+Repeated = Sequence[Mapping[int, Mapping[str, FusionPoint]]]
 
 
 def reproduce_fusion(
@@ -68,171 +75,118 @@ def reproduce_fusion(
     refuse_no_learning()
     grid = FusionGrid() if grid is None else grid
     subject = made_subject(seed=grid.seed) if subject is None else subject
-    kept, held = hold_out(subject.table, share=grid.held_out, seed=grid.seed)
-    subject = subject.of(kept)
-    keys = [(label, k) for label in SETTINGS for k in grid.group_sizes]
-    tasks: list[Job] = [(measure_point, (subject, held, k, label, grid.seed)) for label, k in keys]
-    results = run_all(tasks, workers=workers, progress=progress)
-    points: dict[str, dict[int, FusionPoint]] = {label: {} for label in SETTINGS}
-    for (label, k), point in zip(keys, results, strict=True):
-        points[label][k] = point
-    raw = tree_accuracy(kept, held, target=subject.target, columns=subject.columns, seed=grid.seed)
-    return report(points, raw=raw, nothing=majority_accuracy(kept, held, target=subject.target))
+    seeds = [grid.seed + repetition for repetition in range(grid.repetitions)]
+    keys = [(seed, k) for seed in seeds for k in grid.group_sizes]
+    jobs: list[Job] = [(measure_points, (subject, grid, k, seed)) for seed, k in keys]
+    jobs += [(baselines, (subject, grid, seed)) for seed in seeds]
+    results = run_all(jobs, workers=workers, progress=progress)
+    found = dict(zip(keys, results, strict=False))
+    points = [{k: found[seed, k] for k in grid.group_sizes} for seed in seeds]
+    return report(points, results[len(keys) :], subject.quasi)
 
 
-def measure_point(subject: FusionSubject, held: pa.Table, k: int, label: str, seed: int) -> FusionPoint:
-    """Fuse once between two owners, and classify records that were not fused.
-
-    Time starts when the people are aligned: alignment does not depend on k, and the text has no private alignment.
-    """
-    few = subject.of(subject.table.slice(0, FEW))
-    _timed(few, 1, label)  # loading on first use is not measured
-    try:
-        fused, seconds = _timed(subject, k, label)
-    except InfeasibleError:
-        return FusionPoint()
-    tested = recoded(held, fused.published, subject)
-    accuracy = tree_accuracy(fused.published, tested, target=subject.target, columns=subject.columns, seed=seed)
-    shown = frozenset(
-        (name, label) for name in subject.columns for label in pc.unique(fused.published[name]).to_pylist()
-    )
-    return FusionPoint(seconds=seconds, accuracy=accuracy, rounds=float(fused.rounds), labels=shown)
-
-
-def _timed(subject: FusionSubject, k: int, label: str) -> tuple[Fused, float]:
-    scoring, setting = SETTINGS[label]
-    aligned = process_time()
-
-    def watch(done: float, note: str = "") -> None:
-        nonlocal aligned
-        if done < 1 and note == ALIGNING:
-            aligned = process_time()
-
-    fused = fuse(
-        subject.parties(setting),
-        target=subject.target,
-        requirements=[subject.requirement(k)],
-        scoring=scoring,
-        progress=watch,
-    )
-    return fused, process_time() - aligned
+def measure_points(subject: FusionSubject, grid: FusionGrid, k: int, seed: int) -> dict[str, FusionPoint]:
+    """Fuse with every setting of the factors, and classify records that were not fused; equal tables once."""
+    kept, held = hold_out(subject.table, share=grid.held_out, seed=seed)
+    subject, known = subject.of(kept), {}
+    measured = {}
+    for label, setting in FACTORS.items():
+        scoring = "plain" if setting is None else grid.scoring
+        try:
+            joined = [subject.joined(setting or 0)]
+            fused = fuse(joined, target=subject.target, requirements=[subject.requirement(k)], scoring=scoring)
+        except InfeasibleError:
+            measured[label] = FusionPoint()
+            continue
+        shown = _shown(fused.published, subject)
+        if shown not in known:
+            known[shown] = accuracies(fused.published, recoded(held, fused.published, subject), subject, seed)
+        measured[label] = FusionPoint(known[shown], float(fused.rounds), shown)
+    return measured
 
 
-def report(points: Mapping[str, Mapping[int, FusionPoint]], *, raw: float, nothing: float) -> Reproduction:
+def baselines(subject: FusionSubject, grid: FusionGrid, seed: int) -> dict[str, Accuracies]:
+    """Measure BE, where nothing is anonymized, and UE, where quasi-identifiers are at the top and all else is raw."""
+    kept, held = hold_out(subject.table, share=grid.held_out, seed=seed)
+    others = [name for name in subject.columns if name not in subject.quasi]
+    without = tree_accuracy(kept, held, target=subject.target, columns=others, seed=seed)
+    usual = majority_accuracy(kept, held, target=subject.target)
+    return {RAW: accuracies(kept, held, subject, seed), NOTHING: Accuracies(without, usual)}
+
+
+def accuracies(learned: pa.Table, tested: pa.Table, subject: FusionSubject, seed: int) -> Accuracies:
+    """Classify held-out records by all attributes, and by the quasi-identifiers alone."""
+    both = (tree_accuracy(learned, tested, target=subject.target, columns=each, seed=seed) for each in subject.views)
+    return Accuracies(*both)
+
+
+def report(points: Repeated, bounds: Sequence[Mapping[str, Accuracies]], quasi: Sequence[str]) -> Reproduction:
     """Put the measured points into figures, and judge what the text says about them."""
-    times = {label: _line(label, {k: point.seconds for k, point in each.items()}) for label, each in points.items()}
-    right = {label: _line(label, {k: point.accuracy for k, point in each.items()}) for label, each in points.items()}
-    flat = [_line(label, dict.fromkeys(points[OURS], y)) for label, y in ((RAW, raw), (NOTHING, nothing))]
-    rounds = _rounds(points)
-    figures = (
-        Figure("3a", "Time, people aligned", GROUP_SIZE, SECONDS, (times[OURS], times[PLAIN])),
-        Figure("3b", "Accuracy of a decision tree", GROUP_SIZE, ACCURACY, (right[OURS], right[PLAIN], *flat)),
-        Figure("4a", "Time, with other factors", GROUP_SIZE, SECONDS, (times[OURS], times[CHANGED])),
-        Figure("4b", "Accuracy, with other factors", GROUP_SIZE, ACCURACY, (right[OURS], right[CHANGED], *flat)),
-    )
+    sizes = list(points[0])
+
+    def line(label: str, values: Mapping[int, Sequence[float]]) -> RepeatedLine:
+        return RepeatedLine(label, {float(k): values[k] for k in sizes})
+
+    rounds = {label: line(label, {k: [run[k][label].rounds for run in points] for k in sizes}) for label in FACTORS}
+    right: dict[str, dict[str, RepeatedLine]] = {}
+    for part, view in (("", "every"), (QUASI, "quasi")):
+        right[part] = {
+            label: line(label, {k: [getattr(run[k][label].accuracy, view) for run in points] for k in sizes})
+            for label in FACTORS
+        }
+        right[part] |= {
+            label: line(label, {k: [getattr(run[label], view) for run in bounds] for k in sizes})
+            for label in (RAW, NOTHING)
+        }
+    equal = _equal(points, PLAIN), _equal(points, CHANGED)
     findings = [
-        *_figure_3(times, right, flat, (rounds, _equal(points, PLAIN))),
-        *_figure_4(times, right, flat, (rounds, _equal(points, CHANGED))),
+        *time_findings(rounds, Causes(*equal)),
+        *accuracy_findings("", right[""], Causes(*equal, _little(bounds))),
+        *accuracy_findings(QUASI, right[QUASI], Causes(*equal, _left(points, quasi))),
     ]
-    return Reproduction(figures, tuple(findings))
+    return Reproduction(tuple(_figures(rounds, right)), tuple(sorted(findings, key=lambda each: each.figure)))
 
 
-def _figure_3(
-    times: Mapping[str, FigureLine],
-    right: Mapping[str, FigureLine],
-    flat: Sequence[FigureLine],
-    causes: tuple[str, str],
-) -> list[FigureFinding]:
-    ours, plain, (raw, nothing) = right[OURS], right[PLAIN], flat
-    both, (rounds, equal) = [times[OURS], times[PLAIN]], causes
-    alike = Claim("3a", "Fusing takes about as long with factors as without")
-    falls = Claim("3a", "Time falls as k grows")
-    return [
-        _about(alike, times[OURS], times[PLAIN]),
-        grows(falls, both, falls=True, axis="k").explained(rounds),
-        _steepest(Claim("3a", "Time falls most steeply between k=75 and k=100"), times[OURS]),
-        compared(Claim("3b", "The fused table is useful: accuracy is above UE"), nothing, ours, axis="k"),
-        compared(Claim("3b", "Accuracy is below that of raw values, BE"), ours, raw, axis="k"),
-        compared(Claim("3b", "Factors cost accuracy: it is below ASHP's"), ours, plain, axis="k").explained(equal),
-        grows(Claim("3b", "Accuracy falls as k grows"), [ours], falls=True, axis="k"),
-        _rises(Claim("3b", "At k=75 accuracy rises a little"), ours),
-    ]
+def _figures(rounds: Mapping[str, RepeatedLine], right: Mapping[str, Mapping[str, RepeatedLine]]) -> list[Figure]:
+    drawn = []
+    for number, other in (("3", PLAIN), ("4", CHANGED)):
+        told = "" if number == "3" else ", with other factors"
+        lines = tuple(rounds[label].drawn() for label in (OURS, other))
+        drawn.append(Figure(f"{number}a", f"Rounds until nothing can be specialized{told}", GROUP_SIZE, ROUNDS, lines))
+        for part, seen in (("", "all attributes"), (QUASI, "the quasi-identifiers alone")):
+            lines = tuple(right[part][label].drawn() for label in (OURS, other, RAW, NOTHING))
+            title = f"Accuracy of a decision tree on {seen}{told}"
+            drawn.append(Figure(f"{number}b{part}", title, GROUP_SIZE, ACCURACY, lines))
+    return drawn
 
 
-def _figure_4(
-    times: Mapping[str, FigureLine],
-    right: Mapping[str, FigureLine],
-    flat: Sequence[FigureLine],
-    causes: tuple[str, str],
-) -> list[FigureFinding]:
-    ours, changed, (_, nothing) = right[OURS], right[CHANGED], flat
-    less = Claim("4a", "With smaller factors of sensitive values fusing takes less time")
-    both, (rounds, equal) = [times[OURS], times[CHANGED]], causes
-    drops = {OURS: _drop(ours), CHANGED: _drop(changed)}
-    return [
-        grows(Claim("4a", "Time falls as k grows"), both, falls=True, axis="k").explained(rounds),
-        compared(less, times[CHANGED], times[OURS], axis="k").explained(rounds),
-        compared(Claim("4b", "The fused table stays useful: accuracy is above UE"), nothing, changed, axis="k"),
-        grows(Claim("4b", "Accuracy falls as k grows"), [ours, changed], falls=True, axis="k"),
-        compared(Claim("4b", "Smaller factors of sensitive values cost accuracy"), changed, ours, axis="k").explained(
-            equal
-        ),
-        ordered(Claim("4b", "With them accuracy falls more from the smallest to the largest k"), drops, "It falls by"),
-    ]
+def _shown(published: pa.Table, subject: FusionSubject) -> frozenset[tuple[str, str]]:
+    return frozenset((name, label) for name in subject.columns for label in pc.unique(published[name]).to_pylist())
 
 
-def _line(label: str, ys: Mapping[int, float]) -> FigureLine:
-    return FigureLine(label, tuple(map(float, ys)), tuple(ys.values()))
-
-
-def _rounds(points: Mapping[str, Mapping[int, FusionPoint]]) -> str:
-    """Return how many specializations there were at both ends: rounds take most of the time."""
-    said = []
-    for label, each in points.items():
-        known = [(k, point.rounds) for k, point in each.items() if not isnan(point.rounds)]
-        if known:
-            (first, most), (last, least) = known[0], known[-1]
-            said.append(f"{label} {most:.0f} at k={first} and {least:.0f} at k={last}")
-    return f"Rounds: {', '.join(said)}." if said else "Nothing was measured."
-
-
-def _equal(points: Mapping[str, Mapping[int, FusionPoint]], other: str) -> str:
+def _equal(points: Repeated, other: str) -> str:
     """Return how often factors led to the same table."""
-    pairs = [(point.labels, points[other][k].labels) for k, point in points[OURS].items()]
+    pairs = [(each[OURS].labels, each[other].labels) for run in points for each in run.values()]
     made = [(one, another) for one, another in pairs if one and another]
     same = sum(one == another for one, another in made)
-    return f"The tables show the same labels as those of {other} at {same} of {len(made)} points."
+    return f"The tables show the same labels as those of {other} in {same} of {len(made)} runs."
 
 
-def _about(claim: Claim, one: FigureLine, other: FigureLine) -> FigureFinding:
-    a, b = one.measured(), other.measured()
-    ratios = [a[x] / b[x] for x in a if x in b and b[x] > 0]
-    if not ratios:
-        return claim.unmeasured()
-    least, most = min(ratios), max(ratios)
-    said = f"{one.label} takes {number(least)} to {number(most)} times as long as {other.label}"
-    return claim.judged(least >= 1 / ABOUT and most <= ABOUT, f"{said}; up to {ABOUT:g} times is about as long.")
+def _left(points: Repeated, quasi: Sequence[str]) -> str:
+    """Return how many labels of each quasi-identifier are shown at both ends, on average."""
+    known = [k for k in points[0] if all(run[k][OURS].labels for run in points)]
+    said = []
+    for k in dict.fromkeys([*known[:1], *known[-1:]]):
+        shown = [Counter(name for name, _ in run[k][OURS].labels) for run in points]
+        means = {name: fmean(each[name] for each in shown) for name in quasi}
+        fine = ", ".join(f"{name} {mean:.3g}" for name, mean in means.items() if mean > 1) or "nothing"
+        said.append(f"at k={k} {fine}")
+    return f"Labels shown by quasi-identifiers that show more than one: {'; '.join(said)}." if said else ""
 
 
-def _steepest(claim: Claim, line: FigureLine) -> FigureFinding:
-    known = list(line.measured().items())
-    slopes = {(a, b): (below - above) / (b - a) for (a, above), (b, below) in pairwise(known)}
-    if STEEPEST not in slopes or len(slopes) < BOTH:
-        return claim.unmeasured()
-    first, last = min(slopes, key=lambda step: slopes[step])
-    return claim.judged((first, last) == STEEPEST, f"It does between k={number(first)} and k={number(last)}.")
-
-
-def _rises(claim: Claim, line: FigureLine) -> FigureFinding:
-    known = line.measured()
-    before = [x for x in known if x < RISE_AT]
-    if RISE_AT not in known or not before:
-        return claim.unmeasured()
-    last = max(before)
-    said = f"It goes from {known[last]:.4f} at k={number(last)} to {known[RISE_AT]:.4f} at k={RISE_AT}."
-    return claim.judged(known[RISE_AT] > known[last], said)
-
-
-def _drop(line: FigureLine) -> float:
-    ys = list(line.measured().values())
-    return ys[0] - ys[-1] if len(ys) > 1 else nan
+def _little(bounds: Sequence[Mapping[str, Accuracies]]) -> str:
+    """Return how much the quasi-identifiers add to accuracy at most."""
+    raw, without = (fmean(run[label].every for run in bounds) for label in (RAW, NOTHING))
+    if isnan(raw) or isnan(without):
+        return ""
+    return f"Accuracy is {raw:.4f} with raw quasi-identifiers and {without:.4f} without them: all that they can show."

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
+from sfumato.fusing.agreement import Scoring
+from sfumato.fusing.factors import attribute_factors, class_counts, information_gain
 from sfumato.fusing.party import Party
 from sfumato.fusing.requirements import Requirement
 from sfumato.hierarchies import Builder, Prefixes, Taxonomy
@@ -121,17 +123,26 @@ class FusionGrid:
     ----------
     group_sizes : k, on the x-axis of all figures.
     held_out : the share of records that classifiers are tested on; they are not fused.
+    repetitions : how often records are held out; each time others.
+    scoring : a node weighs the mean of its values' factors (`"sensitive"`), or their sum as printed
+        (`"sensitive-sum"`).
     seed : makes the choice of these records, and the made-up table, repeatable.
     """
 
     group_sizes: Sequence[int] = (20, 50, 75, 100, 125, 150, 200)
     held_out: float = 1 / 3
+    repetitions: int = 5
+    scoring: Scoring = "sensitive"
     seed: int = 0
 
     def __post_init__(self) -> None:
         require(is_whole(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
         sizes = all(is_whole(k) and k >= 1 for k in self.group_sizes)
         require(sizes and len(self.group_sizes) > 0, self, "group_sizes", "whole numbers from 1", self.group_sizes)
+        many = is_whole(self.repetitions) and self.repetitions >= 1
+        require(many, self, "repetitions", "a whole number from 1", self.repetitions)
+        readings = ("sensitive", "sensitive-sum")
+        require(self.scoring in readings, self, "scoring", "'sensitive' or 'sensitive-sum'", self.scoring)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -162,6 +173,11 @@ class FusionSubject:
         """All attributes."""
         return [name for mine in self.attributes for name in mine]
 
+    @property
+    def views(self) -> tuple[Sequence[str], ...]:
+        """What classifiers may see: all attributes, or the quasi-identifiers alone."""
+        return self.columns, self.quasi
+
     def of(self, table: pa.Table) -> FusionSubject:
         """Return the same subject with other records."""
         return replace(self, table=table)
@@ -190,6 +206,31 @@ class FusionSubject:
                 )
             )
         return made
+
+    def joined(self, setting: int) -> Party:
+        """Let one owner have all attributes, weighed as those of `parties`; this makes the same table."""
+        parties = self.parties(setting)
+        weights: dict[str, float] = {}
+        for party in parties:
+            factors = party.attribute_factors or attribute_factors(
+                {name: self._gain(name) for name in party.attributes}
+            )
+            weights |= {name: party.factor * factors[name] for name in party.attributes}
+        return Party(
+            name="all",
+            data=self.table.append_column(PERSON, pa.array(np.arange(self.table.num_rows))),
+            id=PERSON,
+            attributes=self.columns,
+            hierarchies=self.hierarchies,
+            attribute_factors=weights,
+            value_factors={name: factor for party in parties for name, factor in party.value_factors.items()},
+        )
+
+    def _gain(self, name: str) -> float:
+        """Return how much the values of an attribute reveal about the class."""
+        values, classes = (self.table[each].combine_chunks().dictionary_encode() for each in (name, self.target))
+        shape = len(values.dictionary), len(classes.dictionary)
+        return information_gain(class_counts(values.indices.to_numpy(), classes.indices.to_numpy(), shape))
 
 
 def adult_subject(table: pa.Table, *, rows: int | None = None, seed: int = 0) -> FusionSubject:

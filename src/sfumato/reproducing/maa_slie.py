@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -74,20 +75,20 @@ def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list
             for method in (MAA_SLIE, GPKC) if rows == min(sizes) else (MAA_SLIE, GPKC, BLOCKS):
                 for h, k in grid.settings if method == BLOCKS else forms:
                     series = Series(rows, method, h, k)
-                    planned.append((series, (measure_line, (subject, series, grid.values, grid.seed, repetition))))
+                    planned.append((series, (measure_line, (subject, series, grid, repetition))))
     return planned
 
 
-def measure_line(
-    subject: Ranked, series: Series, values: Sequence[int], seed: int, repetition: int
-) -> dict[int, MaaSliePoint]:
+def measure_line(subject: Ranked, series: Series, grid: MaaSlieGrid, repetition: int) -> dict[int, MaaSliePoint]:
     """Partition a table for every p, and measure; loops are compiled beforehand on a few records."""
-    table = subject.drawn(series.rows, seed, repetition)
-    measure(subject, table.slice(0, WARM_ROWS), series, values[0], seed)
-    return {p: measure(subject, table, series, p, seed + repetition) for p in values}
+    table = subject.drawn(series.rows, grid.seed, repetition)
+    measure(subject, table.slice(0, WARM_ROWS), series, grid.values[0], seed=grid.seed, index=grid.index)
+    return {p: measure(subject, table, series, p, seed=grid.seed + repetition, index=grid.index) for p in grid.values}
 
 
-def measure(subject: Ranked, table: pa.Table, series: Series, p: int, seed: int) -> MaaSliePoint:
+def measure(
+    subject: Ranked, table: pa.Table, series: Series, p: int, *, seed: int, index: Literal["mean", "sum"] = "mean"
+) -> MaaSliePoint:
     """Partition a table and measure the parts like the paper; nothing if p or the table does not allow it."""
     name = subject.sensitive
     levels = {value: subject.levels[value] for value in pc.unique(table[name]).to_pylist()}
@@ -95,7 +96,7 @@ def measure(subject: Ranked, table: pa.Table, series: Series, p: int, seed: int)
     if not series.h <= p <= series.k:
         return MaaSliePoint()
     model = HPKAnonymity(h=series.h, p=p, k=series.k, sensitive=name, levels=levels)
-    algorithm = _algorithm(series.method, weights)
+    algorithm = _algorithm(series.method, weights, index)
     try:
         task = task_of(Recipe(schema=subject.schema, models=(model,), algorithm=algorithm, seed=seed), table, silent)
     except InfeasibleError:
@@ -106,13 +107,20 @@ def measure(subject: Ranked, table: pa.Table, series: Series, p: int, seed: int)
     count = int(group.max()) + 1
     groups = Groups.from_rows(group, count, task.table.sensitive)
     losses = Space.of(task.table).losses(group, count)
-    return MaaSliePoint(epp(hec(groups, name, levels, weights)), information_loss_rate(losses, table.num_rows), seconds)
+    entropies = hec(groups, name, levels, weights)
+    return MaaSliePoint(
+        epp(entropies),
+        information_loss_rate(losses, table.num_rows),
+        seconds,
+        float(np.median(entropies)),
+        float(np.median(losses / groups.sizes)),
+    )
 
 
-def _algorithm(method: str, weights: Mapping[str, float]) -> Algorithm:
+def _algorithm(method: str, weights: Mapping[str, float], index: Literal["mean", "sum"]) -> Algorithm:
     if method == GPKC:
         return GreedyPKClustering()
-    return MaaSlie(level_weights=weights, approximate=method == BLOCKS)
+    return MaaSlie(level_weights=weights, approximate=method == BLOCKS, index=index)
 
 
 def _figures(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> Iterable[Figure]:
@@ -121,7 +129,13 @@ def _figures(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> I
         for part, (h, k) in zip(PARTS, grid.settings, strict=False):
             drawn = [(h, MAA_SLIE), (1, MAA_SLIE), (h, GPKC), (1, GPKC), *([(h, BLOCKS)] if suffix else [])]
             lines = tuple(
-                line(measured, Series(rows, method, form, k), shown.value, f"({'H,' * (form > 1)}p,k)-{method}")
+                line(
+                    measured,
+                    Series(rows, method, form, k),
+                    shown.value,
+                    f"({'H,' * (form > 1)}p,k)-{method}",
+                    median=shown.beside is None,
+                )
                 for form, method in drawn
             )
             title = f"{shown.title}, H={h}, k={k}, {rows:,} records"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Final
 
+from sfumato.reproducing import repeated
 from sfumato.reproducing.claims import LITTLE, Claim, grows, number
 from sfumato.reproducing.figures import FigureFinding, FigureLine
 from sfumato.reproducing.maa_slie_series import GPKC, MAA_SLIE, FigureContent, Measured, Series, line, shown
@@ -26,32 +28,52 @@ def findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> l
     ):
         view = _View(measured, grid.settings, rows, shown(drawn))
         figure = drawn + suffix
-        found.append(grows(Claim(figure, rises), view.lines(), axis="p"))
+        if drawn == "4":
+            found.append(repeated.grows(Claim(figure, rises), view.repeated(), axis="p"))
+        else:
+            found.append(grows(Claim(figure, rises), view.lines(), axis="p"))
+        middle = view.beside()
         for method in METHODS:
             if drawn == "3":
-                found.append(everywhere(Claim(figure, f"{compares} for a larger k, {method}"), view.by_k(method)))
-            found.append(everywhere(Claim(figure, f"{compares} for a larger H, {method}"), view.by_h(method)))
+                said = f"{compares} for a larger k, {method}, where p is at most half of it"
+                others = middle.by_k(method) if middle else []
+                found.append(_beside(Claim(figure, said), view.by_k(method), others))
+            others = middle.by_h(method) if middle else []
+            found.append(_beside(Claim(figure, f"{compares} for a larger H, {method}"), view.by_h(method), others))
         found += _methods(figure, view)
     return found
 
 
+def _beside(claim: Claim, pairs: list[Pair], others: list[Pair]) -> FigureFinding:
+    """Judge pairs of lines by means, and tell what the same pairs say about the median class."""
+    found, ratios = everywhere(claim, pairs), _ratios(others)
+    if not ratios:
+        return found
+    above = sum(ratio > 1 for ratio in ratios.values())
+    said = f"The median class: at {above} of {len(ratios)} points, {_range(others, ratios)}."
+    return replace(found, why=f"{found.why} {said}")
+
+
 def _methods(figure: str, view: _View) -> list[FigureFinding]:
     """Judge what is said about MAA-SLIE compared with GPKC."""
-    pairs = {"(H,p,k)": view.by_method(strict=True), "(p,k)": view.by_method(strict=False)}
-    if view.shown.number == "2":
-        said = "EPP is higher for MAA-SLIE than for GPKC"
-        return [everywhere(Claim(figure, f"{said}, {form}"), each) for form, each in pairs.items()]
-    if view.shown.number == "3":
-        said = "Information loss is lower for MAA-SLIE than for GPKC"
+    forms, middle = {"(H,p,k)": True, "(p,k)": False}, view.beside()
+    if view.shown.number == "4" or middle is None:
+        both = [pair for strict in forms.values() for pair in view.by_method(strict=strict)]
         return [
-            everywhere(Claim(figure, f"{said}, {form}"), _turned(each)).explained(view.traded(strict=form != "(p,k)"))
-            for form, each in pairs.items()
+            mostly(Claim(figure, "MAA-SLIE takes more time than GPKC in most cases"), both),
+            alike(Claim(figure, "MAA-SLIE and GPKC differ little in running time"), both),
         ]
-    both = [pair for each in pairs.values() for pair in each]
-    return [
-        mostly(Claim(figure, "MAA-SLIE takes more time than GPKC in most cases"), both),
-        alike(Claim(figure, "MAA-SLIE and GPKC differ little in running time"), both),
-    ]
+    found = []
+    for form, strict in forms.items():
+        pairs, others = view.by_method(strict=strict), middle.by_method(strict=strict)
+        if view.shown.number == "2":
+            claim = Claim(figure, f"EPP is higher for MAA-SLIE than for GPKC, {form}")
+            found.append(_beside(claim, pairs, others))
+        else:
+            claim = Claim(figure, f"Information loss is lower for MAA-SLIE than for GPKC, {form}")
+            judged = _beside(claim, _turned(pairs), _turned(others))
+            found.append(judged.explained(view.traded(strict=strict)))
+    return found
 
 
 class _View:
@@ -63,7 +85,25 @@ class _View:
 
     def line(self, method: str, h: int, k: int) -> FigureLine:
         """Return a line, named so that it can be distinguished from those of other parts."""
-        return line(self.measured, Series(self.rows, method, h, k), self.shown.value, f"{method}, H={h}, k={k}")
+        series, label = Series(self.rows, method, h, k), f"{method}, H={h}, k={k}"
+        return line(self.measured, series, self.shown.value, label, median=self.shown.beside is None)
+
+    def beside(self) -> _View | None:
+        """Return the same about the median class, if the figure has that."""
+        value = self.shown.beside
+        if value is None:
+            return None
+        return _View(self.measured, self.settings, self.rows, self.shown._replace(value=value))
+
+    def repeated(self) -> list[repeated.RepeatedLine]:
+        """Return all lines with their repetitions."""
+        lines = []
+        for h, k in self.forms:
+            for method in METHODS:
+                points = self.measured.get(Series(self.rows, method, h, k), {})
+                runs = {float(p): [self.shown.value(each) for each in many] for p, many in points.items()}
+                lines.append(repeated.RepeatedLine(f"{method}, H={h}, k={k}", runs))
+        return lines
 
     def lines(self) -> list[FigureLine]:
         """Return all lines, with H and without."""
@@ -75,9 +115,12 @@ class _View:
         return [(self.line(method, *a), self.line(method, *b)) for a, b in pairs]
 
     def by_k(self, method: str) -> list[Pair]:
-        """Pair parts with equal H: a smaller k, and a larger one."""
+        """Pair parts with equal H: a smaller k, and a larger one, up to p of half the smaller.
+
+        Where p is closer to k, classes run out of values, and left-over records join distant classes.
+        """
         pairs = [(a, b) for a, b in permutations(self.settings, 2) if a[0] == b[0] and a[1] < b[1]]
-        return [(self.line(method, *a), self.line(method, *b)) for a, b in pairs]
+        return [(_up_to(a[1] / 2, self.line(method, *a)), self.line(method, *b)) for a, b in pairs]
 
     def by_method(self, *, strict: bool) -> list[Pair]:
         """Pair GPKC with MAA-SLIE, in forms with H or in those without."""
@@ -137,6 +180,12 @@ def _range(pairs: Sequence[Pair], ratios: dict[str, float]) -> str:
     """Return the smallest and largest ratio of second lines to first ones, by their methods if there are several."""
     first, second = (each.label if len(pairs) == 1 else each.label.split(",")[0] for each in pairs[0])
     return f"{second} is {number(min(ratios.values()))} to {number(max(ratios.values()))} times {first}"
+
+
+def _up_to(most: float, given: FigureLine) -> FigureLine:
+    """Return the points of a line up to some x."""
+    kept = [(x, y) for x, y in zip(given.xs, given.ys, strict=True) if x <= most]
+    return FigureLine(given.label, tuple(x for x, _ in kept), tuple(y for _, y in kept))
 
 
 def _turned(pairs: Iterable[Pair]) -> list[Pair]:

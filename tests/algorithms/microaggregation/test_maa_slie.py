@@ -120,7 +120,8 @@ def expected(algorithm: Clustering, task: Task) -> list[list[Record]]:
     rng = np.random.default_rng(SEED)
     if isinstance(algorithm, MaaSlie):
         weights = weights_by_level(demand, algorithm.level_weights)
-        oracle = Oracle(axes, demand.least, algorithm.w1, algorithm.w2, weights, algorithm.base)
+        averaged = algorithm.index == "mean"
+        oracle = Oracle(axes, demand.least, algorithm.w1, algorithm.w2, weights, algorithm.base, averaged=averaged)
     else:
         oracle = Oracle(axes, demand.least, 0.0, 1.0, [0.0] * demand.level_count, 10, boxes=True)
     everybody = classes_of(task, [0] * task.table.rows)[0]
@@ -134,7 +135,9 @@ def expected(algorithm: Clustering, task: Task) -> list[list[Record]]:
 ALGORITHMS = st.sampled_from(
     [
         MaaSlie(level_weights=WEIGHTS),
+        MaaSlie(level_weights=WEIGHTS, index="sum"),
         MaaSlie(w1=0.9, w2=0.1, base=2),
+        MaaSlie(w1=0.9, w2=0.1, base=2, index="sum"),
         MaaSlie(w1=1.0, w2=0.0),
         MaaSlie(w1=0.0, w2=1.0, weights={"age": 3.0, "job": 0.25}),
         GreedyPKClustering(),
@@ -239,7 +242,7 @@ def test_the_table_of_the_paper_is_published_as_in_the_paper_or_better() -> None
 
     texts = original.set_column(1, "zip", original["zip"].cast(pa.string()))
     task = task_of(texts, [model], schema=replace(schema, hierarchies={"zip": sf.Prefixes()}))
-    ours = labels_of(MaaSlie(w1=0.7, w2=0.3, level_weights={"1": 0.2, "2": 0.4, "3": 0.8}), task)
+    ours = labels_of(MaaSlie(w1=0.7, w2=0.3, index="sum", level_weights={"1": 0.2, "2": 0.4, "3": 0.8}), task)
     assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs)) == 4
 
 
@@ -353,6 +356,7 @@ def test_levels_without_weights_are_spread_evenly_if_they_are_numbers() -> None:
         ({"w1": 0.6}, r"w2 must be 1 - w1 = 0\.4, so that they sum to 1; got 0\.5"),
         ({"w1": -0.1, "w2": 1.1}, "w1 must be a number from 0 to 1"),
         ({"w1": float("nan")}, "w1 must be a number from 0 to 1"),
+        ({"index": "median"}, "index must be 'mean' or 'sum'"),
         ({"base": 1}, "base must be a number above 1"),
         ({"level_weights": {"1": 1.0}}, "level_weights must be a mapping from levels to numbers between 0 and 1"),
         ({"level_weights": {"1": 0.0}}, "level_weights must be a mapping from levels to numbers between 0 and 1"),

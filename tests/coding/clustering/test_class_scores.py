@@ -82,14 +82,23 @@ def test_the_entropy_with_a_newcomer_is_that_from_scratch(rows: list[tuple[objec
 
 def test_an_index_without_loss_is_beyond_all_others_and_never_infinite() -> None:
     rule = AdmissionRule(0.25, 0.75, WEIGHTS, 10.0).arrays(1)
-    free, some = microaggregating.safety(0.0, 0.1, rule), microaggregating.safety(1e-9, 0.9, rule)
+    free, some = microaggregating.safety(0.0, 0.1, 4, rule), microaggregating.safety(1e-9, 0.9, 4, rule)
     assert free > some
-    assert microaggregating.safety(0.0, 0.2, rule) > free
+    assert microaggregating.safety(0.0, 0.2, 4, rule) > free
     assert all(math.isfinite(part) for part in (*free, *some))
     assert some[1] == pytest.approx(0.25 * 0.9 + 0.75e9)
     only_entropy = AdmissionRule(1.0, 0.0, WEIGHTS, 10.0).arrays(1)
-    assert microaggregating.safety(0.0, 0.1, only_entropy) < microaggregating.safety(5.0, 0.2, only_entropy)
-    assert microaggregating.safety(2.0, 0.1, only_entropy) > microaggregating.safety(5.0, 0.1, only_entropy)
+    assert microaggregating.safety(0.0, 0.1, 4, only_entropy) < microaggregating.safety(5.0, 0.2, 4, only_entropy)
+    assert microaggregating.safety(2.0, 0.1, 4, only_entropy) > microaggregating.safety(5.0, 0.1, 4, only_entropy)
+
+
+def test_an_index_of_mean_losses_is_the_same_for_classes_of_all_sizes() -> None:
+    """Twice as many records with twice the loss are as safe; by the sum of losses they are less safe."""
+    averaged = AdmissionRule(0.5, 0.5, WEIGHTS, 10.0, averaged=True).arrays(1)
+    summed = AdmissionRule(0.5, 0.5, WEIGHTS, 10.0).arrays(1)
+    assert microaggregating.safety(2.0, 0.3, 8, averaged) == microaggregating.safety(4.0, 0.3, 16, averaged)
+    assert microaggregating.safety(2.0, 0.3, 8, averaged)[1] == pytest.approx(0.5 * 0.3 + 0.5 * 8 / 2.0)
+    assert microaggregating.safety(2.0, 0.3, 8, summed) > microaggregating.safety(4.0, 0.3, 16, summed)
 
 
 def test_classes_move_to_more_room_when_they_are_full() -> None:

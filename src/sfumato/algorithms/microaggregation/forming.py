@@ -49,18 +49,22 @@ class Demand:
 
 @dataclass(frozen=True, eq=False)
 class AdmissionRule:
-    """How newcomers are rated: weights of entropy and loss and of every level, or the price of boxes."""
+    """How newcomers are rated: weights of entropy and loss and of every level, or the price of boxes.
+
+    With `averaged`, a class is rated by its mean loss per record, otherwise by its sum.
+    """
 
     entropy: float
     loss: float
     level_weights: Sequence[float]
     base: float
     boxes: bool = False
+    averaged: bool = False
 
     def arrays(self, rows: int) -> Arrays:
-        """Return the arrays that loops read: three weights, those of levels, logarithms up to one more than rows."""
+        """Return the arrays that loops read: four weights, those of levels, logarithms up to one more than rows."""
         logarithms = np.log(np.maximum(np.arange(rows + 2), 1)) / np.log(self.base)
-        weights = np.array([float(self.boxes), self.entropy, self.loss])
+        weights = np.array([float(self.boxes), self.entropy, self.loss, float(self.averaged)])
         return weights, np.array(self.level_weights, dtype=np.float64), logarithms
 
 

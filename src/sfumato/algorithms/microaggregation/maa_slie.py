@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -36,13 +37,14 @@ ROUNDING = 1e-9
 class MaaSlie(Clustering):
     r"""Grow classes of nearby records with mixed sensitivity levels [1]_.
 
-    A class starts with the record farthest from the previous start (the first one from the center of all records) and
-    takes the record with which its privacy safety index is largest, until it has enough levels, values and records:
-    only records of a new level while it has fewer than $H$, then only records with a new value while it has fewer than
-    $p$, then any. The index is $w_1 \cdot HEC + w_2 / InfoLoss$, where $HEC = -\sum_i w_i\,p_i \log p_i$ over the
-    levels with their shares $p_i$ and weights $w_i$, and $InfoLoss$ sums the distances of records to the center of the
-    class. Without any loss the index is larger than all finite ones, and the larger $HEC$ counts. When the remaining
-    records cannot supply another class, they join, in random order, the classes whose index is then largest.
+    A class starts with the record farthest from the previous start (the first one from the center of all records)
+    and takes the record with which its privacy safety index is largest, until it has enough levels, values and
+    records: only records of a new level while it has fewer than $H$, then only records with a new value while it
+    has fewer than $p$, then any. The index is $w_1 \cdot HEC + w_2 / InfoLoss$. Here $HEC = -\sum_i w_i\,p_i \log p_i$
+    over the levels with their shares $p_i$ and weights $w_i$, and $InfoLoss$ is the mean distance of records to the
+    center of the class, or their sum, as printed. Without any loss the index is larger than all finite ones, and the
+    larger $HEC$ counts. When the remaining records cannot supply another class, they join, in random order, the
+    classes whose index is then largest.
 
     $H$, $p$, $k$ and the levels come from `HPKAnonymity`. With `PSensitiveKAnonymity` or `DistinctLDiversity` every
     value is a level of its own, of weight 1/2, if there are fewer than 256; the same holds for other models of a
@@ -56,6 +58,8 @@ class MaaSlie(Clustering):
     ----------
     approximate : whether classes are grown within blocks.
     w1, w2 : the weights of entropy and loss in the index; at least 0, with sum 1.
+    index : `"mean"` puts the mean distance of a class's records to its center into the index, so that `w1` means the
+        same for classes of all sizes; `"sum"` their sum, as printed.
     base : the base of the logarithm.
     level_weights : the weight of every level of `HPKAnonymity` by its text, between 0 and 1. By default, levels that
         are whole numbers get weights spread evenly, $i / (L + 1)$ for the $i$-th lowest of $L$, and levels that are
@@ -76,6 +80,7 @@ class MaaSlie(Clustering):
     approximate: bool = False
     w1: float = 0.5
     w2: float = 0.5
+    index: Literal["mean", "sum"] = "mean"
     base: float = 10
     level_weights: Mapping[str, float] | None = field(default=None, hash=False)
 
@@ -85,6 +90,7 @@ class MaaSlie(Clustering):
         require(is_number(self.w1) and 0 <= self.w1 <= 1, self, "w1", "a number from 0 to 1", self.w1)
         rest = f"1 - w1 = {1 - self.w1:g}, so that they sum to 1"
         require(is_number(self.w2) and abs(self.w1 + self.w2 - 1) <= ROUNDING, self, "w2", rest, self.w2)
+        require(self.index in ("mean", "sum"), self, "index", "'mean' or 'sum'", self.index)
         require(is_number(self.base) and self.base > 1, self, "base", "a number above 1", self.base)
         if self.level_weights is not None:
             wanted = "a mapping from levels to numbers between 0 and 1"
@@ -111,7 +117,8 @@ class MaaSlie(Clustering):
         """Grow classes, within blocks in the approximate mode."""
         demand = demand_of(task)
         weights = weights_by_level(demand, self.level_weights)
-        rule = AdmissionRule(float(self.w1), float(self.w2), weights, float(self.base))
+        averaged = self.index == "mean"
+        rule = AdmissionRule(float(self.w1), float(self.w2), weights, float(self.base), averaged=averaged)
         rows = np.arange(task.table.rows)
         if self.approximate:
             blocks = _blocks(space, task, max(BLOCK, 2 * least))

@@ -77,7 +77,7 @@ def safest(name: int, best: Array, row_of: Array, classes: tuple[Array, ...], ru
         if best[slot] == NEVER:
             continue
         level = slot if slot < len(best) - 1 else -1
-        index = safety(best[slot], entropy_with(level, before, name, classes, rule), rule)
+        index = safety(best[slot], entropy_with(level, before, name, classes, rule), classes[3][name] + 1, rule)
         if index > top or (index == top and row_of[slot] < chosen):
             top, chosen = index, row_of[slot]
     return chosen
@@ -235,13 +235,13 @@ def best_class(
             if rise < least:
                 least, chosen = rise, name
             continue
-        entropy, floor = outlook[1][name, level], outlook[0][name, 0]
-        if floor > 0 and safety(floor, entropy, rule) < top:
+        entropy, floor, both = outlook[1][name, level], outlook[0][name, 0], classes[3][name] + 1
+        if floor > 0 and safety(floor, entropy, both, rule) < top:
             continue
         loss, index = 0.0, (-1, -NEVER, -NEVER)
         for j in range(len(codes)):
             loss += loss_with(j, codes[j], name, axes, classes, entries)
-            index = safety(loss, entropy, rule)
+            index = safety(loss, entropy, both, rule)
             if index <= top:
                 break  # more loss gives no larger index
         if index > top:

@@ -7,7 +7,8 @@ All functions use the same tuples (see `sfumato.algorithms.microaggregation.form
 - `stock`: the remaining records of every value and of every level, and six totals;
 - `classes`: first entry, room, entries used per axis, size, records per level, smallest and largest code per axis;
 - `entries`: per axis the codes that occur in a class, how often, and levels shared with all members, summed;
-- `rule`: three weights (boxes are priced if the first is not 0; of entropy; of loss), those of levels, and logarithms;
+- `rule`: four weights (boxes are priced if the first is not 0; of entropy; of loss; losses are divided by the number of
+  records if the last is not 0), those of levels, and logarithms;
 - `outlook`: a lower bound for the loss of a class, and its entropy with a newcomer of every level, none last.
 
 Losses and entropies are rounded to a grid, so that sums are exact and equal losses are equal.
@@ -202,12 +203,14 @@ def fill_losses(
 
 
 @compiled
-def safety(loss: float, entropy: float, rule: tuple[Array, ...]) -> tuple[int, float, float]:
-    """Compute the privacy safety index of a class, to be compared part by part.
+def safety(loss: float, entropy: float, size: int, rule: tuple[Array, ...]) -> tuple[int, float, float]:
+    """Compute the privacy safety index of a class of some size, to be compared part by part.
 
     Without any loss it is larger than all finite ones (1) and entropy counts; among equals, less loss is better.
     """
-    _, first, second = rule[0]
+    _, first, second, averaged = rule[0]
+    if averaged > 0:
+        loss /= size
     if second == 0:
         return 0, first * entropy, -loss
     if loss <= 0:
