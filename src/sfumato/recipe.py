@@ -23,6 +23,7 @@ from sfumato.randomness import check_secret
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
+from sfumato.script import as_python, constructor
 from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.dates import DateFormat
@@ -160,6 +161,28 @@ class Recipe:
         if self.input_sha256 is not None:
             known |= {"rows": self.input_rows, "sha256": self.input_sha256}
         return {name: value for name, value in known.items() if value is not None} | dict(self.reading)
+
+    def to_python(self, source: str, out: str = "release") -> str:
+        """Write a script that reads the table, makes the same release, and writes its folders.
+
+        Parameters
+        ----------
+        source : the file, or the URL of the database.
+        out : the folder that the script writes.
+        """
+        named = {"schema": "schema", **({"reading": "reading"} if self.reading else {})}
+        used = (*self.models, self.algorithm, *self.masking, *self.schema.hierarchies.values())
+        packages = sorted({type(each).__module__ for each in used if not type(each).__module__.startswith("sfumato.")})
+        return (
+            "".join(f"import {package}\n" for package in packages)
+            + "import sfumato as sf\n\n"
+            + (f"reading = {as_python(self.reading)}\n" if self.reading else "")
+            + f"table = sf.read({source!r}{', **reading' if self.reading else ''})\n"
+            + f"schema = {constructor(self.schema)}\n"
+            + f"recipe = {constructor(self, named)}\n"
+            + "release = sf.carry_out(recipe, table)\n"
+            + f"release.write({out!r})\n"
+        )
 
     def to_toml(self) -> str:
         """Write the recipe as TOML."""

@@ -11,7 +11,6 @@ import typer
 
 from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress, remark, warning
-from sfumato.cli.remembering import to_remember
 from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
 
@@ -86,12 +85,14 @@ def anonymize(
 
 def read_for(recipe: Recipe, file: str, reading: Reading) -> tuple[Recipe, pa.Table]:
     """Read a table as its recipe says, say if it is another one, and remember how it was read."""
+    from sfumato.release.proposing import to_remember
+
     loaded = reading.load(file, recipe.reading)
     unlike = recipe.differs_from(loaded.table)
     if unlike is not None:
         remark(unlike)
         recipe = replace(recipe, input_rows=None, input_sha256=None, input_file=None, input_date=None)
-    return replace(recipe, reading=to_remember(loaded)), loaded.table
+    return replace(recipe, reading=to_remember(loaded.reading)), loaded.table
 
 
 def tell_release(

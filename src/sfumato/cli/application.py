@@ -35,6 +35,7 @@ from sfumato.cli import (
     reproduce,
     risk,
     rules,
+    script,
     steps,
     stream,
     trying,
@@ -107,6 +108,7 @@ app.command("fuse", epilog=fuse.EXAMPLES)(fuse.fuse)
 app.add_typer(party.app, name="party", epilog=party.EXAMPLES)
 app.add_typer(rules.app, name="rules", epilog=rules.EXAMPLES)
 app.command("report", epilog=report.EXAMPLES)(report.report)
+app.command("script", epilog=script.EXAMPLES)(script.script)
 app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)
 app.command("models", epilog=models.EXAMPLES)(models.models)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +10,13 @@ import typer
 
 from sfumato.cli.options import Force, Json, Reading, Source, examples, spread
 from sfumato.cli.printing import aligned, print_json, printable, progress, remark
-from sfumato.cli.remembering import as_options, to_remember
+from sfumato.cli.remembering import as_options
 from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import ReadError
 from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
-    from sfumato.inspection.detect import Inspection, Proposal
+    from sfumato.inspection.detect import Inspection
     from sfumato.table.formats.base import Option
     from sfumato.table.read import Loaded
 
@@ -47,6 +46,7 @@ def inspect(
     the findings go to standard error.
     """
     from sfumato.inspection.detect import inspect as find
+    from sfumato.release.proposing import to_remember
 
     refuse_existing(out, force=force)
     loaded = reading.load(file, propose=True)
@@ -58,12 +58,12 @@ def inspect(
     if out is not None:
         write_text(out, _recipe(file, found, loaded))
     if json:
-        print_json({**_facts(found), "reading": to_remember(loaded), "remarks": [*loaded.remarks, *more]})
+        print_json({**found.to_dict(), "reading": to_remember(loaded.reading), "remarks": [*loaded.remarks, *more]})
         return
     if out is None:
         typer.echo(_recipe(file, found, loaded), nl=False)
     if not reading.quiet:
-        typer.echo("\n".join(_summary(found, to_remember(loaded))), err=out is None)
+        typer.echo("\n".join(_summary(found, to_remember(loaded.reading))), err=out is None)
     if out is not None and not reading.quiet:
         typer.echo(f"\nRecipe: {out}")
 
@@ -115,27 +115,3 @@ def _risk(found: Inspection) -> Iterator[str]:
 
 def _share(count: int, of: int) -> str:
     return f"{count:,} ({count / of:.1%})"
-
-
-def _facts(found: Inspection) -> dict[str, object]:
-    return {
-        "rows": found.rows,
-        "attributes": [_attribute(each) for each in found.proposals],
-        "risk": asdict(found.risk),
-    }
-
-
-def _attribute(each: Proposal) -> dict[str, object]:
-    return {
-        "name": each.name,
-        "kind": each.kind.value,
-        "role": each.role.value,
-        "scale": each.scale.value,
-        "reasons": list(each.reasons),
-        "distinct": each.distinct,
-        "missing": each.missing,
-        "distinction": each.distinction,
-        "separation": each.separation,
-        **({} if each.order is None else {"order": list(each.order)}),
-        **({} if each.hierarchy is None else {"hierarchy": each.hierarchy.to_dict()}),
-    }

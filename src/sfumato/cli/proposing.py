@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
-from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.cli.printing import printable
-from sfumato.cli.remembering import to_remember
-from sfumato.coding.fingerprint import fingerprint
 from sfumato.models.base import PrivacyModel
-from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.recipe import Recipe
-from sfumato.schema.roles import Role
+from sfumato.release.proposing import USUAL_K, propose_recipe
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection
     from sfumato.table.read import Loaded
-
-USUAL_K = 5
-USUAL_L = 2
 
 
 def commented_recipe(source: str, found: Inspection, loaded: Loaded) -> str:
     """Write a recipe that can be run on the inspected table as it stands, or edited first."""
     import tomli_w
 
-    recipe = Recipe(
-        schema=found.schema(),
-        models=tuple(_models(found)),
-        algorithm=Mondrian(),
-        input_rows=found.rows,
-        input_sha256=fingerprint(loaded.table),
-        reading=to_remember(loaded),
-    )
+    recipe = propose_recipe(found, loaded.table, reading=loaded.reading)
     content = recipe.to_dict()
     attributes, models = content.pop("attributes"), content.pop("models")
     algorithm = {"algorithm": content.pop("algorithm")}
@@ -59,13 +43,6 @@ def commented_recipe(source: str, found: Inspection, loaded: Loaded) -> str:
         for model, entry in zip(recipe.models, models, strict=True)
     ]
     return "\n".join([*parts, tomli_w.dumps(algorithm)])
-
-
-def _models(found: Inspection) -> Iterator[PrivacyModel]:
-    yield KAnonymity(k=min(USUAL_K, found.rows))
-    for each in found.proposals:
-        if each.role is Role.SENSITIVE and each.distinct >= USUAL_L:
-            yield DistinctLDiversity(l=USUAL_L, sensitive=each.name)
 
 
 def _about(model: PrivacyModel, found: Inspection) -> list[str]:

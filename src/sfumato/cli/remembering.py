@@ -11,9 +11,6 @@ from sfumato.table.formats.known import format_of
 
 if TYPE_CHECKING:
     from sfumato.table.formats.base import Option
-    from sfumato.table.read import Loaded
-
-USUAL = {"separator": ",", "encoding": "utf-8"}
 
 
 def column_types(given: Sequence[str]) -> dict[str, str]:
@@ -39,14 +36,6 @@ def still_valid(source: str, remembered: Mapping[str, Option], given: Mapping[st
     if {"table", "query"} & set(given):
         known -= {"table", "query"}
     return {name: value for name, value in remembered.items() if name in known}
-
-
-def to_remember(loaded: Loaded) -> dict[str, Option]:
-    """Return how a table was read, without what goes without saying."""
-    from sfumato.recipe import READING
-
-    found = {name: value for name, value in loaded.reading.items() if name in READING}
-    return {name: value for name, value in found.items() if USUAL.get(name) != value}
 
 
 def as_options(reading: Mapping[str, Option]) -> str:

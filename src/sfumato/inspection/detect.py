@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import SchemaError
 from sfumato.inspection.names import Hint, has_survival, hint, survival_hint
@@ -64,6 +64,22 @@ class Proposal:
             return True
         return self.scale is (Scale.NUMERIC if self.kind.ordered else Scale.NOMINAL)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as plain values."""
+        return {
+            "name": self.name,
+            "kind": self.kind.value,
+            "role": self.role.value,
+            "scale": self.scale.value,
+            "reasons": list(self.reasons),
+            "distinct": self.distinct,
+            "missing": self.missing,
+            "distinction": self.distinction,
+            "separation": self.separation,
+            **({} if self.order is None else {"order": list(self.order)}),
+            **({} if self.hierarchy is None else {"hierarchy": self.hierarchy.to_dict()}),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
@@ -94,6 +110,14 @@ class Inspection:
             scales={p.name: p.scale for p in self.proposals if not p.scale_is_implied},
             orders={p.name: p.order for p in self.proposals if p.order is not None},
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as plain values; `sfumato inspect --json` prints it."""
+        return {
+            "rows": self.rows,
+            "attributes": [each.to_dict() for each in self.proposals],
+            "risk": asdict(self.risk),
+        }
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{title}</th>" for title in ("column", "role", "scale", "distinct", "missing", "why"))
