@@ -189,4 +189,4 @@ def _little(bounds: Sequence[Mapping[str, Accuracies]]) -> str:
     raw, without = (fmean(run[label].every for run in bounds) for label in (RAW, NOTHING))
     if isnan(raw) or isnan(without):
         return ""
-    return f"Accuracy is {raw:.4f} with raw quasi-identifiers and {without:.4f} without them: all that they can show."
+    return f"Accuracy is {raw:.4f} with raw quasi-identifiers and {without:.4f} without them."
