@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -58,7 +56,7 @@ class PerturbedDenseRegions(_base.BaseEstimator):  # type: ignore[misc, name-def
         self.bounds = bounds
         self.least_share = least_share
 
-    def fit(self, X: npt.ArrayLike, y: object = None) -> PerturbedDenseRegions:  # noqa: ARG002, N803 - scikit-learn's names
+    def fit(self, X: npt.ArrayLike, y: None = None) -> PerturbedDenseRegions:  # noqa: ARG002, N803 - scikit-learn's names
         """Reconstruct the joint distribution and find its dense regions, numbered by falling share."""
         require(is_number(self.dense) and self.dense > 0, self, "dense", "above 0", self.dense)
         fine = is_number(self.least_share) and 0 <= self.least_share < 1
@@ -71,7 +69,7 @@ class PerturbedDenseRegions(_base.BaseEstimator):  # type: ignore[misc, name-def
         )
         return self
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:  # noqa: N803 - the same
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.int64]:  # noqa: N803 - the same
         """Return the region of every true record, or -1 for one in none."""
         _validation.check_is_fitted(self)
         records = _validation.validate_data(self, X, dtype=np.float64, reset=False)

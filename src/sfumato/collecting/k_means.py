@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -59,7 +57,7 @@ class PerturbedKMeans(_base.BaseEstimator):  # type: ignore[misc, name-defined] 
         self.bounds = bounds
         self.random_state = random_state
 
-    def fit(self, X: npt.ArrayLike, y: object = None) -> PerturbedKMeans:  # noqa: ARG002, N803 - scikit-learn's names
+    def fit(self, X: npt.ArrayLike, y: None = None) -> PerturbedKMeans:  # noqa: ARG002, N803 - scikit-learn's names
         """Reconstruct the joint distribution and find its centers."""
         observed = _validation.validate_data(self, X, dtype=np.float64)
         self.features_ = joint_features(self.noise, self.bins, self.bounds, observed)
@@ -75,9 +73,9 @@ class PerturbedKMeans(_base.BaseEstimator):  # type: ignore[misc, name-defined] 
         )
         return self
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:  # noqa: N803 - the same
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.int64]:  # noqa: N803 - the same
         """Return the nearest center of every true record."""
         _validation.check_is_fitted(self)
         records = _validation.validate_data(self, X, dtype=np.float64, reset=False)
         gaps = ((records[:, None, :] - self.cluster_centers_[None, :, :]) ** 2).sum(axis=2)
-        return np.asarray(gaps.argmin(axis=1))
+        return np.asarray(gaps.argmin(axis=1), dtype=np.int64)

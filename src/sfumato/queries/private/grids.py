@@ -73,7 +73,7 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
+class CountedGrid:
     """Leaves with noise after their sums agree with the coarse cells, and how far off each may be."""
 
     grid: Grid
@@ -82,7 +82,7 @@ class Found:
     scale: float
 
 
-def grid_counts(places: Floats, *, max_rows: int, epsilon: Fraction, confidence: float) -> Found:
+def grid_counts(places: Floats, *, max_rows: int, epsilon: Fraction, confidence: float) -> CountedGrid:
     """Count points, given as two shares of their bounds, on an adaptive grid (Qardaji, Yang, Li, 2013).
 
     One twentieth of epsilon pays for the number of points, the rest in halves for the coarse cells and the leaves.
@@ -100,7 +100,7 @@ def grid_counts(places: Floats, *, max_rows: int, epsilon: Fraction, confidence:
     drawn = noise.noisy(exact, sensitivity=max_rows, epsilon=lower)
     counts = agreeing(sums, drawn.numbers.astype(np.float64), grid.sides)
     margins = _margins(grid.sides, float(max_rows / upper), drawn.scale, confidence)
-    return Found(grid=grid, counts=counts, margins=margins, scale=drawn.scale)
+    return CountedGrid(grid=grid, counts=counts, margins=margins, scale=drawn.scale)
 
 
 def coarse_sides(rows: int, epsilon: float) -> int:
