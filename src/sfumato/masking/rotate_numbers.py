@@ -93,11 +93,10 @@ class RotateNumbers(MaskingStep):
 
     def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
         """Say what a rotation is worth against whoever knows a few records."""
-        found = self.measure(before, after)
-        told = (
-            f"A rotation alone protects nobody: {found['known-records']:.0f} known records give back "
-            f"{found['recovered']:.1%} of all others."
-        )
+        known = len(self.columns) + 1
+        first, second = (floats(self, table, self.columns) for table in (before, after))
+        share = recovered_share(first, second, known)
+        told = f"A rotation alone protects nobody: {known} known records give back {share:.1%} of all others."
         return (*super().warnings(before, after), told)
 
 
