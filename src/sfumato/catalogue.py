@@ -48,9 +48,11 @@ from sfumato.masking.add_noise import AddNoise
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.bottom_code import BottomCode
 from sfumato.masking.pram import Pram
+from sfumato.masking.rotate_numbers import RotateNumbers
 from sfumato.masking.round_numbers import RoundNumbers
 from sfumato.masking.suppress_cells import SuppressCells
 from sfumato.masking.swap_ranks import SwapRanks
+from sfumato.masking.swap_records import SwapRecords
 from sfumato.masking.top_code import TopCode
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.models.base import FACTS as MODEL_FACTS
@@ -156,7 +158,9 @@ _OUR_STEPS: tuple[type[MaskingStep], ...] = (
     SuppressCells,
     Pram,
     SwapRanks,
+    SwapRecords,
     AddNoise,
+    RotateNumbers,
     TopCode,
     BottomCode,
     RoundNumbers,

@@ -78,6 +78,21 @@ def test_exposure_of_masked_cells_is_that_to_somebody_who_knows_everybody(run, t
     assert "adversary 2, who knows the quasi-identifiers of everybody" in judged.output
 
 
+def test_records_are_swapped_and_numbers_rotated_from_the_command_line(run, table, tmp_path):
+    steps = (
+        "--step",
+        "swap-records:place=disease,risk=age,k=2,similar=sex,rate=0.1",
+        "--step",
+        "rotate-numbers:columns=age+cost",
+    )
+    result = run("mask", table, *ROLES, *steps, "--out", tmp_path / "masked")
+    assert result.exit_code == 0, result.output
+    assert "swap-records of disease" in result.output
+    assert "A rotation alone protects nobody: 3 known records give back 100.0% of all others." in result.output
+    recipe = sf.Recipe.read(tmp_path / "masked" / "internal" / "recipe.toml")
+    assert [step.attributes for step in recipe.masking] == [("disease",), ("age", "cost")]
+
+
 def test_steps_come_before_a_search_too(run, table, tmp_path):
     step = "pram:columns=sex,keep=0.9"
     result = run("anonymize", table, *ROLES, "--k", 4, "--step", step, "--out", tmp_path / "release")

@@ -62,6 +62,13 @@ def test_questions_are_answered_and_paid_for(run, store):
     assert json.loads(run("query", "budget", store, "--json").output)["answers"] == 4
 
 
+def test_a_grid_is_asked_for_in_a_sentence(run, store):
+    found = json.loads(ask(run, store, "grid of age, cost", "--json", epsilon="200").output)
+    assert found["columns"] == ["age", "cost"]
+    assert sum(found["counts"]) == pytest.approx(60)
+    assert found["steps"] == ["made consistent"]
+
+
 def test_an_exhausted_budget_is_told_by_the_exit_code(run, store):
     refused = ask(run, store, "count", epsilon="70000")
     assert refused.exit_code == 1

@@ -88,3 +88,31 @@ def test_bad_requests_for_rules_are_one_sentence_and_exit_code_2(run, options):
     assert result.stderr.startswith("sfumato: ")
     assert len(result.stderr.strip().splitlines()) == 1
     assert "zebra" not in result.stderr
+
+
+def test_baskets_are_flipped_and_rules_recovered(run):
+    flipped = run("rules", "flip", "flags.parquet", "--present", 1, "--out", "flipped.csv", "--json")
+    assert json.loads(flipped.stdout)["items"] == 4
+    found = run("rules", "estimate", "flipped.csv", "--present", 1, "--support", 3, "--confidence", 0.8, "--json")
+    first = json.loads(found.stdout)[0]
+    assert first["left"] == ["a"]
+    assert first["support"] == {"value": 5.0, "error": 0.0}
+    assert first["confidence"]["value"] == pytest.approx(5 / 6)
+    shown = run("rules", "estimate", "flipped.csv", "--present", 1, "--support", 3, "--confidence", 0.8)
+    assert "rules in 8 flipped baskets" in shown.stdout
+    assert shown.stdout.splitlines()[1].split() == ["rule", "support", "+-", "confidence", "+-"]
+
+
+def test_pairs_are_flipped_on_a_stated_domain(run):
+    asked = ("--present", 0.9, "--domain", "a,b,c,d,e", "--out", "flipped.csv")
+    flipped = run("rules", "flip", "baskets.csv", *asked)
+    assert flipped.stdout.splitlines() == [
+        "8 flipped baskets are in flipped.csv",
+        "epsilon 10.99 for the 5 items of a basket together",
+    ]
+    assert sf.read("flipped.csv").column_names == list("abcde")
+    again = run("rules", "flip", "baskets.csv", *asked)
+    assert again.exit_code == 2
+    short = run("rules", "flip", "baskets.csv", "--present", 0.9, "--domain", "a,b", "--out", "other.csv")
+    assert short.exit_code == 2
+    assert "2 items of the baskets are not among" in short.stderr

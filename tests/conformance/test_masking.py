@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from sfumato.checks.masking import MASKING_CHECKS
-from sfumato.masking import AddNoise, BottomCode, Pram, RoundNumbers, SuppressCells, SwapRanks, TopCode
+from sfumato.masking import (
+    AddNoise,
+    BottomCode,
+    Pram,
+    RotateNumbers,
+    RoundNumbers,
+    SuppressCells,
+    SwapRanks,
+    SwapRecords,
+    TopCode,
+)
 
 NUMBERS = ("age", "income", "weight")
 STEPS = (
@@ -16,6 +26,9 @@ STEPS = (
     Pram(columns=("job",), keep=0.7, invariant=True, alpha=0.5),
     Pram(columns=("sex",), matrix=((0.9, 0.1), (0.2, 0.8)), labels=("f", "m")),
     SwapRanks(columns=NUMBERS, reach=0.1),
+    SwapRecords(place=("job",), risk=("age",), k=3, similar=("sex",), rate=0.2),
+    SwapRecords(place=("job",), risk=("weight", "sex"), k=2, similar=(("sex",), ("person",)), rate=0, unit="person"),
+    RotateNumbers(columns=NUMBERS),
     TopCode(column="age", at=80),
     TopCode(column="age", quantile=0.9, publish="mean"),
     TopCode(column="income", at=3000, publish="interval", limit=10000),

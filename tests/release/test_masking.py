@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.judging.audit.audit import audit_evidence
-from sfumato.masking import AddNoise, BottomCode, Pram, RoundNumbers, SuppressCells, SwapRanks, TopCode
+from sfumato.masking import (
+    AddNoise,
+    BottomCode,
+    Pram,
+    RotateNumbers,
+    RoundNumbers,
+    SuppressCells,
+    SwapRanks,
+    SwapRecords,
+    TopCode,
+)
 from sfumato.reporting.masked import masking_facts
 from sfumato.reporting.words import STEP_WORDS
 
@@ -67,6 +77,7 @@ STEPS = st.sampled_from(
         NOISE,
         Pram(columns=["sex"], keep=0.7),
         SwapRanks(columns=["age", "height_cm"], reach=0.1),
+        SwapRecords(place=["disease"], risk=["age"], k=2, similar=["sex"]),
         TopCode(column="age", at=55),
         BottomCode(column="height_cm", quantile=0.2),
         RoundNumbers(columns=["age", "cost"], base=7, how="random"),
@@ -110,6 +121,8 @@ def test_the_recipe_repeats_the_release_and_keeps_the_secret():
         SuppressCells(columns=QUASI, k=4, importance=(2, 1, 3)),
         Pram(columns=["sex"], matrix=[[0.9, 0.1], [0.2, 0.8]], labels=["female", "male"]),
         SwapRanks(columns=["cost"], reach=0.1),
+        SwapRecords(place=["disease"], risk=["age"], k=2, similar=[["sex", "age"], ["sex"]], rate=0.1, unit="name"),
+        RotateNumbers(columns=["height_cm", "cost"]),
         TopCode(column="age", at=70, publish="interval", limit=120),
         BottomCode(column="cost", quantile=0.1, publish="mean"),
         RoundNumbers(columns=["age"], base=5, how="random"),
@@ -322,6 +335,8 @@ def test_every_measure_of_a_step_is_explained():
         Pram(columns=["sex"], keep=0.7),
         TopCode(column="age", at=55),
         RoundNumbers(columns=["age"], base=5),
+        SwapRecords(place=["disease"], risk=["age"], k=2, similar=["sex"]),
+        RotateNumbers(columns=["height_cm", "cost"]),
         HIDE,
     ]
     records = masked(*steps, algorithm=sf.AsIs()).masking

@@ -122,8 +122,8 @@ def ask(
         str,
         typer.Argument(
             metavar="QUESTION",
-            help="count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A or table of A, B; "
-            'optionally with conditions, as in "where age >= 60 and sex = F".',
+            help="count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A, table of A, B or "
+            'grid of A, B; optionally with conditions, as in "where age >= 60 and sex = F".',
             show_default=False,
         ),
     ],

@@ -1,8 +1,8 @@
-"""`sfumato rules`: find association rules, and hide the sensitive ones."""
+"""`sfumato rules`: find association rules, hide the sensitive ones, and recover them from flipped baskets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,7 @@ from sfumato.cli.writing import refuse_existing
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
+    from sfumato.mining.flipping import BasketFlipping
     from sfumato.mining.patterns import Rule
     from sfumato.mining.transactions import ItemSet, Transactions
 
@@ -21,9 +22,16 @@ EXAMPLES = examples(
     "sfumato rules mine baskets.csv --support 0.05 --confidence 0.6",
     'sfumato rules hide baskets.csv --rule "syringe => insulin" --support 0.05 --confidence 0.6 --out hidden.csv',
     'sfumato rules hide baskets.csv --items "syringe, insulin" --support 20 --method border --out hidden.csv',
+    "sfumato rules flip baskets.csv --present 0.9 --out flipped.csv",
+    "sfumato rules estimate flipped.csv --present 0.9 --support 0.05 --confidence 0.6",
 )
 
-app = family("Find association rules, and hide the sensitive ones.")
+app = family("Find association rules, hide the sensitive ones, and recover them from flipped baskets.")
+
+
+Columns = Annotated[
+    str | None, typer.Option(metavar="A,B", help="The transaction and item columns, if the table has more columns.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +43,7 @@ class Mining:
         typer.Option(metavar="N", help="A number of transactions (20) or a share of them (0.05).", show_default=False),
     ]
     confidence: Annotated[float, typer.Option(metavar="SHARE", help="The minimum confidence of a rule.")] = 0.5
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="The transaction and item columns, if the table has more columns."),
-    ] = None
+    columns: Columns = None
 
     def least(self) -> float:
         """Read the support: whole numbers count transactions, others are shares."""
@@ -49,15 +54,19 @@ class Mining:
 
     def transactions(self, source: str, reading: Reading) -> Transactions:
         """Read the transactions."""
-        from sfumato.judging.risk.record_groups import refuse_columns
-        from sfumato.mining.transactions import Transactions
+        return _transactions(source, reading, self.columns)
 
-        table = reading.read(source)
-        if self.columns is not None:
-            names = [name.strip() for name in self.columns.split(",")]
-            refuse_columns(table, names)
-            table = table.select(names)
-        return Transactions.of(table)
+
+def _transactions(source: str, reading: Reading, columns: str | None) -> Transactions:
+    from sfumato.judging.risk.record_groups import refuse_columns
+    from sfumato.mining.transactions import Transactions
+
+    table = reading.read(source)
+    if columns is not None:
+        names = [name.strip() for name in columns.split(",")]
+        refuse_columns(table, names)
+        table = table.select(names)
+    return Transactions.of(table)
 
 
 @app.command(epilog=examples("sfumato rules mine baskets.csv --support 0.05 --confidence 0.6"))
@@ -156,3 +165,96 @@ def hide(
         typer.echo("\n".join(map(printable, [*repr(hidden).splitlines(), f"The changed table is in {out}"])))
     if not hidden.hidden:
         raise typer.Exit(DOES_NOT_HOLD)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flipping:
+    """How baskets are flipped."""
+
+    present: Annotated[
+        float,
+        typer.Option(metavar="CHANCE", help="The chance that an item that is there is reported.", show_default=False),
+    ]
+    absent: Annotated[
+        float | None,
+        typer.Option(
+            metavar="CHANCE", help="The chance that one that is not stays unreported; as --present if omitted."
+        ),
+    ] = None
+    domain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="All items there can be; by default those of the table, which tells them."
+        ),
+    ] = None
+
+    def of(self, baskets: Transactions) -> BasketFlipping:
+        """Return what flips these baskets."""
+        from sfumato.mining.flipping import BasketFlipping
+
+        items = baskets.items if self.domain is None else [item.strip() for item in self.domain.split(",")]
+        return BasketFlipping(items=items, present=self.present, absent=self.absent)
+
+
+@app.command(epilog=examples("sfumato rules flip baskets.csv --present 0.9 --domain bread,milk,beer --out flipped.csv"))
+@spread
+def flip(
+    *,
+    file: Source,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the reports.", show_default=False)],
+    reading: Reading,
+    flipping: Flipping,
+    columns: Columns = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Flip the items of every basket with public chances, before they leave their owner.
+
+    The reports have one boolean column per item. What a single basket held is blurred; the epsilon of all items of a
+    basket together is printed, and is large.
+    """
+    from sfumato.table.write import write
+
+    refuse_existing(out, force=force)
+    baskets = _transactions(file, reading, columns)
+    how = flipping.of(baskets)
+    with progress("Flipping"):
+        write(how.flip(baskets).to_frame(), out)
+    if json:
+        print_json({"baskets": len(baskets), "items": len(how.items), "epsilon": how.epsilon, "out": str(out)})
+        return
+    typer.echo(printable(f"{len(baskets):,} flipped baskets are in {out}"))
+    typer.echo(f"epsilon {how.epsilon:.4g} for the {len(how.items):,} items of a basket together")
+
+
+@app.command(
+    epilog=examples("sfumato rules estimate flipped.csv --present 0.9 --support 0.05 --confidence 0.6 --most 3")
+)
+@spread
+def estimate(
+    *,
+    file: Source,
+    reading: Reading,
+    mining: Mining,
+    flipping: Flipping,
+    most: Annotated[int, typer.Option(metavar="N", help="The most items of a rule; errors grow with every item.")] = 3,
+    json: Json = False,
+) -> None:
+    """Find rules in flipped baskets: estimated supports and confidences, each with its standard error."""
+    reports = mining.transactions(file, reading)
+    how = flipping.of(reports)
+    with progress("Mining"):
+        found = how.rules(reports, support=mining.least(), confidence=mining.confidence, most_items=most)
+    rows = sorted(found.items(), key=lambda each: (-each[1].confidence.value, -each[1].support.value, str(each[0])))
+    if json:
+        print_json(
+            [{"left": sorted(rule.left), "right": sorted(rule.right), **asdict(estimated)} for rule, estimated in rows]
+        )
+        return
+    typer.echo(printable(f"{len(rows):,} rules in {len(reports):,} flipped baskets"))
+    if rows:
+        lines = [["rule", "support", "+-", "confidence", "+-"]]
+        for rule, each in rows:
+            numbers = [f"{each.support.value:,.0f}", f"{each.support.error:,.0f}"]
+            lines.append([str(rule), *numbers, f"{each.confidence.value:.4g}", f"{each.confidence.error:.2g}"])
+        typer.echo(aligned(lines))

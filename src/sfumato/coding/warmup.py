@@ -58,12 +58,20 @@ def warm_up() -> Warmth:
     _condense_once()
     _cluster_once()
     _grow_once()
-    swapping.swap_partners(2, 1, np.zeros(2, dtype=np.uint64))
+    _swap_once()
     return Warmth(
         loops=len(list(_loops())),
         compiled=_compiled() - before,
         seconds=time.perf_counter() - begin,
     )
+
+
+def _swap_once() -> None:
+    """Let two ranks change places, and two units of one profile."""
+    swapping.swap_partners(2, 1, np.zeros(2, dtype=np.uint64))
+    units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
+    pools = units, np.arange(3), units, np.array([0, 2])
+    swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
 
 
 def _condense_once() -> None:

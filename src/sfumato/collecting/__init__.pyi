@@ -1,10 +1,12 @@
 from .client import LocalClient as LocalClient
 from .decision_tree import PerturbedTree as PerturbedTree
+from .dense_regions import PerturbedDenseRegions as PerturbedDenseRegions
 from .duchi_mean import DuchiMean as DuchiMean
 from .effective_length import EntropyPrivacy as EntropyPrivacy
 from .effective_length import entropy_privacy as entropy_privacy
 from .frequency_estimate import FrequencyEstimate as FrequencyEstimate
 from .generalized_randomized_response import GeneralizedRandomizedResponse as GeneralizedRandomizedResponse
+from .k_means import PerturbedKMeans as PerturbedKMeans
 from .local_mechanism import simulate as simulate
 from .mean_estimate import MeanEstimate as MeanEstimate
 from .naive_bayes import PerturbedNaiveBayes as PerturbedNaiveBayes
@@ -17,6 +19,8 @@ from .perturbing import collect as collect
 from .piecewise_mean import PiecewiseMean as PiecewiseMean
 from .randomized_response import RandomizedResponse as RandomizedResponse
 from .rappor import Rappor as Rappor
+from .ratings import DisguisedRatings as DisguisedRatings
+from .ratings import Recommender as Recommender
 from .reconstruction import Reconstruction as Reconstruction
 from .reconstruction import reconstruct as reconstruct
 from .server import LocalServer as LocalServer

@@ -1,4 +1,4 @@
-"""What classifiers of perturbed data share: cells per feature, and reconstruction per class."""
+"""What classifiers and clusterers of perturbed data share: cells per feature, and their reconstruction."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.collecting.axes import NumberAxis
 from sfumato.collecting.coins import Numbers
+from sfumato.collecting.fitting import fit
 from sfumato.collecting.mean_mechanism import NARROWEST
 from sfumato.collecting.noise import Noise
-from sfumato.collecting.reconstruction import reconstruct
-from sfumato.exceptions import InvalidParameterError
+from sfumato.collecting.reconstruction import MOST_ATTRIBUTES, MOST_BINS, reconstruct
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.validation import require
 
+MOST_ROUNDS = 10_000
 Noises: TypeAlias = Noise | Sequence[Noise | None] | Mapping[int, Noise | None] | None
 
 
@@ -90,3 +93,36 @@ def _limits(bounds: object, noises: list[Noise | None], observed: Numbers) -> li
             low, high = low - 0.5, high + 0.5
         found.append((low, high))
     return found
+
+
+def joint_shares(features: Sequence[Feature], observed: Numbers) -> Numbers:
+    """Estimate the shares of all cells of several features together, with the noise removed; one axis per feature."""
+    most = MOST_BINS[len(features)]
+    channels, places = [], []
+    for feature, column in zip(features, observed.T, strict=True):
+        if feature.noise is None:
+            channels.append(np.eye(len(feature.edges) - 1))
+            places.append(feature.cells_of(column).astype(np.int64))
+        else:
+            axis = NumberAxis(name="", noise=feature.noise, edges=feature.edges, most_bins=most)
+            channels.append(axis.channel)
+            places.append(axis.binned(column))
+    shape = tuple(channel.shape[0] for channel in channels)
+    possible = np.logical_and.reduce([place >= 0 for place in places])
+    if not possible.any():
+        raise SchemaError("No record can come from the cells under this noise; give wider bounds.")
+    flat = np.ravel_multi_index([place[possible] for place in places], shape)
+    counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+    return fit(channels, counts / counts.sum(), method="bayes", tolerance=1e-3, most_rounds=MOST_ROUNDS).shares
+
+
+def joint_features(noise: object, bins: object, bounds: object, observed: Numbers) -> list[Feature]:
+    """Return the features of a joint reconstruction; refuse more than it can do."""
+    width = observed.shape[1]
+    if width > MOST_ATTRIBUTES:
+        raise InvalidParameterError(
+            f"At most {MOST_ATTRIBUTES} features are clustered together, but there are {width}; leave some out."
+        )
+    if isinstance(bins, int) and bins > MOST_BINS[width]:
+        raise InvalidParameterError(f"bins must be at most {MOST_BINS[width]} for {width} features; got {bins}.")
+    return features_of(noise, bins, bounds, observed)

@@ -9,7 +9,9 @@ from .masked_table import StepRecord as StepRecord
 from .masked_table import mask as mask
 from .pram import CountEstimate as CountEstimate
 from .pram import Pram as Pram
+from .rotate_numbers import RotateNumbers as RotateNumbers
 from .round_numbers import RoundNumbers as RoundNumbers
 from .suppress_cells import SuppressCells as SuppressCells
 from .swap_ranks import SwapRanks as SwapRanks
+from .swap_records import SwapRecords as SwapRecords
 from .top_code import TopCode as TopCode

@@ -1,3 +1,6 @@
+from .flipping import BasketFlipping as BasketFlipping
+from .flipping import Estimated as Estimated
+from .flipping import EstimatedRule as EstimatedRule
 from .growing import KAnonymousTree as KAnonymousTree
 from .hiding import Hiding as Hiding
 from .hiding import hide_patterns as hide_patterns

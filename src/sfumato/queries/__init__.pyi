@@ -12,6 +12,8 @@ from .estimates.workload import relative_errors as relative_errors
 from .private.accountant import Accountant as Accountant
 from .private.answers import PrivateAnswer as PrivateAnswer
 from .private.answers import PrivateCounts as PrivateCounts
+from .private.grids import PrivateGrid as PrivateGrid
+from .private.merging import merged as merged
 from .private.post_processing import consistent as consistent
 from .private.post_processing import non_negative as non_negative
 from .private.private_table import PrivateTable as PrivateTable

@@ -1,4 +1,4 @@
-"""Compiled rank swapping: partners are drawn among the free ranks of a window, counted by a tree of sums."""
+"""Compiled swapping: of ranks within a window, counted by a tree of sums, and of units between places."""
 
 from __future__ import annotations
 
@@ -58,3 +58,42 @@ def _take(tree: Array, rank: int, rows: int) -> None:
     while at <= rows:
         tree[at] -= 1
         at += at & -at
+
+
+@compiled
+def pair_units(
+    seekers: Array,
+    keys: Array,
+    profile: Array,
+    place: Array,
+    pools: tuple[Array, Array, Array, Array],
+    need: Array,
+    partner: Array,
+) -> None:
+    """Give every seeker that is free the free unit of another place and the same profile whose key is the lowest.
+
+    `pools` holds the units ordered by profile, place and key; where every pool of one profile and place begins, and its
+    place; and where the pools of every profile begin. `need` counts per place the units that must still move: a seeker
+    of a place without need stays, and places with need are preferred. `partner` and `need` are changed; a unit is free
+    while it has no partner, which is -1.
+    """
+    order, begins, places, families = pools
+    head = begins[:-1].copy()
+    for unit in seekers:
+        if partner[unit] != -1 or need[place[unit]] <= 0:
+            continue
+        best, wanted = -1, False
+        for pool in range(families[profile[unit]], families[profile[unit] + 1]):
+            if places[pool] == place[unit]:
+                continue
+            while head[pool] < begins[pool + 1] and partner[order[head[pool]]] != -1:
+                head[pool] += 1
+            if head[pool] == begins[pool + 1]:
+                continue
+            found, here = order[head[pool]], need[places[pool]] > 0
+            if best < 0 or (here and not wanted) or (here == wanted and keys[found] < keys[best]):
+                best, wanted = found, here
+        if best >= 0:
+            partner[unit], partner[best] = best, unit
+            need[place[unit]] -= 1
+            need[place[best]] -= 1

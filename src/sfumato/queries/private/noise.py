@@ -61,6 +61,12 @@ def margin(scale: float, confidence: float) -> int:
     return max(0, ceil(-scale * log(beyond)) - 1)
 
 
+def variance(scale: float) -> float:
+    """Return the variance of noise with this scale; nearly 2 scale**2 where that is large."""
+    share = exp(-1.0 / scale)
+    return 2 * share / (1 - share) ** 2
+
+
 def selection_margin(scale: float, candidates: int, error: float) -> float:
     """Return how far a selected score is above the smallest at most, except for this chance of error."""
     return scale * log(candidates / error)

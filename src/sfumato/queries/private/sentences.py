@@ -13,7 +13,7 @@ from sfumato.queries.private.private_table import PrivateTable
 
 SENTENCE = re.compile(
     r"\s*(?:(?P<count>count)"
-    r"|(?P<kind>sum|mean|median|histogram|table)\s+of\s+(?P<columns>.+?)"
+    r"|(?P<kind>sum|mean|median|histogram|table|grid)\s+of\s+(?P<columns>.+?)"
     r"|quantile\s+(?P<share>[\d.]+)\s+of\s+(?P<column>.+?))"
     r"(?:\s+where\s+(?P<where>.+?))?\s*",
     re.DOTALL,
@@ -22,7 +22,7 @@ CONDITION = re.compile(
     r"\s*(?P<name>.+?)(?:\s*(?P<sign>!=|>=|<=|=|<|>)\s*(?P<value>.+?)"
     r"|\s+in\s+(?P<values>.+?)|\s+from\s+(?P<low>.+?)\s+to\s+(?P<high>.+?))\s*"
 )
-FORMS = "count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A or table of A, B"
+FORMS = "count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A, table of A, B or grid of A, B"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +64,8 @@ class Question:
             return table.contingency_table(
                 self.columns, self.where, edges=edges, epsilon=epsilon, confidence=confidence
             )
+        if self.kind == "grid":
+            return table.grid(self.columns, self.where, epsilon=epsilon, confidence=confidence)
         if len(self.columns) > 1:
             raise InvalidParameterError(f"A {self.kind} takes one column; a table takes several.")
         (column,) = self.columns

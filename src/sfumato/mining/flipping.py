@@ -1,0 +1,229 @@
+"""Randomized baskets: every item is flipped with public chances, and supports are recovered from the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import log, sqrt
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.exceptions import InfeasibleError, SchemaError
+from sfumato.mining.patterns import MOST_ITEM_SETS, PatternThresholds, Rule, in_order, splits
+from sfumato.mining.transactions import Flags, IntoTransactions, ItemSet, Transactions
+from sfumato.randomness import Stream
+from sfumato.validation import is_number, is_whole, require
+
+Floats = npt.NDArray[np.float64]
+MOST_ITEMS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimated:
+    """A number recovered from flipped baskets, with the standard error that flipping alone gives it.
+
+    It is unbiased, so it may lie below 0 or above what is possible; it is not clipped, for that would bias it.
+    """
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatedRule:
+    """The support of a rule, in transactions, and its confidence, as far as flipped baskets tell."""
+
+    support: Estimated
+    confidence: Estimated
+
+
+@dataclass(frozen=True, kw_only=True)
+class BasketFlipping:
+    """Flip the items of a basket before it leaves its owner, and mine what arrives (MASK [1]_).
+
+    Every item is flipped on its own: one that is there is reported with the chance `present`, and one that is not is
+    reported as absent with the chance `absent`. What the baskets held is recovered for many of them together, and never
+    for one. The reports of a basket together have the epsilon of all its items, which is large: this blurs, and
+    promises little.
+
+    Parameters
+    ----------
+    items : all items there can be, fixed beforehand and public.
+    present, absent : the chances that an item that is there, or is not, is reported as it is; together above 1.
+        `absent` is by default the same as `present`.
+
+    References
+    ----------
+    .. [1] Rizvi and Haritsa, "Maintaining data privacy in association rule mining", VLDB 2002.
+    """
+
+    items: Sequence[str]
+    present: float
+    absent: float | None = None
+
+    def __post_init__(self) -> None:
+        items = () if isinstance(self.items, str) else tuple(str(item) for item in self.items)
+        require(0 < len(items) == len(set(items)), self, "items", "a list of different items", len(items))
+        object.__setattr__(self, "items", items)
+        if self.absent is None:
+            object.__setattr__(self, "absent", self.present)
+        for name in ("present", "absent"):
+            given = getattr(self, name)
+            require(is_number(given) and 0 <= given <= 1, self, name, "a chance from 0 to 1", given)
+        together = self.present + self._absent
+        require(together > 1, self, "present", "above 1 together with absent, or reports tell nothing", self.present)
+
+    @property
+    def _absent(self) -> float:
+        return cast("float", self.absent)
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon of local differential privacy of a whole basket: that of one item times their number."""
+        one, other = self.present, self._absent
+        if one in {0.0, 1.0} or other in {0.0, 1.0}:
+            return float("inf")
+        return len(self.items) * max(log(one / (1 - other)), log(other / (1 - one)))
+
+    def recognized(self, share: float) -> float:
+        """Return the chance that somebody who guesses by the reports guesses an item that is there, at this support.
+
+        It is the chance of every report given the item, times the chance of the item given that report, summed over
+        both reports; one minus it is the privacy of the source.
+
+        >>> round(BasketFlipping(items=["a"], present=0.9).recognized(0.01), 4)
+        0.0751
+        """
+        require(is_number(share) and 0 < share <= 1, self, "share", "in (0, 1]", share)
+        found = 0.0
+        for yes, no in ((self.present, 1 - self._absent), (1 - self.present, self._absent)):
+            seen = share * yes + (1 - share) * no
+            found += yes * share * yes / seen if seen else 0.0
+        return found
+
+    def flip(self, data: IntoTransactions, *, secret: str | None = None) -> Transactions:
+        """Flip all items of all baskets; bits come from the operating system unless a test gives a secret."""
+        baskets = self._aligned(data)
+        drawn = Stream(secret, "flip baskets").uniform(baskets.matrix.size).reshape(baskets.matrix.shape)
+        kept = drawn < np.where(baskets.matrix, self.present, self._absent)
+        return baskets.with_cells(np.where(kept, baskets.matrix, ~baskets.matrix))
+
+    def support(self, reports: IntoTransactions, items: Iterable[str]) -> Estimated:
+        """Estimate how many of the baskets held all these items, before they were flipped.
+
+        >>> reports = Transactions.of([["a", "b"]] * 260 + [["b"]] * 740)
+        >>> round(BasketFlipping(items=["a", "b"], present=0.9).support(reports, ["a"]).value, 6)
+        200.0
+        """
+        arrived = self._aligned(reports)
+        return self._support(self.weights(arrived.matrix[:, arrived.columns(items)]))
+
+    def weights(self, cells: Flags) -> Floats:
+        """Return for every basket its weight in the support of the items in columns.
+
+        The mean of a report's weight is 1 where the item was there and 0 where it was not; that is the row of the
+        inverse of the matrix of chances. Items are flipped independently, so weights multiply.
+        """
+        gap = self.present + self._absent - 1
+        each = np.where(cells, self._absent / gap, (self._absent - 1) / gap)
+        return np.asarray(each.prod(axis=1))
+
+    def mine(
+        self, reports: IntoTransactions, *, support: float, most_items: int = MOST_ITEMS
+    ) -> dict[ItemSet, Estimated]:
+        """Find the item sets whose estimated support is high enough, from small sets to large ones.
+
+        A set is looked at if all its subsets were found. Errors grow with every item, so sets have at most
+        `most_items`.
+
+        Parameters
+        ----------
+        reports : flipped baskets.
+        support : a number of transactions, or a share of them as a fraction.
+        most_items : the most items of a set.
+        """
+        require(is_whole(most_items) and most_items > 0, self, "most_items", "at least 1", most_items)
+        arrived = self._aligned(reports)
+        least = PatternThresholds(support=support).least(len(arrived))
+        found: dict[ItemSet, Estimated] = {}
+        level: Iterable[ItemSet] = [frozenset([item]) for item in arrived.items]
+        for _ in range(most_items):
+            fresh = {}
+            for items in level:
+                estimated = self._support(self.weights(arrived.matrix[:, arrived.columns(items)]))
+                if estimated.value >= least:
+                    fresh[items] = estimated
+            found |= fresh
+            if len(found) > MOST_ITEM_SETS:
+                raise InfeasibleError(f"More than {MOST_ITEM_SETS:,} item sets are frequent; choose a higher support.")
+            level = list(_joined(fresh))
+        return dict(sorted(found.items(), key=lambda each: in_order(each[0])))
+
+    def rules(
+        self, reports: IntoTransactions, *, support: float, confidence: float, most_items: int = MOST_ITEMS
+    ) -> dict[Rule, EstimatedRule]:
+        """Find the rules whose estimated support and confidence are high enough.
+
+        Parameters
+        ----------
+        reports : flipped baskets.
+        support, most_items : as for `mine`.
+        confidence : the smallest estimated share of the transactions with the left side that also have the right one.
+        """
+        asked = PatternThresholds(support=support, confidence=confidence)
+        arrived = self._aligned(reports)
+        sets = self.mine(arrived, support=support, most_items=most_items)
+        found = {}
+        for items, estimated in sets.items():
+            for rule in splits(items):
+                share = estimated.value / sets[rule.left].value
+                if share >= asked.confidence:
+                    error = self._confidence_error(arrived, rule, estimated.value, sets[rule.left].value)
+                    trust = Estimated(value=share, error=error)
+                    found[rule] = EstimatedRule(support=estimated, confidence=trust)
+        return found
+
+    def _support(self, weights: Floats) -> Estimated:
+        """Return the sum of weights, and its error given what the baskets held.
+
+        The variance of a weight is the mean of its square less the square of its mean, which is 1 or 0; so the sum of
+        squares less the sum of weights estimates the variance of the sum.
+        """
+        value = float(weights.sum())
+        return Estimated(value=value, error=sqrt(max(0.0, float((weights**2).sum()) - value)))
+
+    def _confidence_error(self, arrived: Transactions, rule: Rule, both: float, left: float) -> float:
+        """Return the error of a ratio of two supports, to first order."""
+        share = both / left
+        weights = [self.weights(arrived.matrix[:, arrived.columns(items)]) for items in (rule.items, rule.left)]
+        squares = float(((weights[0] - share * weights[1]) ** 2).sum())
+        known = both * (1 - share) ** 2 + (left - both) * share**2
+        return sqrt(max(0.0, squares - known)) / left
+
+    def _aligned(self, data: IntoTransactions) -> Transactions:
+        """Return baskets with a column for every item of the domain, in its order; refuse others by number only."""
+        given = Transactions.of(data)
+        if given.unknown.any():
+            raise SchemaError("Baskets with unknown cells are neither flipped nor estimated; fill or drop these rows.")
+        place = {item: at for at, item in enumerate(given.items)}
+        strange = len(set(given.items) - set(self.items))
+        if strange:
+            raise SchemaError(f"{strange} items of the baskets are not among BasketFlipping.items; list all items.")
+        columns = [given.matrix[:, place[item]] if item in place else np.zeros(len(given), bool) for item in self.items]
+        return Transactions(tuple(self.items), np.column_stack(columns), names=given.names)
+
+
+def _joined(sets: Mapping[ItemSet, object]) -> Iterator[ItemSet]:
+    """Yield the sets of one item more all of whose subsets are there."""
+    ordered = sorted(tuple(sorted(each)) for each in sets)
+    heads: dict[tuple[str, ...], list[str]] = {}
+    for each in ordered:
+        heads.setdefault(each[:-1], []).append(each[-1])
+    for head, tails in heads.items():
+        for pair in combinations(tails, 2):
+            candidate = frozenset((*head, *pair))
+            if all(candidate - {item} in sets for item in candidate):
+                yield candidate
