@@ -38,10 +38,14 @@ from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.algorithms.microaggregation.v_mdav import VMdav
 from sfumato.judging.measures import (
     AverageClassSize,
+    ClassificationMetric,
     Discernibility,
     Loss,
     Measure,
+    Measured,
+    MinimalDistortion,
     NormalizedCertaintyPenalty,
+    PrecisionLoss,
     SuppressedShare,
 )
 from sfumato.masking.add_noise import AddNoise
@@ -168,15 +172,28 @@ STEPS: Choices[type[MaskingStep]] = Choices(
     flaw=partial(_flaw, MaskingStep),
 )
 MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
+    each.name: each
+    for each in (
         Loss(),
         NormalizedCertaintyPenalty(),
+        PrecisionLoss(),
+        MinimalDistortion(),
         Discernibility(),
         AverageClassSize(),
+        ClassificationMetric(),
         SuppressedShare(),
     )
 }
+
+
+def measure(measured: Measured, *, covers: bool = True) -> dict[str, float]:
+    """Compute all measures that mean something; `covers` says whether published cells cover their originals."""
+    meaningful = {
+        name: each
+        for name, each in MEASURES.items()
+        if (covers or not each.of_covers) and (measured.sensitive or not each.of_sensitive)
+    }
+    return {name: each.compute(measured) for name, each in meaningful.items()}
 
 
 def describe_choice(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> dict[str, object]:
