@@ -19,6 +19,7 @@ from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
+from sfumato.algorithms.cuts.k_optimize import KOptimize
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.full_domain.as_is import AsIs
 from sfumato.algorithms.full_domain.datafly import Datafly
@@ -41,11 +42,11 @@ from sfumato.judging.measures import (
     ClassificationMetric,
     Discernibility,
     Loss,
+    LostPrecision,
     Measure,
     Measured,
     MinimalDistortion,
     NormalizedCertaintyPenalty,
-    PrecisionLoss,
     SuppressedShare,
 )
 from sfumato.masking.add_noise import AddNoise
@@ -128,6 +129,7 @@ _OUR_ALGORITHMS: tuple[type[Algorithm], ...] = (
     Datafly,
     TopDownSpecialization,
     BottomUpGeneralization,
+    KOptimize,
     LocalRecoding,
     FixedLevels,
     AsIs,
@@ -176,7 +178,7 @@ MEASURES: dict[str, Measure] = {
     for each in (
         Loss(),
         NormalizedCertaintyPenalty(),
-        PrecisionLoss(),
+        LostPrecision(),
         MinimalDistortion(),
         Discernibility(),
         AverageClassSize(),

@@ -17,7 +17,7 @@ def test_measure_keeps_the_law(subject, law):
     law(subject)
 
 
-@pytest.mark.parametrize("name", ["loss", "ncp", "precision-loss"])
+@pytest.mark.parametrize("name", ["loss", "ncp", "lost-precision"])
 def test_shares_reach_from_exact_values_to_full_suppression(name):
     for sample in samples():
         exact, nothing = ([0] * len(sample.columns), sample.heights)

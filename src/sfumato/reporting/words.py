@@ -51,8 +51,8 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
         scale="0% exact values, 100% nothing left",
         share=True,
     ),
-    "precision-loss": MeasureWords(
-        title="Precision loss",
+    "lost-precision": MeasureWords(
+        title="Lost precision",
         meaning="How high the published cells stand in their hierarchies, as a share of the height, averaged over all "
         "quasi-identifying cells; 100% minus this is Sweeney's precision.",
         scale="0% exact values, 100% nothing left",

@@ -36,7 +36,7 @@ def measured(shown: pa.Table, schema: Schema, original: pa.Table, suppressed: in
 
 
 def precision(shown: pa.Table, schema: Schema = SWEENEY, original: pa.Table = PRIVATE, suppressed: int = 0) -> float:
-    return 1 - MEASURES["precision-loss"].compute(measured(shown, schema, original, suppressed))
+    return 1 - MEASURES["lost-precision"].compute(measured(shown, schema, original, suppressed))
 
 
 def changed(**columns) -> pa.Table:
@@ -79,7 +79,7 @@ def test_precision_counts_a_record_that_is_left_out_as_fully_generalized():
 def test_a_cell_stands_on_the_lowest_level_around_what_it_covers(cell, level):
     schema, original = Schema(quasi=["job"], hierarchies={"job": TREE}), pa.table({"job": list(JOBS)})
     shown = pa.table({"job": pa.array([cell], pa.string())})
-    assert MEASURES["precision-loss"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
+    assert MEASURES["lost-precision"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
     assert MEASURES["minimal-distortion"].compute(measured(shown, schema, original)) == (level > 0)
 
 
@@ -88,7 +88,7 @@ def test_a_label_that_several_levels_share_has_the_lowest_of_them():
     schema = Schema(quasi=["length"], hierarchies={"length": sf.Taxonomy.from_rows(rows)})
     original = pa.table({"length": ["1 cm", "2 cm", "1 m", "2 m"]})
     found = measured(pa.table({"length": ["short", "long"]}), schema, original)
-    assert MEASURES["precision-loss"].compute(found) == pytest.approx((1 / 3 + 2 / 3) / 2)
+    assert MEASURES["lost-precision"].compute(found) == pytest.approx((1 / 3 + 2 / 3) / 2)
 
 
 @pytest.mark.parametrize(("cell", "level"), [("20", 0), ("[20, 25]", 1), ("[20, 30)", 1), ("[20, 31]", 2), ("*", 3)])
@@ -96,14 +96,14 @@ def test_an_interval_of_another_algorithm_stands_where_a_node_holds_it(cell, lev
     schema = Schema(quasi=["age"], hierarchies={"age": sf.Intervals(10, 20)})
     original = pa.table({"age": [20, 25, 30, 31, 45]})
     shown = pa.table({"age": [cell]})
-    assert MEASURES["precision-loss"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
+    assert MEASURES["lost-precision"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
 
 
 def test_an_attribute_without_a_hierarchy_shows_its_value_or_not():
     original = pa.table({"sex": ["F", "M"], "age": [20, 30]})
     shown = pa.table({"sex": ["F", "{F, M}"], "age": ["[20, 30]", "*"]})
     found = measured(shown, Schema(quasi=["sex", "age"]), original)
-    assert MEASURES["precision-loss"].compute(found) == pytest.approx(3 / 4)
+    assert MEASURES["lost-precision"].compute(found) == pytest.approx(3 / 4)
     assert MEASURES["minimal-distortion"].compute(found) == 3
 
 
@@ -124,7 +124,7 @@ def test_all_three_are_what_their_definitions_count(rows):
 
     levels = [min(at for at, step in enumerate(steps) if step(job) == steps[level](job)) for job, level, *_ in rows]
     heights = [3 if gone else level for level, (*_, gone) in zip(levels, rows, strict=True)]
-    assert found["precision-loss"] == pytest.approx(sum(heights) / 3 / len(rows))
+    assert found["lost-precision"] == pytest.approx(sum(heights) / 3 / len(rows))
     assert found["minimal-distortion"] == sum(height > 0 for height in heights)
     groups = {job: Counter(disease for label, disease in kept if label == job) for job, _ in kept}
     wrong = sum(group.total() - max(group.values()) for group in groups.values())
@@ -161,7 +161,7 @@ def test_without_sensitive_values_there_is_no_classification_metric():
 
 
 @pytest.mark.parametrize(
-    ("loss", "name"), [("precision", "precision-loss"), ("classification", "classification-metric")]
+    ("loss", "name"), [("precision", "lost-precision"), ("classification", "classification-metric")]
 )
 def test_what_a_search_minimizes_is_what_is_measured(loss, name):
     rows = [(job, age, "abc"[(age + number) % 3]) for number, job in enumerate(JOBS) for age in (20, 23, 31, 38, 52)]

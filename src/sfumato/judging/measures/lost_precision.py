@@ -1,4 +1,4 @@
-"""Precision loss: how high cells are generalized in their hierarchies, 1 - Prec."""
+"""Lost precision: how high cells are generalized in their hierarchies, 1 - Prec."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sfumato.judging.measures.minimal_distortion import generalized
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrecisionLoss(Measure):
+class LostPrecision(Measure):
     r"""Average the level of every quasi-identifying cell over the height of its hierarchy: $1 - Prec$ [1]_.
 
     A label of the hierarchy has the lowest level it stands on. Any other cell that does not show its value, such as an
@@ -31,7 +31,7 @@ class PrecisionLoss(Measure):
        https://doi.org/10.1142/S021848850200165X
     """
 
-    name = "precision-loss"
+    name = "lost-precision"
     reference = "Sweeney 2002, https://doi.org/10.1142/S021848850200165X"
     of_covers = True
 
