@@ -10,6 +10,7 @@ from . import masking as masking
 from . import mining as mining
 from . import models as models
 from . import queries as queries
+from . import relating as relating
 from . import release as release
 from . import reporting as reporting
 from . import samples as samples
