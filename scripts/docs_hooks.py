@@ -37,6 +37,7 @@ ROOMS = {
     "attacks": "Attack",
     "queries": "Answer queries",
     "collecting": "Collect",
+    "relating": "Publish several tables",
     "condensing": "Condense",
     "mining": "Mine",
     "fusing": "Fuse with other owners",

@@ -45,4 +45,5 @@ def test_every_public_model_is_in_the_catalogue():
 
 def test_measures_are_found_by_the_names_of_the_issue():
     assert {"loss", "ncp", "discernibility", "average-class-size", "suppressed-share"} <= MEASURES.keys()
+    assert {"lost-precision", "minimal-distortion", "classification-metric"} <= MEASURES.keys()
     assert all(isinstance(measure, Measure) and measure.name == name for name, measure in MEASURES.items())

@@ -10,6 +10,7 @@ from . import masking as masking
 from . import mining as mining
 from . import models as models
 from . import queries as queries
+from . import relating as relating
 from . import release as release
 from . import reporting as reporting
 from . import samples as samples
@@ -19,6 +20,7 @@ from .algorithms.buckets.local_anatomy import LocalAnatomy as LocalAnatomy
 from .algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization as LocalAnatomyGeneralization
 from .algorithms.buckets.slicing import Slicing as Slicing
 from .algorithms.cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
+from .algorithms.cuts.k_optimize import KOptimize as KOptimize
 from .algorithms.cuts.top_down_specialization import TopDownSpecialization as TopDownSpecialization
 from .algorithms.full_domain.as_is import AsIs as AsIs
 from .algorithms.full_domain.datafly import Datafly as Datafly

@@ -19,6 +19,7 @@ from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
+from sfumato.algorithms.cuts.k_optimize import KOptimize
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.full_domain.as_is import AsIs
 from sfumato.algorithms.full_domain.datafly import Datafly
@@ -38,9 +39,13 @@ from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.algorithms.microaggregation.v_mdav import VMdav
 from sfumato.judging.measures import (
     AverageClassSize,
+    ClassificationMetric,
     Discernibility,
     Loss,
+    LostPrecision,
     Measure,
+    Measured,
+    MinimalDistortion,
     NormalizedCertaintyPenalty,
     SuppressedShare,
 )
@@ -126,6 +131,7 @@ _OUR_ALGORITHMS: tuple[type[Algorithm], ...] = (
     Datafly,
     TopDownSpecialization,
     BottomUpGeneralization,
+    KOptimize,
     LocalRecoding,
     FixedLevels,
     AsIs,
@@ -172,15 +178,28 @@ STEPS: Choices[type[MaskingStep]] = Choices(
     flaw=partial(_flaw, MaskingStep),
 )
 MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
+    each.name: each
+    for each in (
         Loss(),
         NormalizedCertaintyPenalty(),
+        LostPrecision(),
+        MinimalDistortion(),
         Discernibility(),
         AverageClassSize(),
+        ClassificationMetric(),
         SuppressedShare(),
     )
 }
+
+
+def measure(measured: Measured, *, covers: bool = True) -> dict[str, float]:
+    """Compute all measures that mean something; `covers` says whether published cells cover their originals."""
+    meaningful = {
+        name: each
+        for name, each in MEASURES.items()
+        if (covers or not each.of_covers) and (measured.sensitive or not each.of_sensitive)
+    }
+    return {name: each.compute(measured) for name, each in meaningful.items()}
 
 
 def describe_choice(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> dict[str, object]:

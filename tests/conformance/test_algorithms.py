@@ -10,6 +10,7 @@ from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
+from sfumato.algorithms.cuts.k_optimize import KOptimize
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.full_domain.datafly import Datafly
 from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
@@ -72,6 +73,8 @@ SLOW_OR_ALIKE = [
     MaaSlie(approximate=True, publish="ranges"),
     MinGen(),
     BottomUpGeneralization(),
+    KOptimize(most_checked=100),
+    KOptimize(loss="classification", target="disease", most_checked=100),
     LocalRecoding(),
     LocalAnatomyGeneralization(mechanism="ncp"),
     Optimal(loss="loss", weights={"age": 2.0, "zip": 0.0}, suppression_factor=0.1),

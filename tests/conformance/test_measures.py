@@ -17,7 +17,7 @@ def test_measure_keeps_the_law(subject, law):
     law(subject)
 
 
-@pytest.mark.parametrize("name", ["loss", "ncp"])
+@pytest.mark.parametrize("name", ["loss", "ncp", "lost-precision"])
 def test_shares_reach_from_exact_values_to_full_suppression(name):
     for sample in samples():
         exact, nothing = ([0] * len(sample.columns), sample.heights)
@@ -27,7 +27,9 @@ def test_shares_reach_from_exact_values_to_full_suppression(name):
 
 def test_counts_reach_from_exact_values_to_full_suppression():
     for sample in samples():
-        nothing = sample.at(sample.heights)
+        exact, nothing = sample.at([0] * len(sample.columns)), sample.at(sample.heights)
+        assert MEASURES["minimal-distortion"].compute(exact) == 0
+        assert MEASURES["minimal-distortion"].compute(nothing) == ROWS * len(sample.columns)
         assert MEASURES["discernibility"].compute(nothing) == ROWS**2
         assert MEASURES["average-class-size"].compute(nothing) == ROWS
         assert MEASURES["suppressed-share"].compute(nothing) == 0

@@ -6,6 +6,7 @@ from .buckets.local_anatomy import LocalAnatomy as LocalAnatomy
 from .buckets.local_anatomy_generalization import LocalAnatomyGeneralization as LocalAnatomyGeneralization
 from .buckets.slicing import Slicing as Slicing
 from .cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
+from .cuts.k_optimize import KOptimize as KOptimize
 from .cuts.top_down_specialization import TopDownSpecialization as TopDownSpecialization
 from .full_domain.as_is import AsIs as AsIs
 from .full_domain.datafly import Datafly as Datafly

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn, code
+from sfumato.core.groups import Groups
 from sfumato.core.publication import SUPPRESSED_TEXT, ValueSet
 from sfumato.core.published.table import PublishedTable
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
@@ -33,8 +34,10 @@ JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"],
 GRADES = OrderedGroups({"low": ["none", "school"], "high": ["degree", "doctor"]})
 ZIPS = ("53703", "53706", "53715", "90210", "90211")
 COLORS = ("blue", "brown", "green", "grey")
+DISEASES = ("asthma", "flu", "ulcer")
 SCHEMA = Schema(
     quasi=["age", "zip", "job", "grade", "eyes"],
+    sensitive=["disease"],
     hierarchies={"age": Intervals(5, 10, 20), "zip": Prefixes(), "job": JOBS, "grade": GRADES},
 )
 
@@ -44,6 +47,7 @@ class MeasuredSample:
     """Records that can be published at any level of generalization."""
 
     columns: tuple[CodedColumn, ...]
+    disease: CodedColumn
     rng: np.random.Generator
 
     @property
@@ -58,8 +62,11 @@ class MeasuredSample:
             for column, level in zip(self.columns, levels, strict=True)
         }
         domains = {column.name: column.domain for column in self.columns} if known else None
-        table = PublishedTable.read(pa.table(texts), SCHEMA, domains)
-        return Measured(table, ROWS - table.rows if known else 0)
+        disease = self.disease.take(np.arange(ROWS)[rows])
+        shown = pa.table(texts | {disease.name: disease.domain.values.take(pa.array(disease.codes))})
+        table = PublishedTable.read(shown, SCHEMA, domains)
+        groups = Groups.from_rows(table.grouped.labels, len(table.grouped), [disease])
+        return Measured(table, ROWS - table.rows if known else 0, groups.histograms)
 
     def climbs(self) -> Iterator[list[int]]:
         """Go from exact values to full suppression, one attribute and one level at a time."""
@@ -180,13 +187,15 @@ def samples() -> Iterator[MeasuredSample]:
             "grade": pa.array([str(GRADES.hierarchy.leaves[i]) for i in rng.integers(0, 4, ROWS)]),
             "eyes": pa.array([COLORS[i] for i in rng.integers(0, len(COLORS), ROWS)]),
         }
+        diseases = pa.array([DISEASES[i] for i in rng.integers(0, len(DISEASES), ROWS)])
         if seed % 2:
             lost = rng.random((len(cells), ROWS)) < 1 / 10
             cells = {
                 name: pa.array(column.to_pylist(), column.type, mask=mask)
                 for (name, column), mask in zip(cells.items(), lost, strict=True)
             }
-        yield MeasuredSample(columns=code(pa.table(cells), SCHEMA).quasi, rng=rng)
+        coded = code(pa.table(cells | {"disease": diseases}), SCHEMA)
+        yield MeasuredSample(columns=coded.quasi, disease=coded.sensitive[0], rng=rng)
 
 
 def _texts(column: CodedColumn, level: int) -> list[str | None]:

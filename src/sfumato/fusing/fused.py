@@ -9,7 +9,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from sfumato.catalogue import MEASURES
+from sfumato.catalogue import measure
 from sfumato.fusing.agreement import Agreement
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
@@ -71,8 +71,8 @@ class Fused(HandedOver):
     @cached_property
     def measures(self) -> Mapping[str, float]:
         """What the fusion has lost, as far as can be told without the original."""
-        measured = Measured(self.evidence.table, suppressed=0)
-        return {name: each.compute(measured) for name, each in MEASURES.items() if not each.of_covers}
+        measured = Measured(self.evidence.table, suppressed=0, sensitive=self.evidence.groups.histograms)
+        return measure(measured, covers=False)
 
     @property
     def rounds(self) -> int:

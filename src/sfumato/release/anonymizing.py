@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.catalogue import MEASURES
+from sfumato.catalogue import measure
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.core.progress import Progress, followed
 from sfumato.core.publication import NOT_PUBLISHED, Publication
@@ -187,10 +187,9 @@ def _about(recipe: Recipe, table: pa.Table) -> str:
 def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
     table, centers = evidence.table, evidence.centers
-    measured = Measured(table, task.table.rows - table.rows)
+    measured = Measured(table, task.table.rows - table.rows, evidence.groups.histograms)
     perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi))
-    known = [name for name, each in MEASURES.items() if not (each.of_covers and (centers or perturbed))]
-    found = {name: MEASURES[name].compute(measured) for name in known}
+    found = measure(measured, covers=not (centers or perturbed))
     if not centers:
         return found
     from sfumato.algorithms.microaggregation.space import Space

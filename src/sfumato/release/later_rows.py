@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.publishing import publish_groups
-from sfumato.catalogue import MEASURES
+from sfumato.catalogue import measure
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT, Publication, Recoded
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError
@@ -122,12 +122,12 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
     columns = {name: RecodedColumn(column.texts, column.numbers[known_rows]) for name, column in columns.items()}
     schema = _readable(recoding, known, columns)
     evidence, audit = _publish(recoding, known, columns, schema)
-    measured = Measured(evidence.table, table.num_rows - evidence.published.num_rows)
+    suppressed = table.num_rows - evidence.published.num_rows
     recipe = changed(run_on(recoding.recipe, table.num_rows, fingerprint(table)), schema=schema)
     return RecodedRows(
         evidence=evidence,
         audit=audit,
-        measures={name: measure.compute(measured) for name, measure in MEASURES.items()},
+        measures=measure(Measured(evidence.table, suppressed, evidence.groups.histograms)),
         recipe=recipe,
         left_out=left_out,
         kind=kind,

@@ -51,6 +51,18 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
         scale="0% exact values, 100% nothing left",
         share=True,
     ),
+    "lost-precision": MeasureWords(
+        title="Lost precision",
+        meaning="How high the published cells stand in their hierarchies, as a share of the height, averaged over all "
+        "quasi-identifying cells; 100% minus this is Sweeney's precision.",
+        scale="0% exact values, 100% nothing left",
+        share=True,
+    ),
+    "minimal-distortion": MeasureWords(
+        title="Minimal distortion",
+        meaning="The number of quasi-identifying cells that do not show their value any more.",
+        scale="0 if none is generalized, at most the number of these cells",
+    ),
     "discernibility": MeasureWords(
         title="Discernibility",
         meaning="The number of records that each record is indistinguishable from, summed; a suppressed "
@@ -61,6 +73,13 @@ MEASURE_WORDS: dict[str, MeasureWords] = {
         title="Average class size",
         meaning="Records per group; suppressed records, if any, form one more group.",
         scale="1 if every record is unique",
+    ),
+    "classification-metric": MeasureWords(
+        title="Classification metric",
+        meaning="The share of records that are left out or whose sensitive value is not the most frequent one of their "
+        "group.",
+        scale="0% groups tell the value of everybody in them, which is good for prediction and bad for these persons",
+        share=True,
     ),
     "suppressed-share": MeasureWords(
         title="Suppressed share",

@@ -15,10 +15,15 @@ class LeafLoss(AdditiveLoss):
 
     def costs(self, ladder: Ladder) -> Costs:
         """Scale shares of leaves to costs."""
-        leaves = len(ladder.domain)
-        if leaves < 2:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost
-            return [np.zeros(len(nodes)) for nodes in ladder.levels]
-        return [
-            (shares[nodes] - 1 / leaves) / (1 - 1 / leaves)
-            for shares, nodes in zip(ladder.shares, ladder.levels, strict=True)
-        ]
+        return leaf_costs(ladder)
+
+
+def leaf_costs(ladder: Ladder) -> Costs:
+    """Return for every level the cost of a cell with each code."""
+    leaves = len(ladder.domain)
+    if leaves < 2:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost
+        return [np.zeros(len(nodes)) for nodes in ladder.levels]
+    return [
+        (shares[nodes] - 1 / leaves) / (1 - 1 / leaves)
+        for shares, nodes in zip(ladder.shares, ladder.levels, strict=True)
+    ]

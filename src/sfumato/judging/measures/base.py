@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
+from sfumato.core.groups import Histogram
 from sfumato.core.published.table import PublishedTable
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What is measured: a published table, and how many records were suppressed."""
+    """What is measured: a published table, how many records were suppressed, and sensitive values in every group."""
 
     table: PublishedTable
     suppressed: int
+    sensitive: Mapping[str, Histogram] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -25,12 +28,14 @@ class Measured:
 class Measure(ABC):
     """A number that says what a release has lost; 0 or the smallest value is best.
 
-    `of_covers` says whether it measures how much the published cells cover, which means nothing for centers.
+    `of_covers` says whether it measures how much the published cells cover, which means nothing for centers, and
+    `of_sensitive` whether it measures sensitive values, which means nothing where there are none.
     """
 
     name: ClassVar[str]
     reference: ClassVar[str]
     of_covers: ClassVar[bool] = False
+    of_sensitive: ClassVar[bool] = False
 
     @abstractmethod
     def compute(self, measured: Measured) -> float:

@@ -1,0 +1,38 @@
+"""Classification metric: how many records differ from most of their group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.core.groups import Histogram
+from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.loss import mean_or_zero
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationMetric(Measure):
+    r"""Share the records that are suppressed or whose value is not the most frequent one of their group [1]_.
+
+    The values are those of a sensitive attribute; with several, the shares are averaged. A value in a bucket counts as
+    far as it is expected in the record's group. A missing value that may be anything is never the most frequent one.
+
+    References
+    ----------
+    .. [1] Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
+       https://doi.org/10.1145/775047.775089
+    """
+
+    name = "classification-metric"
+    reference = "Iyengar 2002, https://doi.org/10.1145/775047.775089"
+    of_sensitive = True
+
+    def compute(self, measured: Measured) -> float:
+        """Count suppressed records and minorities."""
+        return mean_or_zero([_wrong(measured, each) / measured.records for each in measured.sensitive.values()])
+
+
+def _wrong(measured: Measured, histogram: Histogram) -> float:
+    agreeing = histogram.reduce(np.maximum, histogram.counts) / histogram.sizes
+    return float(((1 - agreeing) * measured.table.grouped.counts).sum()) + measured.suppressed

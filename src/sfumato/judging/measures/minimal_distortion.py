@@ -1,0 +1,42 @@
+"""Minimal distortion: how many cells no longer show their value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.publication import Exact, MissingCell
+from sfumato.core.published.table import PublishedColumn
+from sfumato.judging.measures.base import Measure, Measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinimalDistortion(Measure):
+    """Count one for every quasi-identifying cell that is generalized, however far [1]_.
+
+    A cell that shows its value, or that it has none, counts nothing; all cells of a suppressed record count.
+
+    References
+    ----------
+    .. [1] Samarati, "Protecting respondents' identities in microdata release", IEEE TKDE 13(6), 2001.
+       https://doi.org/10.1109/69.971193
+    """
+
+    name = "minimal-distortion"
+    reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
+    of_covers = True
+
+    def compute(self, measured: Measured) -> float:
+        """Count generalized and suppressed cells."""
+        table, sizes = measured.table, measured.table.grouped.counts
+        cells = sum(int(sizes[generalized(column)[table.by_group(column)]].sum()) for column in table.columns)
+        return float(cells + measured.suppressed * len(table.columns))
+
+
+def generalized(column: PublishedColumn) -> npt.NDArray[np.bool_]:
+    """Return for every distinct text of a column whether it stands for more than one value."""
+    coarse = np.ones(len(column.texts), dtype=np.bool_)
+    coarse[[place for place, label in column.others.items() if isinstance(label, Exact | MissingCell)]] = False
+    return coarse

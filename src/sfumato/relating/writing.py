@@ -1,0 +1,99 @@
+"""Write several published tables: `public/`, which is safe to share, and `internal/`, which must stay private."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from sfumato.exceptions import BrokenPromiseError, SfumatoError, WriteError
+from sfumato.judging.audit.verdict import plain
+from sfumato.models.base import PrivacyModel
+from sfumato.relating.auditing import RelationalAudit, audit_relations
+from sfumato.relating.relation import Relation
+from sfumato.reporting.folders import INTERNAL, PUBLIC
+from sfumato.reporting.reading_back import changed_columns, read_back
+from sfumato.table.atomic import atomic_folder
+from sfumato.table.formats.known import release_format
+from sfumato.table.frames import to_arrow
+from sfumato.table.write import write_in
+
+NAME = re.compile(r"\w[\w -]*", re.ASCII)
+
+
+def write_relations(
+    folder: str | os.PathLike[str],
+    relations: Mapping[str, Relation],
+    models: Sequence[PrivacyModel],
+    persons: str,
+    *,
+    kept_inside: Mapping[str, object],
+    table_format: str,
+) -> None:
+    """Write all tables, or nothing: they are read back from their files and judged before they are put in place.
+
+    Parameters
+    ----------
+    folder : the folder to create; refused if it is not empty.
+    relations : the published tables, as Arrow tables.
+    models : what is promised.
+    persons : the name of the table of persons.
+    kept_inside : what is written into `internal/` only.
+    table_format : the format of the tables, such as `"csv"` or `"parquet"`.
+    """
+    form = release_format(table_format, excel_safe=False)
+    strange = [name for name in relations if not NAME.fullmatch(name)]
+    if strange:
+        raise WriteError(f"Table {strange[0]!r} cannot be a file; use letters, digits, spaces and hyphens in its name.")
+    with atomic_folder(Path(folder)) as made:
+        (made / PUBLIC).mkdir()
+        files = {name: made / PUBLIC / f"{name}{form.suffixes[0]}" for name in relations}
+        for name, relation in relations.items():
+            write_in(form, _arrow(relation), files[name], {})
+        told = _told(_judged(files, relations, models, persons))
+        _write_json(made / PUBLIC / "promise.json", told)
+        (made / INTERNAL).mkdir(mode=0o700)
+        _write_json(made / INTERNAL / "report.json", kept_inside)
+        (made / INTERNAL / "report.json").chmod(0o600)
+
+
+def _judged(
+    files: Mapping[str, Path], relations: Mapping[str, Relation], models: Sequence[PrivacyModel], persons: str
+) -> RelationalAudit:
+    try:
+        shown = {name: read_back(path, excel_safe=False, conventions={}) for name, path in files.items()}
+        written = {name: replace(relations[name], data=table) for name, table in shown.items()}
+        audit = audit_relations(written, models, persons=persons)
+    except SfumatoError as error:
+        raise BrokenPromiseError(
+            f"The published tables could not be judged from their files, so nothing was written: {error}"
+        ) from None
+    changed = [name for name, table in shown.items() if changed_columns(to_arrow(relations[name].data)[0], table)]
+    if changed or not audit.holds:
+        where = f"table {changed[0]!r} reads otherwise in its file" if changed else "their files break the promise"
+        raise BrokenPromiseError(f"The tables were judged, but {where}, so nothing was written; write another format.")
+    return audit
+
+
+def _told(audit: RelationalAudit) -> dict[str, object]:
+    """Tell receivers what holds, without parameters that may name values."""
+    verdicts = [
+        {"model": each.model.name, "level": plain(each.level), "limit": plain(each.model.limit), "holds": each.holds}
+        for each in audit.verdicts
+    ]
+    found = audit.to_dict()
+    return {"unit": "persons, by what the join of all tables tells about them", **found, "models": verdicts}
+
+
+def _arrow(relation: Relation) -> pa.Table:
+    assert isinstance(relation.data, pa.Table)  # noqa: S101 - what is published is kept as Arrow
+    return relation.data
+
+
+def _write_json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8", newline="\n")
