@@ -128,3 +128,10 @@ def test_what_cannot_be_rotated_is_refused():
         sf.masking.mask(pa.table({"a": [1, None], "b": [1, 2]}), [RotateNumbers(columns=["a", "b"])])
     with pytest.raises(sf.SchemaError, match="holds none"):
         sf.masking.mask(pa.table({"a": [1, 2], "b": ["x", "y"]}), [RotateNumbers(columns=["a", "b"])])
+
+
+def test_a_constant_column_does_not_hide_what_an_attack_recovers():
+    table = pa.table({"x": np.random.default_rng(1).normal(size=100), "same": [3.0] * 100})
+    step = RotateNumbers(columns=["x", "same"])
+    masked = sf.masking.mask(table, [step], secret=SECRET)
+    assert masked.records[0].measures["recovered"] == 1.0
