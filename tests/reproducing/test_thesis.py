@@ -46,8 +46,8 @@ def test_every_figure_of_the_three_chapters_is_there(found):
 def test_figures_of_chapter_5_alternate_between_the_mechanisms(found):
     titles = {figure.name: figure.title for figure in found.figures}
     assert titles["5.4"] == "Discernibility of LAG_1 (cuts), 10% flagged"
-    assert titles["5.17"] == "NCP of LAG_2 (NCP), 30% flagged"
-    assert titles["5.27"] == "Query error of LAG_2 (NCP), 40% flagged"
+    assert titles["5.17"] == "NCP of LAG_2 (seeds), 30% flagged"
+    assert titles["5.27"] == "Query error of LAG_2 (seeds), 40% flagged"
 
 
 def test_every_finding_belongs_to_a_figure_and_says_why(found):
@@ -123,7 +123,7 @@ def test_findings_of_chapter_5_follow_the_numbers():
                 l3=k * (cuts if mechanism == "cuts" else 10) + flagged * density,
                 l5=k * (cuts if mechanism == "cuts" else 10) + flagged * density,
             )
-            for mechanism in ("cuts", "ncp")
+            for mechanism in ("cuts", "seeds")
             for density in grid.densities
             for k in grid.generalized_sizes
         }

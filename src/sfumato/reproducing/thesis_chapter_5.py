@@ -7,7 +7,7 @@ from math import nan
 
 import numpy as np
 
-from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization, Mechanism
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.reproducing.claims import Claim, grows, number, ordered, rise, still
 from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
@@ -17,8 +17,8 @@ from sfumato.reproducing.thesis_chapter_4 import cell_models, percent
 from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
 from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
-MECHANISMS = ("cuts", "ncp")
-NAMES = {"cuts": "LAG_1 (cuts)", "ncp": "LAG_2 (NCP)"}
+MECHANISMS: tuple[Mechanism, ...] = ("cuts", "seeds")
+NAMES = {"cuts": "LAG_1 (cuts)", "seeds": "LAG_2 (seeds)"}
 MUCH = 2.0
 Measured = Mapping[Hashable, Points]
 Value = Callable[[ThesisPoint], float]
@@ -35,12 +35,12 @@ def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
 
 
 def measure_generalized(
-    subject: ThesisSubject, grid: ThesisGrid, mechanism: str, density: float, k: int
+    subject: ThesisSubject, grid: ThesisGrid, mechanism: Mechanism, density: float, k: int
 ) -> dict[int, ThesisPoint]:
     """Measure local anatomy generalization over l."""
     flagged = subject.flagged((*subject.semi_sensitive, subject.narrow), density, grid.seed)
     questions = Questions.of(flagged, grid)
-    algorithm = LocalAnatomyGeneralization(mechanism="cuts" if mechanism == "cuts" else "ncp")
+    algorithm = LocalAnatomyGeneralization(mechanism=mechanism)
     return {
         l: measure(questions, [KAnonymity(k=k), *cell_models(subject, l, grid.closeness)], algorithm, grid.seed)
         for l in grid.diversities
@@ -139,14 +139,14 @@ def _means(measured: Measured, grid: ThesisGrid, value: Value) -> list[float]:
 
 
 def _mean_sizes(measured: Measured, grid: ThesisGrid, rows: int) -> str:
-    cuts, ncp = _means(measured, grid, lambda point: point.discernibility / rows)
-    said = f"On average over all k a record is in a group of {number(cuts)} with LAG_1 and {number(ncp)} with LAG_2"
+    cuts, seeds = _means(measured, grid, lambda point: point.discernibility / rows)
+    said = f"On average over all k a record is in a group of {number(cuts)} with LAG_1 and {number(seeds)} with LAG_2"
     return f"{said}: cuts at medians never separate records with equal values."
 
 
 def _mean_penalties(measured: Measured, grid: ThesisGrid) -> str:
-    cuts, ncp = _means(measured, grid, lambda point: point.ncp)
-    return f"LAG_2's mean NCP is {number(ncp / cuts)} times LAG_1's: narrower cells give narrower bounds."
+    cuts, seeds = _means(measured, grid, lambda point: point.ncp)
+    return f"LAG_2's mean NCP is {number(seeds / cuts)} times LAG_1's: narrower cells give narrower bounds."
 
 
 def _discernibility_findings(measured: Measured, grid: ThesisGrid, rows: int) -> list[FigureFinding]:
@@ -170,7 +170,7 @@ def _ncp_findings(measured: Measured, grid: ThesisGrid) -> list[FigureFinding]:
 
     falls = Claim("5.12-5.19", "NCP of LAG_1 falls as more cells are flagged")
     return [
-        _lower(Claim("5.12-5.19", "LAG_2 has the lower NCP"), measured, grid, value, "ncp"),
+        _lower(Claim("5.12-5.19", "LAG_2 has the lower NCP"), measured, grid, value, "seeds"),
         still(Claim("5.12-5.19", "NCP does not depend on l"), _over_l(measured, grid, value)),
         grows(Claim("5.12-5.19", "NCP grows with k"), _over_k(measured, grid, value), axis="k"),
         grows(falls, _over_density(measured, grid, value, ["cuts"]), falls=True, axis="percent"),
