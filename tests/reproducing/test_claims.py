@@ -122,6 +122,12 @@ def test_medians_are_told_beside_means():
     assert "By medians no: 0 of 1 steps as claimed" in finding.why
 
 
+def test_a_mean_that_medians_contradict_is_explained():
+    good, bad = grows(CLAIM, [line(1, 2)]), grows(CLAIM, [line(2, 1)])
+    assert with_medians(bad, good).why.endswith("A few queries with large errors decide the mean.")
+    assert not with_medians(bad, bad).why.endswith("decide the mean.")
+
+
 def test_what_the_original_does_not_say_is_neither_seen_nor_missed():
     assert CLAIM.unsaid("It is drawn.").verdict == "not said"
     assert [CLAIM.judged(seen, "").verdict for seen in (True, False)] == ["yes", "no"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import isnan
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,7 @@ from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
 from sfumato.reproducing.thesis_setting import ThesisGrid, census_schema, census_subject, given_subject
 from sfumato.samples.census import generate_census
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "reproduce-the-thesis.md"
 SMALL = ThesisGrid(
     queries=5,
     diversities=(3, 5),
@@ -55,6 +58,18 @@ def test_every_finding_belongs_to_a_figure_and_says_why(found):
     assert {finding.figure for finding in found.findings} <= named
     assert all(finding.why and finding.why.endswith(".") for finding in found.findings)
     assert len({(finding.figure, finding.claim) for finding in found.findings}) == len(found.findings) == 49
+
+
+def test_the_page_has_the_findings_of_the_command(found):
+    rows = [line.split(" | ") for line in PAGE.read_text("utf-8").splitlines() if re.match(r"\| [345]\.\d", line)]
+    shown = [(row[0].removeprefix("| "), row[1].replace("\\_", "_")) for row in rows]
+    assert shown == [(finding.figure, finding.claim) for finding in found.findings]
+    verdicts = [row[2] for row in rows]
+    seen, missed = verdicts.count("yes"), verdicts.count("**no**")
+    assert f"{seen} of {seen + missed} findings are confirmed" in PAGE.read_text("utf-8")
+    assert (
+        verdicts.count("not said") == sum(not finding.said for finding in found.findings) == len(rows) - seen - missed
+    )
 
 
 def test_the_same_seed_gives_the_same_numbers_in_other_processes():

@@ -153,7 +153,8 @@ def largest_step(line: FigureLine) -> float:
 def with_medians(finding: FigureFinding, medians: FigureFinding) -> FigureFinding:
     """Add how the same claim comes out for medians: few queries with tiny answers dominate means."""
     said = f"By medians {'yes' if medians.seen else 'no'}: {medians.why[:1].lower()}{medians.why[1:]}"
-    return replace(finding, why=f"{finding.why} {said}")
+    cause = " A few queries with large errors decide the mean." if medians.seen and not finding.seen else ""
+    return replace(finding, why=f"{finding.why} {said}{cause}")
 
 
 def _columns(lines: Sequence[FigureLine]) -> dict[float, list[float]]:

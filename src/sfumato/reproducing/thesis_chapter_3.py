@@ -274,7 +274,7 @@ def _parameter_findings(figures: Sequence[Figure], medians: Figure) -> list[Figu
             _markedly(matters, exposures).explained(_set_sizes(exposures)),
             coincide(alike, penalties),
             grows(Claim("3.10", f"Discernibility of {way} grows with k"), penalties, axis="k"),
-            with_medians(_faster(faster, errors), _faster(faster, middle)),
+            with_medians(_faster(faster, errors), _faster(faster, middle)).explained(_set_sizes(errors)),
         ]
     return findings
 
