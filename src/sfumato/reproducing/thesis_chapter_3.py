@@ -157,7 +157,7 @@ def _k_lines(measured: Measured, grid: ThesisGrid, value: Value) -> tuple[Figure
 
 
 def _over(way: str, l: int) -> str:
-    return f"l={l}" if way == CROSS else f"as printed, l={l}"
+    return f"l={l}" if way == CROSS else f"l={l} as printed"
 
 
 def _over_k(summed: str, measured: Measured, grid: ThesisGrid) -> list[Figure]:
@@ -178,13 +178,13 @@ def _overlap(subject: ThesisSubject, named: Mapping[str, Points]) -> str:
     if not known:
         return "Overlaps were not measured."
     last = known[-1]
-    said = [
-        f"{number(named[way][last].exposure(MATCHED))} records with {way} (cells of {named[way][last].ncp / cells:.0%})"
-        for way in (*CROSSED, MONDRIAN)
-    ]
+    points = {way: named[way][last] for way in (*CROSSED, MONDRIAN)}
+    matched = ", ".join(f"{number(point.exposure(MATCHED))} with {way}" for way, point in points.items())
+    covered = ", ".join(f"{point.ncp / cells:.0%}" for point in points.values())
     return (
-        f"At l={last} a record matches {', '.join(said)} of the domains. Wide groups overlap, so a record matches many "
-        "buckets, most of them without its value; tight groups keep more of the data, and a record matches few."
+        f"At l={last} a record matches so many records: {matched}. Cells cover {covered} of their domains. "
+        "Wide groups overlap, so a record matches many buckets, most of them without its value; "
+        "tight groups keep more of the data, and a record matches few."
     )
 
 
@@ -197,9 +197,7 @@ def _exposure_findings(figure: Figure, overlap: str) -> list[FigureFinding]:
         weaker = compared(below, figure.line(way), distinct)
         finding = compared(below, figure.line(way), mondrian).explained(overlap)
         findings += [
-            FigureFinding(
-                finding.figure, finding.claim, finding.seen, f"{finding.why} With distinct values: {weaker.why}"
-            ),
+            replace(finding, why=f"{finding.why} With distinct values: {weaker.why[:1].lower()}{weaker.why[1:]}"),
             compared(Claim("3.6", f"{way} exposes values less than Anatomy"), figure.line(way), anatomy),
         ]
     return [
@@ -264,7 +262,7 @@ def _parameter_findings(figures: Sequence[Figure], medians: Figure) -> list[Figu
     findings = []
     for way in CROSSED:
         exposures, penalties, errors, middle = (
-            [each for each in figure.lines if each.label.startswith("as printed") == (way == PRINTED)]
+            [each for each in figure.lines if each.label.endswith("as printed") == (way == PRINTED)]
             for figure in (*figures, medians)
         )
         matters = Claim("3.9", f"While exposure is above {EXPOSED}, a larger k lowers it markedly ({way})")
@@ -287,7 +285,7 @@ def _set_sizes(lines: Sequence[FigureLine]) -> str:
     """Return the number of values in the sets that buckets come from: the smallest multiple of k that is at least l."""
     sizes = []
     for each in lines:
-        l, ends = int(each.label.rpartition("l=")[2]), (int(each.xs[0]), int(each.xs[-1]))
+        l, ends = int(each.label.split()[0].removeprefix("l=")), (int(each.xs[0]), int(each.xs[-1]))
         first, last = (k * -(-l // k) for k in ends)
         sizes.append(f"{first} and {last} for {each.label}")
     return f"Sets of records have at least {', '.join(sizes)} values at these k: the smallest multiples of k from l."
