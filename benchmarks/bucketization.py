@@ -54,8 +54,14 @@ def subjects() -> list[Subject]:
         Subject("LocalAnatomy, l", sf.LocalAnatomy(), cells, flagged=True),
         Subject("LocalAnatomyGen., cuts", sf.LocalAnatomyGeneralization(), (*cells, sf.KAnonymity(k=K)), flagged=True),
         Subject(
-            "LocalAnatomyGen., ncp",
-            sf.LocalAnatomyGeneralization(mechanism="ncp"),
+            "LocalAnatomyGen., seeds",
+            sf.LocalAnatomyGeneralization(mechanism="seeds"),
+            (*cells, sf.KAnonymity(k=K)),
+            flagged=True,
+        ),
+        Subject(
+            "LocalAnatomyGen., cheapest",
+            sf.LocalAnatomyGeneralization(mechanism="cheapest"),
             (*cells, sf.KAnonymity(k=K)),
             flagged=True,
         ),

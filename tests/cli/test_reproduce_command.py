@@ -41,10 +41,12 @@ def test_findings_are_printed_and_figures_written(tmp_path):
     assert done.exit_code == 0, done.exception
     with (out / "findings.csv").open(encoding="utf-8", newline="") as file:
         findings = list(csv.DictReader(file))
-    seen = sum(finding["seen"] == "yes" for finding in findings)
-    assert f"{seen} of {len(findings)} findings were seen." in done.stdout
-    assert 0 < seen < len(findings)
-    assert done.stdout.count(" NO   ") == len(findings) - seen
+    verdicts = [finding["seen"] for finding in findings]
+    seen, missed = verdicts.count("yes"), verdicts.count("no")
+    assert f"{seen} of {seen + missed} findings were seen." in done.stdout
+    assert min(seen, missed) > 0
+    assert verdicts.count("not said") == len(findings) - seen - missed == 1
+    assert done.stdout.count(" NO   ") == missed
     assert (out / "figure-3.6.png").is_file()
     assert (out / "figure-4.10.svg").is_file()
     assert max(map(len, done.stdout.splitlines())) <= max(100, len(str(out)) + 60)

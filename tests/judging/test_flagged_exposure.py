@@ -64,7 +64,7 @@ def test_exposure_of_flagged_cells_equals_the_definition_row_by_row(drawn):
 
 
 @examples(40)
-@given(flagged_tables(most_rows=16), st.integers(2, 4), st.sampled_from(["cuts", "ncp"]))
+@given(flagged_tables(most_rows=16), st.integers(2, 4), st.sampled_from(["cuts", "seeds", "cheapest"]))
 def test_neither_adversary_passes_what_is_promised(drawn, k, mechanism):
     table, schema, models = drawn
     if not models or k > table.num_rows:

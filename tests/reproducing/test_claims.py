@@ -15,10 +15,10 @@ from sfumato.reproducing.claims import (
     compared,
     grows,
     largest_step,
-    little_above,
     ordered,
     rise,
     still,
+    with_medians,
 )
 from sfumato.reproducing.figures import FigureLine
 
@@ -46,11 +46,6 @@ def test_a_line_is_below_another_only_if_it_is_everywhere(lower, upper, most, se
 def test_where_a_line_is_not_below_is_said():
     finding = compared(CLAIM, line(1, 5, 2), line(2, 3, 4))
     assert finding.why == "At 2 of 3 points: 1 against 2 at l=5, 2 against 4 at l=7; not at l=6."
-
-
-@pytest.mark.parametrize(("ys", "seen"), [((1.5, 2.0), True), ((0.9, 1.5), False), ((1.5, 2.5), False)])
-def test_a_little_above_is_above_and_at_most_twice(ys, seen):
-    assert little_above(CLAIM, line(*ys), line(1.0, 1.0)).seen is seen
 
 
 @pytest.mark.parametrize(("ys", "seen"), [((100, 109), True), ((100, 120), False), ((0, 0), True), ((0, 1), False)])
@@ -103,7 +98,6 @@ def test_what_was_not_measured_is_not_seen():
     gone, here = line(nan, nan), line(1, 2)
     findings = [
         compared(CLAIM, gone, here),
-        little_above(CLAIM, here, gone),
         still(CLAIM, [gone]),
         coincide(CLAIM, [gone, here]),
         grows(CLAIM, [gone]),
@@ -117,5 +111,23 @@ def test_what_was_not_measured_is_not_seen():
 def test_rise_and_largest_step_leave_gaps_out():
     assert rise(line(1, nan, 4)) == 3
     assert isnan(rise(line(1, nan)))
-    assert largest_step(line(1, 2, 6, 7)) == 7
+    assert largest_step(line(1, 4, 8, 9)) == 7
     assert isnan(largest_step(line(1)))
+
+
+def test_medians_are_told_beside_means():
+    finding = with_medians(grows(CLAIM, [line(1, 2)]), grows(CLAIM, [line(2, 1)]))
+    assert finding.seen
+    assert finding.why.startswith("1 of 1 steps as claimed")
+    assert "By medians no: 0 of 1 steps as claimed" in finding.why
+
+
+def test_a_mean_that_medians_contradict_is_explained():
+    good, bad = grows(CLAIM, [line(1, 2)]), grows(CLAIM, [line(2, 1)])
+    assert with_medians(bad, good).why.endswith("A few queries with large errors decide the mean.")
+    assert not with_medians(bad, bad).why.endswith("decide the mean.")
+
+
+def test_what_the_original_does_not_say_is_neither_seen_nor_missed():
+    assert CLAIM.unsaid("It is drawn.").verdict == "not said"
+    assert [CLAIM.judged(seen, "").verdict for seen in (True, False)] == ["yes", "no"]

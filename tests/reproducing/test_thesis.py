@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import isnan
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,7 @@ from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
 from sfumato.reproducing.thesis_setting import ThesisGrid, census_schema, census_subject, given_subject
 from sfumato.samples.census import generate_census
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "reproduce-the-thesis.md"
 SMALL = ThesisGrid(
     queries=5,
     diversities=(3, 5),
@@ -46,15 +49,27 @@ def test_every_figure_of_the_three_chapters_is_there(found):
 def test_figures_of_chapter_5_alternate_between_the_mechanisms(found):
     titles = {figure.name: figure.title for figure in found.figures}
     assert titles["5.4"] == "Discernibility of LAG_1 (cuts), 10% flagged"
-    assert titles["5.17"] == "NCP of LAG_2 (NCP), 30% flagged"
-    assert titles["5.27"] == "Query error of LAG_2 (NCP), 40% flagged"
+    assert titles["5.17"] == "NCP of LAG_2 (seeds), 30% flagged"
+    assert titles["5.27"] == "Query error of LAG_2 (seeds), 40% flagged"
 
 
 def test_every_finding_belongs_to_a_figure_and_says_why(found):
     named = {figure.name for figure in found.figures} | {"5.4-5.11", "5.12-5.19", "5.20-5.27"}
     assert {finding.figure for finding in found.findings} <= named
     assert all(finding.why and finding.why.endswith(".") for finding in found.findings)
-    assert len({(finding.figure, finding.claim) for finding in found.findings}) == len(found.findings) == 39
+    assert len({(finding.figure, finding.claim) for finding in found.findings}) == len(found.findings) == 49
+
+
+def test_the_page_has_the_findings_of_the_command(found):
+    rows = [line.split(" | ") for line in PAGE.read_text("utf-8").splitlines() if re.match(r"\| [345]\.\d", line)]
+    shown = [(row[0].removeprefix("| "), row[1].replace("\\_", "_")) for row in rows]
+    assert shown == [(finding.figure, finding.claim) for finding in found.findings]
+    verdicts = [row[2] for row in rows]
+    seen, missed = verdicts.count("yes"), verdicts.count("**no**")
+    assert f"{seen} of {seen + missed} findings are confirmed" in PAGE.read_text("utf-8")
+    assert (
+        verdicts.count("not said") == sum(not finding.said for finding in found.findings) == len(rows) - seen - missed
+    )
 
 
 def test_the_same_seed_gives_the_same_numbers_in_other_processes():
@@ -64,7 +79,7 @@ def test_the_same_seed_gives_the_same_numbers_in_other_processes():
 
 def _mondrian(seed: int) -> tuple:
     subject = census_subject(3, rows=300, seed=seed)
-    return (subject, replace(SMALL, seed=seed), sf.Mondrian(), None, (3,))
+    return (subject, replace(SMALL, seed=seed), thesis_chapter_3.MONDRIAN, 1, (3,))
 
 
 def test_an_error_of_a_task_is_raised():
@@ -116,6 +131,7 @@ def points(**by_l: float) -> dict[int, ThesisPoint]:
 def test_findings_of_chapter_5_follow_the_numbers():
     grid = replace(SMALL, densities=(0.1, 0.4))
     local = {("t-close", density): points(l3=1, l5=1) for density in grid.densities}
+    subject = census_subject(5, rows=100, seed=0)
 
     def judged(cuts: float, flagged: float) -> dict[str, bool]:
         measured = {
@@ -123,11 +139,11 @@ def test_findings_of_chapter_5_follow_the_numbers():
                 l3=k * (cuts if mechanism == "cuts" else 10) + flagged * density,
                 l5=k * (cuts if mechanism == "cuts" else 10) + flagged * density,
             )
-            for mechanism in ("cuts", "ncp")
+            for mechanism in ("cuts", "seeds")
             for density in grid.densities
             for k in grid.generalized_sizes
         }
-        found = thesis_chapter_5.report(100, measured, grid, local).findings
+        found = thesis_chapter_5.report(subject, measured, grid, local).findings
         return {finding.claim: finding.seen for finding in found}
 
     one, other = judged(9, 5), judged(11, -5)
@@ -146,8 +162,10 @@ def test_findings_of_chapter_5_follow_the_numbers():
     ("local", "plain", "anatomy", "seen"),
     [
         ((1, 1.1, 2.9, 2.95), (3, 3, 3, 3), (2, 2, 2, 2), (True, True, True, True)),
-        ((1, 2.5, 2.9, 3.1), (3, 3, 3, 3), (2, 2, 2, 2), (True, False, False, False)),
-        ((1, 1.1, 2.0, 2.1), (3, 3, 1, 3), (2, 2, 2, 2), (False, True, False, True)),
+        ((1, 2.5, 2.9, 3.1), (3, 3, 3, 3), (2, 2, 2, 2), (True, False, True, False)),
+        ((1, 1.1, 2.0, 2.1), (3, 3, 1, 3), (2, 2, 2, 2), (False, True, True, True)),
+        ((1, 3.5, 3.6, 3.7), (3, 3, 3, 3), (2, 2, 2, 2), (True, False, False, False)),
+        ((1, 1.1, 2.5, 2.6), (3, 3, 3, 3), (2, 2, 2, 2), (True, True, True, False)),
     ],
 )
 def test_findings_on_the_heuristic_follow_the_numbers(local, plain, anatomy, seen):

@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.samples.census import EDUCATION_LEVELS, Cardinalities, generate_census
+from sfumato.samples.census_taxonomies import census_taxonomies
 
 FIXED = {"sex": 2, "age": 73, "relationship": 13, "marital_status": 6, "race": 9, "education": 11}
 TABLES = [(90, 216, 702), (89, 187, 682), (93, 257, 719)]
@@ -54,6 +55,24 @@ def test_no_salary_age_or_occupation_is_too_frequent_for_the_largest_l_of_the_th
     table = generate_census(17_629, seed=seed)
     for name in ("salary", "occupation", "age"):
         assert pc.max(table[name].value_counts().field("counts")).as_py() / table.num_rows < 1 / 20
+
+
+@pytest.mark.parametrize("rows", [17_629, 22_517, 31_055])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_first_halving_of_salaries_works_at_15_and_not_at_18_as_in_the_thesis(rows, seed):
+    table = generate_census(rows, seed=seed)
+    share = pc.max(table["salary"].value_counts().field("counts")).as_py() / rows
+    assert 1 / 18 < 2 * share < 1 / 15
+
+
+@pytest.mark.parametrize("occupations", [187, 216, 257])
+def test_taxonomies_have_exactly_the_values_of_the_nominal_attributes(occupations):
+    table = generate_census(2000, cardinalities=Cardinalities(occupations=occupations))
+    trees = census_taxonomies(occupations)
+    assert {*trees, "education"} == {name for name in table.column_names if table[name].type == pa.string()}
+    for name, tree in trees.items():
+        assert set(tree.hierarchy.labels[0]) == set(table[name].to_pylist())
+        assert tree.hierarchy.labels[-1] == ("*",)
 
 
 def test_distributions_are_skewed():

@@ -138,17 +138,18 @@ def _subject(table: str | None, schema: Path | None, rows: int | None) -> Thesis
 
 
 def _print(found: Reproduction, out: Path) -> None:
-    seen = sum(finding.seen for finding in found.findings)
+    said = [finding for finding in found.findings if finding.said]
     typer.echo("\n".join(line for finding in found.findings for line in _lines(finding)))
-    typer.echo(f"\n{seen} of {len(found.findings)} findings were seen.")
+    typer.echo(f"\n{sum(finding.seen for finding in said)} of {len(said)} findings were seen.")
     typer.echo(f"{len(found.figures)} figures, their numbers and findings.csv are in {out}")
 
 
 def _lines(finding: FigureFinding) -> Iterator[str]:
     """Format a finding: its figure and verdict, the claim, and below it the reason."""
-    head = f"{finding.figure:<10}{'yes' if finding.seen else 'NO':<5}"
+    mark = ("yes" if finding.seen else "NO") if finding.said else "-"
+    head = f"{finding.figure:<10}{mark:<5}"
     first, *rest = textwrap.wrap(printable(finding.claim), WIDTH - len(head))
-    yield verdict(head, good=finding.seen) + first
+    yield (verdict(head, good=finding.seen) if finding.said else head) + first
     why = textwrap.wrap(printable(finding.why), WIDTH - len(head) - 2)
     for text in (*rest, *why):
         yield " " * (len(head) + 2) + text

@@ -2,7 +2,7 @@
 
 - *below*: at every x where both lines were measured;
 - *far below*: at most half;
-- *a little above*: above, and at most twice;
+- *a little*: at most twice;
 - *does not move*: varies by at most a tenth;
 - *grows*: every step goes up;
 - *grows fast*: and becomes at least ten times as large.
@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sfumato.reproducing.figures import FigureFinding, FigureLine
@@ -33,6 +33,10 @@ class Claim:
     def judged(self, seen: bool, why: str) -> FigureFinding:
         """Return the finding: whether the claim was seen, and why."""
         return FigureFinding(self.figure, self.text, seen, why)
+
+    def unsaid(self, why: str) -> FigureFinding:
+        """Return that the original says nothing that could be judged."""
+        return FigureFinding(self.figure, self.text, seen=False, why=why, said=False)
 
     def unmeasured(self) -> FigureFinding:
         """Return the finding that too little could be measured to judge the claim."""
@@ -62,17 +66,6 @@ def compared(
     misses = [number(x) for x in xs if x not in good]
     where = f"; not at {axis}={', '.join(misses)}" if misses and good else ""
     return claim.judged(len(good) == len(xs), f"At {len(good)} of {len(xs)} points: {said}{where}.")
-
-
-def little_above(claim: Claim, upper: FigureLine, lower: FigureLine) -> FigureFinding:
-    """Judge whether a line lies above another, and at most at twice its height."""
-    a, b = upper.measured(), lower.measured()
-    ratios = {x: a[x] / b[x] for x in a if x in b}
-    if not ratios:
-        return claim.unmeasured()
-    least, greatest = min(ratios.values()), max(ratios.values())
-    said = f"{upper.label} is {number(least)} to {number(greatest)} times {lower.label}"
-    return claim.judged(least > 1 and greatest <= LITTLE, f"{said}; a little means at most {LITTLE:g} times.")
 
 
 def still(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:
@@ -151,10 +144,17 @@ def rise(line: FigureLine) -> float:
 
 
 def largest_step(line: FigureLine) -> float:
-    """Return the x of the largest step up of a line, measured as a ratio; NaN without steps."""
+    """Return the x of the step by which a line rises the most; NaN without steps."""
     points = list(line.measured().items())
-    steps = {x: after / before for (_, before), (x, after) in pairwise(points) if before > 0}
+    steps = {x: after - before for (_, before), (x, after) in pairwise(points)}
     return max(steps, key=lambda x: steps[x]) if steps else float("nan")
+
+
+def with_medians(finding: FigureFinding, medians: FigureFinding) -> FigureFinding:
+    """Add how the same claim comes out for medians: few queries with tiny answers dominate means."""
+    said = f"By medians {'yes' if medians.seen else 'no'}: {medians.why[:1].lower()}{medians.why[1:]}"
+    cause = " A few queries with large errors decide the mean." if medians.seen and not finding.seen else ""
+    return replace(finding, why=f"{finding.why} {said}{cause}")
 
 
 def _columns(lines: Sequence[FigureLine]) -> dict[float, list[float]]:

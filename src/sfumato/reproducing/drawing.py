@@ -47,7 +47,7 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
         for figure in reproduction.figures:
             draw_figure(figure, made)
             write_numbers(figure, made / f"figure-{figure.name}.csv")
-        rows = ((each.figure, each.claim, "yes" if each.seen else "no", each.why) for each in reproduction.findings)
+        rows = ((each.figure, each.claim, each.verdict, each.why) for each in reproduction.findings)
         _write_rows(made / FINDINGS, FINDING_COLUMNS, rows)
 
 

@@ -46,12 +46,25 @@ class Figure:
 
 @dataclass(frozen=True)
 class FigureFinding:
-    """Something that the original work says about a figure, whether it was seen again, and why (not)."""
+    """Something that the original work says about a figure, whether it was seen again, and why (not).
+
+    `said` is false if the original says nothing about the figure that could be judged.
+    """
 
     figure: str
     claim: str
     seen: bool
     why: str
+    said: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Return in a word or two what came out.
+
+        >>> FigureFinding("1", "a is below b", seen=False, why="At 0 of 3 points.").verdict
+        'no'
+        """
+        return ("yes" if self.seen else "no") if self.said else "not said"
 
     def explained(self, cause: str) -> FigureFinding:
         """Add why it was not seen, if it was not.

@@ -53,6 +53,6 @@ def reproduce_thesis(
         [
             thesis_chapter_3.report(subjects[3], by_chapter[3], grid),
             thesis_chapter_4.report(subjects[4], by_chapter[4], grid),
-            thesis_chapter_5.report(subjects[5].table.num_rows, by_chapter[5], grid, by_chapter[4]),
+            thesis_chapter_5.report(subjects[5], by_chapter[5], grid, by_chapter[4]),
         ]
     )

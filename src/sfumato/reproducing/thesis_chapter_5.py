@@ -7,9 +7,9 @@ from math import nan
 
 import numpy as np
 
-from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization, Mechanism
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.reproducing.claims import Claim, grows, number, ordered, rise, still
+from sfumato.reproducing.claims import Claim, grows, number, ordered, rise, still, with_medians
 from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
 from sfumato.reproducing.running import Job
 from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, PENALTY, Points, line
@@ -17,8 +17,8 @@ from sfumato.reproducing.thesis_chapter_4 import cell_models, percent
 from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
 from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
-MECHANISMS = ("cuts", "ncp")
-NAMES = {"cuts": "LAG_1 (cuts)", "ncp": "LAG_2 (NCP)"}
+MECHANISMS: tuple[Mechanism, ...] = ("cuts", "seeds")
+NAMES = {"cuts": "LAG_1 (cuts)", "seeds": "LAG_2 (seeds)"}
 MUCH = 2.0
 Measured = Mapping[Hashable, Points]
 Value = Callable[[ThesisPoint], float]
@@ -35,35 +35,46 @@ def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
 
 
 def measure_generalized(
-    subject: ThesisSubject, grid: ThesisGrid, mechanism: str, density: float, k: int
+    subject: ThesisSubject, grid: ThesisGrid, mechanism: Mechanism, density: float, k: int
 ) -> dict[int, ThesisPoint]:
     """Measure local anatomy generalization over l."""
     flagged = subject.flagged((*subject.semi_sensitive, subject.narrow), density, grid.seed)
     questions = Questions.of(flagged, grid)
-    algorithm = LocalAnatomyGeneralization(mechanism="cuts" if mechanism == "cuts" else "ncp")
+    algorithm = LocalAnatomyGeneralization(mechanism=mechanism)
     return {
         l: measure(questions, [KAnonymity(k=k), *cell_models(subject, l, grid.closeness)], algorithm, grid.seed)
         for l in grid.diversities
     }
 
 
-def report(rows: int, measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> Reproduction:
+def report(subject: ThesisSubject, measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> Reproduction:
     """Put the measured points into figures, and judge what the thesis says about them.
 
-    `rows` are the records; `ungeneralized` are the points of local anatomy in chapter 4, by density.
+    `ungeneralized` are the points of local anatomy in chapter 4, by density.
     """
     figures = (
         *_figures(measured, grid, ("Discernibility", PENALTY), 4, lambda point: point.discernibility),
         *_figures(measured, grid, ("NCP", "NCP, summed over cells outside buckets"), 12, lambda point: point.ncp),
-        *_figures(measured, grid, ("Query error", ERROR), 20, lambda point: point.error),
+        *_figures(measured, grid, ("Query error", ERROR), 20, _error),
+    )
+    means, medians = (
+        [*_error_findings(measured, grid, value), _generalization_costs(measured, grid, ungeneralized, value)]
+        for value in (_error, _median_error)
     )
     findings = [
-        *_discernibility_findings(measured, grid, rows),
-        *_ncp_findings(measured, grid),
-        *_error_findings(measured, grid),
-        _generalization_costs(measured, grid, ungeneralized),
+        *_discernibility_findings(measured, grid, subject.table.num_rows),
+        *_ncp_findings(measured, grid, subject),
+        *(with_medians(mean, median) for mean, median in zip(means, medians, strict=True)),
     ]
     return Reproduction(figures, tuple(findings))
+
+
+def _error(point: ThesisPoint) -> float:
+    return point.error
+
+
+def _median_error(point: ThesisPoint) -> float:
+    return point.median_error
 
 
 def _figures(
@@ -139,80 +150,98 @@ def _means(measured: Measured, grid: ThesisGrid, value: Value) -> list[float]:
 
 
 def _mean_sizes(measured: Measured, grid: ThesisGrid, rows: int) -> str:
-    cuts, ncp = _means(measured, grid, lambda point: point.discernibility / rows)
-    said = f"On average over all k a record is in a group of {number(cuts)} with LAG_1 and {number(ncp)} with LAG_2"
-    return f"{said}: cuts at medians never separate records with equal values."
+    cuts, seeds = _means(measured, grid, lambda point: point.discernibility / rows)
+    return f"On average over all k a record is in a group of {number(cuts)} with LAG_1 and {number(seeds)} with LAG_2"
 
 
-def _mean_penalties(measured: Measured, grid: ThesisGrid) -> str:
-    cuts, ncp = _means(measured, grid, lambda point: point.ncp)
-    return f"LAG_2's mean NCP is {number(ncp / cuts)} times LAG_1's: narrower cells give narrower bounds."
+def _flag_steps(claim: Claim, lines: Sequence[FigureLine]) -> str:
+    """Return how many steps of each mechanism are as claimed."""
+    steps = []
+    for name in NAMES.values():
+        judged = grows(claim, [each for each in lines if each.label.startswith(name)], axis="percent")
+        steps.append(f"{name}: {judged.why.partition(';')[0]}")
+    return (
+        f"{', '.join(steps)}. Where seeds end the cutting, groups of hundreds are left; the more cells are flagged, "
+        "the fewer records a pattern has, and the fewer are left there."
+    )
+
+
+def _open_cells(measured: Measured, grid: ThesisGrid, subject: ThesisSubject) -> str:
+    """Return how many cells are generalized, and how much one costs, with the fewest and the most flags."""
+    said = []
+    for density in (grid.densities[0], grid.densities[-1]):
+        flagged = density * (len(subject.semi_sensitive) + 1)
+        cells = subject.table.num_rows * (len(subject.schema.quasi) - flagged)
+        found = [measured["cuts", density, k][l].ncp for k in grid.generalized_sizes for l in grid.diversities]
+        said.append(f"{number(cells)} cells of {_mean(found) / cells:.3f} at {percent(density)}")
+    both = " and ".join(said)
+    return f"On average over all k LAG_1 generalizes {both}: patterns have fewer records, so cells are wider."
 
 
 def _discernibility_findings(measured: Measured, grid: ThesisGrid, rows: int) -> list[FigureFinding]:
     def value(point: ThesisPoint) -> float:
         return point.discernibility
 
+    flags = Claim("5.4-5.11", "Discernibility grows with the share of flagged cells")
     by_density = _over_density(measured, grid, value, MECHANISMS)
     return [
         still(Claim("5.4-5.11", "Discernibility does not depend on l"), _over_l(measured, grid, value)),
         grows(Claim("5.4-5.11", "Discernibility grows with k"), _over_k(measured, grid, value), axis="k"),
-        grows(Claim("5.4-5.11", "Discernibility grows with the share of flagged cells"), by_density, axis="percent"),
+        grows(flags, by_density, axis="percent").explained(_flag_steps(flags, by_density)),
         _lower(Claim("5.4-5.11", "LAG_1 has the lower discernibility"), measured, grid, value, "cuts").explained(
-            _mean_sizes(measured, grid, rows)
+            f"{_mean_sizes(measured, grid, rows)}."
         ),
     ]
 
 
-def _ncp_findings(measured: Measured, grid: ThesisGrid) -> list[FigureFinding]:
+def _ncp_findings(measured: Measured, grid: ThesisGrid, subject: ThesisSubject) -> list[FigureFinding]:
     def value(point: ThesisPoint) -> float:
         return point.ncp
 
+    sizes = _mean_sizes(measured, grid, subject.table.num_rows)
+    ends = f"{sizes}, whose groups are not cut further if a side would have fewer than k records."
     falls = Claim("5.12-5.19", "NCP of LAG_1 falls as more cells are flagged")
     return [
-        _lower(Claim("5.12-5.19", "LAG_2 has the lower NCP"), measured, grid, value, "ncp"),
+        _lower(Claim("5.12-5.19", "LAG_2 has the lower NCP"), measured, grid, value, "seeds").explained(ends),
         still(Claim("5.12-5.19", "NCP does not depend on l"), _over_l(measured, grid, value)),
         grows(Claim("5.12-5.19", "NCP grows with k"), _over_k(measured, grid, value), axis="k"),
-        grows(falls, _over_density(measured, grid, value, ["cuts"]), falls=True, axis="percent"),
+        grows(falls, _over_density(measured, grid, value, ["cuts"]), falls=True, axis="percent").explained(
+            _open_cells(measured, grid, subject)
+        ),
     ]
 
 
-def _error_findings(measured: Measured, grid: ThesisGrid) -> list[FigureFinding]:
-    def value(point: ThesisPoint) -> float:
-        return point.error
-
+def _error_findings(measured: Measured, grid: ThesisGrid, value: Value) -> list[FigureFinding]:
     rises = {}
     for k in grid.generalized_sizes:
         lines = [each for each in _over_l(measured, grid, value) if each.label.endswith(f", k={k}")]
         rises[f"k={k}"] = _mean([rise(each) for each in lines])
     stronger = Claim("5.20-5.27", "The larger k is, the more query error depends on l")
+    more = Claim("5.20-5.27", "k changes query error more than l does, when one or the other is doubled")
     return [
-        _lower(Claim("5.20-5.27", "LAG_1 has the lower query error"), measured, grid, value, "cuts").explained(
-            _mean_penalties(measured, grid)
-        ),
-        _more_than_l(Claim("5.20-5.27", "k changes query error more than l does"), measured, grid, value),
+        _lower(Claim("5.20-5.27", "LAG_1 has the lower query error"), measured, grid, value, "cuts"),
+        _more_than_l(more, measured, grid, value),
         ordered(stronger, rises, "From the smallest to the largest l it rises on average by"),
     ]
 
 
 def _more_than_l(claim: Claim, measured: Measured, grid: ThesisGrid, value: Value) -> FigureFinding:
-    """Compare how much the error grows from end to end of both axes, on average over all lines."""
+    """Compare how much the error grows with every doubling of k and of l, on average over all lines."""
     by_k, by_l = (
-        _mean([_times(each) for each in lines])
+        _mean([_per_doubling(each) for each in lines])
         for lines in (_over_k(measured, grid, value), _over_l(measured, grid, value))
     )
     if np.isnan(by_k) or np.isnan(by_l):
         return claim.unmeasured()
-    ks, ls = grid.generalized_sizes, grid.diversities
-    said = f"On average it grows {number(by_k)} times from k={ks[0]} to {ks[-1]}"
-    return claim.judged(by_k > by_l, f"{said}, and {number(by_l)} times from l={ls[0]} to {ls[-1]}.")
+    said = f"With every doubling of k it grows {number(by_k)} times on average, of l {number(by_l)} times"
+    return claim.judged(by_k > by_l, f"{said}.")
 
 
-def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> FigureFinding:
+def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: Measured, value: Value) -> FigureFinding:
     """Compare with local anatomy under the same promises for values, on the table of chapter 4, as the thesis does."""
     claim = Claim("5.20-5.27", "Query error is far above local anatomy's (figure 4.10)")
     ratios = [
-        measured[mechanism, density, k][l].error / ungeneralized["t-close", density][l].error
+        value(measured[mechanism, density, k][l]) / value(ungeneralized["t-close", density][l])
         for mechanism in MECHANISMS
         for density in grid.densities
         for k in grid.generalized_sizes
@@ -225,9 +254,13 @@ def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: M
     return claim.judged(min(known) >= MUCH, f"{said}; far means at least {MUCH:g} times.")
 
 
-def _times(each: FigureLine) -> float:
-    ys = list(each.measured().values())
-    return ys[-1] / ys[0] if len(ys) > 1 and ys[0] > 0 else nan
+def _per_doubling(each: FigureLine) -> float:
+    """Return how many times as large a line becomes when x is doubled, from end to end."""
+    points = list(each.measured().items())
+    if len(points) < 2 or points[0][1] <= 0:  # noqa: PLR2004 - growth is from one to another
+        return nan
+    (first, low), (last, high) = points[0], points[-1]
+    return float((high / low) ** (1 / np.log2(last / first)))
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -13,6 +13,7 @@ from sfumato.coding.domain import describe
 from sfumato.exceptions import SchemaError
 from sfumato.queries.estimates.pieces import is_numeric
 from sfumato.samples.census import EDUCATION_LEVELS, Cardinalities, generate_census
+from sfumato.samples.census_taxonomies import census_taxonomies
 from sfumato.schema.flagging import flag
 from sfumato.schema.schema import Schema
 from sfumato.validation import is_whole, require
@@ -97,8 +98,9 @@ class ThesisSubject:
         return replace(self, table=table, schema=schema)
 
 
-def census_schema() -> Schema:
-    """Return the roles of the attributes of `generate_census`."""
+def census_schema(cardinalities: Cardinalities | None = None) -> Schema:
+    """Return the roles of the attributes of `generate_census`, and taxonomies for nominal ones, as the thesis has."""
+    sizes = Cardinalities() if cardinalities is None else cardinalities
     return Schema(
         quasi=[
             "sex",
@@ -112,15 +114,16 @@ def census_schema() -> Schema:
         ],
         sensitive=["salary"],
         orders={"education": EDUCATION_LEVELS},
+        hierarchies=census_taxonomies(sizes.occupations),
     )
 
 
 def census_subject(chapter: int, *, rows: int | None, seed: int) -> ThesisSubject:
     """Make up the census of a chapter, by default with as many rows as in the thesis."""
-    table = generate_census(
-        THESIS_ROWS[chapter] if rows is None else rows, seed=seed, cardinalities=THESIS_CARDINALITIES[chapter]
-    )
-    return ThesisSubject(table=table, schema=census_schema(), semi_sensitive=("age", "occupation"), narrow="sex")
+    sizes = THESIS_CARDINALITIES[chapter]
+    table = generate_census(THESIS_ROWS[chapter] if rows is None else rows, seed=seed, cardinalities=sizes)
+    schema = census_schema(sizes)
+    return ThesisSubject(table=table, schema=schema, semi_sensitive=("age", "occupation"), narrow="sex")
 
 
 def given_subject(table: pa.Table, schema: Schema) -> ThesisSubject:

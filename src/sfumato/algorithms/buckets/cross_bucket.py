@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -31,6 +31,7 @@ from sfumato.schema.missing import Missing
 from sfumato.schema.scales import Scale
 
 Rows = npt.NDArray[np.intp]
+SPARE, MORE_SPARE = 8, 64  # times the size of a set: a block leaves less than that to the enclosing block
 Diversity = KLAnonymity | FrequencyLDiversity | DistinctLDiversity | EntropyLDiversity
 
 
@@ -110,8 +111,7 @@ class CrossBucket(Algorithm):
             raise InfeasibleError(f"CrossBucket has {len(rows):,} records left for groups of {k:,}; choose a lower k.")
         quasi = [each.take(rows) for each in task.table.quasi]
         values = None if column is None else column.take(rows)
-        group, recoded, bucket = _crossed(quasi, values, k, l, task)
-        published = publish_groups(group, recoded)
+        published, bucket = _crossed(quasi, values, k, l, task)
         buckets = {} if column is None else {column.name: _spread(bucket, rows, task.table.rows)}
         task.progress(1.0)
         return Publication(_spread(published.group, rows, task.table.rows), published.recoded, buckets=buckets)
@@ -134,8 +134,12 @@ def _eligible_rows(column: CodedColumn, l: Fraction, task: Task) -> Rows:
 
 def _crossed(
     quasi: list[CodedColumn], values: CodedColumn | None, k: int, l: Fraction, task: Task
-) -> tuple[npt.NDArray[np.int32], dict[str, Recoded], npt.NDArray[np.int32]]:
-    """Find the group and the bucket of every record, and the labels of every group."""
+) -> tuple[Publication, npt.NDArray[np.int32]]:
+    """Find groups with their labels, and the bucket of every record.
+
+    If a block gave up sets of a multiple of k, blocks are also tried that leave more to the enclosing block, and what
+    has the smaller discernibility is taken.
+    """
     extra = [] if values is None else [values]
     rows = len((quasi or extra)[0].codes) if quasi or extra else task.table.rows
     axes = axes_of([column.domain for column in quasi])
@@ -151,17 +155,34 @@ def _crossed(
     codes = codes[:, tree.order]
     if values is None:
         sets = Sets(np.arange(rows), sizes, 0, np.zeros(rows, dtype=np.int64))
-    else:
-        mine = values.codes[tree.order].astype(np.int64)
-        sets = pick_sets(tree, mine, k, l, lambda done: task.progress(0.4 + 0.4 * done))
-    task.progress(0.8)
-    crossing = cross(sets, codes, axes, k, l)
+        return _published(quasi, tree, cross(sets, codes, axes, k, l), codes)
+    mine = values.codes[tree.order].astype(np.int64)
+    found = []
+    for spare, told in ((SPARE, _told(task, 0.4)), (MORE_SPARE, _told(task, 0.6))):
+        sets = pick_sets(tree, mine, k, l, spare=spare, told=told)
+        found.append(_published(quasi, tree, cross(sets, codes, axes, k, l), codes))
+        if not sets.hurried:
+            break
+    task.progress(0.9)
+    return min(found, key=lambda each: int((np.bincount(each[0].group).astype(np.int64) ** 2).sum()))
+
+
+def _told(task: Task, start: float) -> Callable[[float], None]:
+    """Tell the progress of a fifth of the work."""
+    return lambda done: task.progress(start + 0.2 * done)
+
+
+def _published(
+    quasi: list[CodedColumn], tree: BlockTree, crossing: Crossing, codes: npt.NDArray[np.unsignedinteger]
+) -> tuple[Publication, npt.NDArray[np.int32]]:
+    """Label groups, and number the bucket of every record."""
+    rows = len(crossing.order)
     group, bucket = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int32)
     place = tree.order[crossing.order]
     lengths = np.diff(np.append(crossing.starts, rows))
     group[place] = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     bucket[place] = crossing.bucket
-    return group, _recoded(quasi, group, crossing, codes), bucket
+    return publish_groups(group, _recoded(quasi, group, crossing, codes)), bucket
 
 
 def _recoded(

@@ -16,7 +16,6 @@ from sfumato.algorithms.buckets.cross_blocks import BlockTree
 
 Ints = npt.NDArray[np.int64]
 Pool = dict[int, list[int]]
-SPARE = 8  # times the size of a pick: a block leaves less than that to the enclosing block
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +23,15 @@ class Sets:
     """Sets of at least k records, by their positions in the order of the blocks.
 
     Each of the first `crossed` sets is one pick, whose records have different values; it is cut into groups and buckets
-    of its own. The others are combined picks, each of them one bucket, with numbers in `bucket`.
+    of its own. The others are combined picks, each of them one bucket, with numbers in `bucket`. If the picks are
+    `hurried`, a block gave up multiples of k because it had too many records left for the enclosing block.
     """
 
     places: Ints
     sizes: Ints
     crossed: int
     bucket: Ints
+    hurried: bool = False
 
 
 @dataclass(eq=False)
@@ -40,6 +41,7 @@ class _Picks:
     places: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     short: list[list[int]] = field(default_factory=list)
+    hurried: bool = False
 
     def add(self, picked: list[int], *, short: bool) -> None:
         if short:
@@ -65,10 +67,10 @@ class _Picks:
                 first = len(places) - waiting - sizes[-1]
                 bucket[first : first + sizes[-1]] = [len(self.short)] * sizes[-1]
             sizes[-1] += waiting
-        return Sets(np.array(places), np.array(sizes), crossed, np.array(bucket))
+        return Sets(np.array(places), np.array(sizes), crossed, np.array(bucket), self.hurried)
 
 
-def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, told: Callable[[float], None]) -> Sets:
+def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int, told: Callable[[float], None]) -> Sets:
     """Pick records of all blocks, from the leaves to the root.
 
     A block is l-eligible and so is what its picks leave, which goes to the enclosing block; the union of eligible
@@ -81,9 +83,10 @@ def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, told: Callable
     values : the sensitive value of every record in the order of the blocks.
     k : the smallest number of records in a set.
     l : one over the largest share of a value.
+    spare : times the size of a pick; a block leaves less than that to the enclosing block.
     told : is called with the share of the work that is done.
     """
-    picker = _Picker(k, l)
+    picker = _Picker(k, l, spare)
     waiting: dict[int, Pool] = {}
     codes, nodes = values.tolist(), len(tree.parent)
     facts = zip(tree.parent.tolist(), tree.start.tolist(), tree.size.tolist(), tree.leaf.tolist(), strict=True)
@@ -108,8 +111,8 @@ def _pass_on(pool: Pool, around: Pool) -> None:
 
 
 class _Picker:
-    def __init__(self, k: int, l: Fraction) -> None:
-        self.k, self.l, self.least = k, l, ceil(l)
+    def __init__(self, k: int, l: Fraction, spare: int) -> None:
+        self.k, self.l, self.least, self.spare = k, l, ceil(l), spare
         self.multiple = -(-self.least // k) * k
         self.picks = _Picks()
 
@@ -126,8 +129,9 @@ class _Picker:
         while left.left:
             taken = left.take(self.multiple, self.k)
             if taken is None:
-                if left.left < SPARE * self.multiple and not last:
+                if left.left < self.spare * self.multiple and not last:
                     return
+                self.picks.hurried |= not last
                 taken = left.take(self.least)
             if taken is None:
                 self._deal(pool, left)

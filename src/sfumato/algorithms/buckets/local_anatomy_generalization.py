@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from sfumato.schema.scales import Scale
 from sfumato.validation import require
 
 Labels = npt.NDArray[np.int32]
+Mechanism: TypeAlias = Literal["cuts", "seeds", "cheapest"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +40,14 @@ class LocalAnatomyGeneralization(Algorithm):
     as `*` for the others. A small pattern that has nothing in common with any other is suppressed, if that many records
     may be; otherwise its group is published without quasi-identifiers. Sensitive attributes that no model names are
     published next to their group, unchanged. The work grows as $d\, n \log n$ for $n$ records and $d$ attributes, and
-    with the square of the number of patterns.
+    with the square of the number of patterns; with seeds, whose cuts may be uneven, as $d\, n$ times the depth.
 
     Parameters
     ----------
-    mechanism : how groups are formed within a pattern: `"cuts"` at medians, as `Mondrian` does, or `"ncp"`, by distance
-        from two seeds, as `NCPTopDown` does.
+    mechanism : how groups are formed within a pattern. `"cuts"` cuts at medians, as `Mondrian` does (algorithm 5.2).
+        `"seeds"` sends every record to the nearer of two distant ones, and stops where a side would have fewer than
+        $k$ records (algorithm 5.3). `"cheapest"` chooses the cheapest of several cuts, as `NCPTopDown` does, and loses
+        the least; it is not in the thesis.
     halve : as for `LocalAnatomy`.
 
     References
@@ -61,11 +64,12 @@ class LocalAnatomyGeneralization(Algorithm):
     serves_flags = True
     serves_attributes = "apart"
 
-    mechanism: Literal["cuts", "ncp"] = "cuts"
+    mechanism: Mechanism = "cuts"
     halve: bool = True
 
     def __post_init__(self) -> None:
-        require(self.mechanism in {"cuts", "ncp"}, self, "mechanism", "'cuts' or 'ncp'", self.mechanism)
+        known = get_args(Mechanism)
+        require(self.mechanism in known, self, "mechanism", "'cuts', 'seeds' or 'cheapest'", self.mechanism)
         require(isinstance(self.halve, bool), self, "halve", "true or false", self.halve)
 
     @property
@@ -109,14 +113,22 @@ class LocalAnatomyGeneralization(Algorithm):
             missing=Missing.OWN_VALUE,
             progress=silent,
         )
-        return self._mechanism().search(part).group
+        return _grouped(self.mechanism, part)
 
-    def _mechanism(self) -> Algorithm:
-        if self.mechanism == "cuts":
-            return Mondrian()
+
+def _grouped(mechanism: Mechanism, part: Task) -> Labels:
+    """Form groups by one of the mechanisms."""
+    if mechanism == "cuts":
+        return Mondrian().search(part).group
+    if mechanism == "cheapest":
         from sfumato.algorithms.local.ncp_top_down import NCPTopDown
 
-        return NCPTopDown()
+        return NCPTopDown().search(part).group
+    from sfumato.algorithms.local.seed_cutting import SeedCutting
+
+    cutting = SeedCutting(part)
+    cutting.run()
+    return cutting.leaf_of
 
 
 def _kept_pools(task: Task, protected: list[Protected], k: int) -> tuple[Rows, list[Pool]]:

@@ -65,7 +65,7 @@ class CertaintyCutting(CheapestCutting):
 
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts by two seeds, by two grown seeds, and by the widest attributes alone."""
-        segments = self._segments(named, ranges)
+        segments = self.segments_of(named, ranges)
         ranking, width = self.widest(ranges)
         orders = len(self.axes) if self.whole.histograms else ORDERS
         found: list[Future[list[ProposedCuts]]] = [pool.submit(segments.by_seeds)]
@@ -76,7 +76,7 @@ class CertaintyCutting(CheapestCutting):
         ]
         return [proposal for each in found for proposal in each.result()]
 
-    def _segments(self, named: Ints, ranges: Ranges) -> Segments:
+    def segments_of(self, named: Ints, ranges: Ranges) -> Segments:
         """Build some segments; a missing value that may be anything is placed in the middle of the segment's values."""
         rows, owner = self.records.rows_of(named)
         columns = []

@@ -1,0 +1,58 @@
+"""Taxonomies for the nominal attributes of the made-up census."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.samples.census import OCCUPATIONS_PER_FIELD, occupation_names
+
+FIELDS_PER_SECTOR = 4
+SEXES: Sequence[str] = ("female", "male")
+RELATIONSHIPS: Mapping[str, object] = {
+    "family": {
+        "head or spouse": ["head", "spouse"],
+        "descendants": ["child", "child-in-law", "grandchild"],
+        "ascendants": ["parent", "parent-in-law"],
+        "others of the family": ["sibling", "sibling-in-law", "other relative"],
+    },
+    "no family": ["partner or friend", "other non-relative", "institutional inmate"],
+}
+MARITAL_STATUSES: Mapping[str, object] = {
+    "married": ["married, together", "married, spouse absent", "separated"],
+    "not married": ["divorced", "widowed", "never married"],
+}
+RACES: Mapping[str, object] = {
+    "one race": {
+        "white or black": ["white", "black"],
+        "Asian": ["Chinese", "Japanese", "other Asian"],
+        "others of one race": ["American Indian", "other race"],
+    },
+    "several races": ["two races", "three or more races"],
+}
+
+
+def census_taxonomies(occupations: int) -> dict[str, Taxonomy]:
+    """Return a taxonomy for every nominal attribute of a census with so many occupations.
+
+    Occupations are in fields of 12, and these in sectors of 4 fields.
+
+    >>> {name: tree.hierarchy.height for name, tree in census_taxonomies(216).items()}
+    {'sex': 1, 'relationship': 3, 'marital_status': 2, 'race': 3, 'occupation': 3}
+    """
+    return {
+        "sex": Taxonomy(SEXES),
+        "relationship": Taxonomy(RELATIONSHIPS),
+        "marital_status": Taxonomy(MARITAL_STATUSES),
+        "race": Taxonomy(RACES),
+        "occupation": Taxonomy(_sectors(occupations)),
+    }
+
+
+def _sectors(occupations: int) -> dict[str, dict[str, list[str]]]:
+    sectors: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for at, name in enumerate(occupation_names(occupations)):
+        field = at // OCCUPATIONS_PER_FIELD
+        sectors[f"sector {field // FIELDS_PER_SECTOR + 1}"][f"field {field + 1:02d}"].append(name)
+    return {sector: dict(fields) for sector, fields in sectors.items()}
