@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, listed, replaced
+from sfumato.masking.base import ColumnsStep, StepWords, changed_share, listed, replaced
 from sfumato.masking.numbers import (
     Floats,
     column_of,
@@ -35,7 +34,7 @@ DEPENDENT = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddNoise(MaskingStep):
+class AddNoise(ColumnsStep):
     """Add normally distributed noise to numbers, by default such that means and covariances stay as they are [1]_.
 
     Missing cells stay missing. Numbers get no more decimals than their column has, and whole numbers stay whole; this
@@ -67,14 +66,13 @@ class AddNoise(MaskingStep):
         "the same persons averages it away.",
     )
 
-    columns: Sequence[str]
     share: float
     kind: Literal["kept", "additive", "correlated", "exact", "multiplicative"] = "kept"
     low: float | None = None
     high: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        super().__post_init__()
         require(self.kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", self.kind)
         good = is_number(self.share) and 0 < self.share <= MOST_SHARE
         require(good, self, "share", f"above 0 and at most {MOST_SHARE:,}", self.share)
@@ -85,11 +83,6 @@ class AddNoise(MaskingStep):
             require(given is None or is_number(given), self, name, "a number", given)
         if self.low is not None and self.high is not None:
             require(self.low < self.high, self, "high", "above low", self.high)
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The columns that carry noise."""
-        return tuple(self.columns)
 
     @property
     def random(self) -> bool:

@@ -88,6 +88,21 @@ class MaskingStep(ABC):
                 raise SchemaError(f"{type(self).__name__} names {name!r}, which is not in the table{hint}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ColumnsStep(MaskingStep):
+    """A step that changes the columns in its parameter `columns`."""
+
+    columns: Sequence[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns that the step changes."""
+        return tuple(self.columns)
+
+
 def check_names(owner: object, parameter: str, given: object) -> tuple[str, ...]:
     """Refuse anything but a list of different names, at least one."""
     names = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()

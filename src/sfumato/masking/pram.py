@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
+from sfumato.masking.base import ColumnsStep, StepWords, changed_share, check_names, replaced
 from sfumato.randomness import Stream
 from sfumato.table.columns import is_text
 from sfumato.table.values import coded, distinct_texts
@@ -34,7 +34,7 @@ class CountEstimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pram(MaskingStep):
+class Pram(ColumnsStep):
     """Change every category with known odds, each cell on its own [1]_.
 
     Missing cells stay missing. With `invariant`, published counts are unbiased as they are; otherwise `estimate`
@@ -64,7 +64,6 @@ class Pram(MaskingStep):
         "weakened, and combinations may appear that cannot exist. Another draw for the same persons tells more.",
     )
 
-    columns: Sequence[str]
     keep: float | None = None
     matrix: Sequence[Sequence[float]] | None = field(default=None, hash=False)
     labels: Sequence[str] = ()
@@ -72,7 +71,7 @@ class Pram(MaskingStep):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        super().__post_init__()
         require((self.keep is None) != (self.matrix is None), self, "keep", "given, or else matrix", self.keep)
         inside = self.keep is None or (is_number(self.keep) and 0 < self.keep < 1)
         require(inside, self, "keep", "a chance in (0, 1)", self.keep)
@@ -81,11 +80,6 @@ class Pram(MaskingStep):
         require(self.invariant or self.alpha == 1, self, "alpha", "1 unless invariant", self.alpha)
         if self.matrix is not None:
             self._check_matrix()
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The columns that are changed."""
-        return tuple(self.columns)
 
     @property
     def random(self) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.masking.add_noise import normals
-from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
+from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
 from sfumato.masking.numbers import Floats, column_of, floats, refuse_missing
 from sfumato.masking.undoing_rotation import component_correlation, length_link, recovered_share, standardized
 from sfumato.randomness import Stream
@@ -21,7 +20,7 @@ COMPARED = 200  # records whose distances are compared
 
 
 @dataclass(frozen=True, kw_only=True)
-class RotateNumbers(MaskingStep):
+class RotateNumbers(ColumnsStep):
     """Replace columns of numbers by mixtures of them: standardized, and turned by a random orthogonal matrix [1]_.
 
     All distances between records stay, so clusters, nearest neighbors and support vectors are those of the standardized
@@ -49,17 +48,10 @@ class RotateNumbers(MaskingStep):
         "and where columns depend little on each other, they are found from the published numbers alone.",
     )
 
-    columns: Sequence[str]
-
     def __post_init__(self) -> None:
-        names = check_names(self, "columns", self.columns)
-        require(len(names) >= FEWEST, self, "columns", "at least two columns, which are mixed", names)
-        object.__setattr__(self, "columns", names)
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The columns that are mixed."""
-        return tuple(self.columns)
+        super().__post_init__()
+        mixed = len(self.columns) >= FEWEST
+        require(mixed, self, "columns", "at least two columns, which are mixed", self.columns)
 
     @property
     def random(self) -> bool:

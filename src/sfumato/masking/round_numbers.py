@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
+from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
 from sfumato.masking.numbers import (
     EXACT,
     MOST_DECIMALS,
@@ -27,7 +26,7 @@ from sfumato.validation import is_number, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundNumbers(MaskingStep):
+class RoundNumbers(ColumnsStep):
     """Round numbers to multiples of a base, to the nearest or at random without bias [1]_.
 
     To the nearest, halves go to even multiples. At random, a value goes up with the share of the way that it has gone
@@ -55,21 +54,15 @@ class RoundNumbers(MaskingStep):
         "to her.",
     )
 
-    columns: Sequence[str]
     base: float
     how: Literal["nearest", "random"] = "nearest"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        super().__post_init__()
         good = is_number(self.base) and 0 < self.base <= EXACT and decimals_of(self.base) <= MOST_DECIMALS
         wanted = f"above 0, of at most {MOST_DECIMALS} digits"
         require(good, self, "base", wanted, self.base)
         require(self.how in ("nearest", "random"), self, "how", "nearest or random", self.how)
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The columns that are rounded."""
-        return tuple(self.columns)
 
     @property
     def random(self) -> bool:

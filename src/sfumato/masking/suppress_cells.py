@@ -14,7 +14,7 @@ from sfumato.coding.applying import column_ranks
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.masking.base import MaskingStep, StepWords, check_names, replaced
+from sfumato.masking.base import ColumnsStep, StepWords, replaced
 from sfumato.masking.walking import (
     Cells,
     DistinctRows,
@@ -31,7 +31,7 @@ MOST_COLUMNS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuppressCells(MaskingStep):
+class SuppressCells(ColumnsStep):
     """Hide single cells, as cheaply as it can, until every record is one of k; known as local suppression [1]_.
 
     Hidden cells are `*`. With `"groups"`, the rows that show the same form groups of at least k: k-anonymity as
@@ -63,14 +63,13 @@ class SuppressCells(MaskingStep):
         "person may fit fewer than k of them: no k-anonymity is promised then.",
     )
 
-    columns: Sequence[str]
     k: int
     weights: Mapping[str, float] | None = field(default=None, hash=False)
     importance: Sequence[int] = ()
     protect: Literal["groups", "rows"] = "groups"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        super().__post_init__()
         width = len(self.columns)
         if width > MOST_COLUMNS:
             raise InvalidParameterError(
@@ -92,11 +91,6 @@ class SuppressCells(MaskingStep):
             )
             require(self.weights is None, self, "weights", "left out where importance is given", self.weights)
             object.__setattr__(self, "importance", tuple(self.importance))
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The columns that cells are hidden of."""
-        return tuple(self.columns)
 
     @property
     def covers(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 from sfumato.coding.applying import column_ranks
 from sfumato.coding.swapping import draw_partners
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, replaced
+from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
 
@@ -21,7 +20,7 @@ MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SwapRanks(MaskingStep):
+class SwapRanks(ColumnsStep):
     """Exchange every value with another one of nearly the same rank, each column for itself [1]_.
 
     From the lowest rank up, a value that has not moved changes places with one that has not, drawn among the next ranks
@@ -47,19 +46,13 @@ class SwapRanks(MaskingStep):
         "are weakened.",
     )
 
-    columns: Sequence[str]
     reach: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", check_names(self, "columns", self.columns))
+        super().__post_init__()
         require(is_number(self.reach) and self.reach > 0, self, "reach", "a share in (0, 1)", self.reach)
         if self.reach >= 1:
             raise InvalidParameterError(f"SwapRanks.reach must be a share in (0, 1), so 5 % is 0.05; got {self.reach}.")
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The columns whose values move."""
-        return tuple(self.columns)
 
     @property
     def random(self) -> bool:
