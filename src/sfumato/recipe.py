@@ -210,8 +210,8 @@ class Recipe:
         header = section_of(content, "sfumato", ("version", "seed", "secret"))
         source = section_of(content, "input", ("file", "date", "rows", "sha256", *READING))
         return cls(
-            schema=_schema(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
-            models=tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models")),
+            schema=schema_of(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
+            models=models_of(content),
             algorithm=algorithm_of(content.get("algorithm", {"name": "mondrian"})),
             masking=tuple(_choice(STEPS, entry, "step") for entry in _list(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
@@ -225,19 +225,24 @@ class Recipe:
         )
 
 
-def checked_reading(given: Mapping[str, Any]) -> dict[str, Option]:
-    """Refuse what are no options of reading; empty ones are left out."""
+def checked_reading(given: Mapping[str, Any], owner: str = "[input]") -> dict[str, Option]:
+    """Refuse what are no options of reading; empty ones are left out. `owner` is the part of a file that has them."""
     if not isinstance(given, Mapping):
         raise RecipeError("Recipe.reading must be a mapping of options, as in {'decimal': ','}.")
-    refuse_unknown(given, READING, "[input]")
+    refuse_unknown(given, READING, owner)
     for name, value in given.items():
         if type(value) is not READING[name]:
-            raise RecipeError(f"The entry {name!r} in [input] must be {TOLD[READING[name]]}.")
+            raise RecipeError(f"The entry {name!r} in {owner} must be {TOLD[READING[name]]}.")
     try:
         Conventions(**{name: given[name] for name in CONVENTIONS if name in given})
     except InvalidParameterError as error:
-        raise RecipeError(f"[input] cannot be used: {error}") from None
+        raise RecipeError(f"{owner} cannot be used: {error}") from None
     return {name: value for name, value in given.items() if value not in ({}, 0, False)}
+
+
+def models_of(content: Mapping[str, Any]) -> tuple[PrivacyModel, ...]:
+    """Return the models that a recipe's `[[models]]` name."""
+    return tuple(_choice(MODELS, entry, "model") for entry in _list(content, "models"))
 
 
 def algorithm_of(entry: Mapping[str, Any]) -> Algorithm:
@@ -284,7 +289,8 @@ def _attribute(schema: Schema, name: str) -> dict[str, Any]:
     return entry
 
 
-def _schema(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
+def schema_of(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
+    """Return the schema that the `[attributes]` of a recipe describe; hierarchy files must be in `folder`."""
     by_role: dict[str, Any] = {role.value: [] for role in Role}
     extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}}
     for name, entry in attributes.items():

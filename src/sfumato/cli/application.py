@@ -31,6 +31,7 @@ from sfumato.cli import (
     party,
     query,
     recode,
+    relate,
     report,
     reproduce,
     risk,
@@ -94,6 +95,7 @@ app.command("try", epilog=trying.EXAMPLES)(trying.try_)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
 app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
+app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
 app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
 app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)

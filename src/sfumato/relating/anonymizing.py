@@ -19,6 +19,7 @@ from sfumato.relating.auditing import RelationalAudit, audit_relations, check_mo
 from sfumato.relating.joined_levels import FoundLevels, JoinedLevels
 from sfumato.relating.relation import LinkedTable, Relation, link
 from sfumato.relating.writing import write_relations
+from sfumato.table.columns import undecorated
 from sfumato.table.frames import SameKind, with_zones, zones_of
 from sfumato.validation import is_number, require
 
@@ -178,10 +179,5 @@ def _table(
         elif name in shown:
             columns[name] = shown[name].take(at)
         elif name in {*schema.quasi, *schema.sensitive, *schema.insensitive}:
-            columns[name] = _plain(each.table[name]).take(at)
-    return pa.table(columns)
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Forget categories, of which some may not be published."""
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+            columns[name] = each.table[name].take(at)
+    return undecorated(pa.table(columns))
