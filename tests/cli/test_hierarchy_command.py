@@ -44,6 +44,13 @@ def test_a_hierarchy_that_covers_a_column_passes(run):
     )
 
 
+def test_missed_values_are_listed_when_asked(run, folder):
+    asked = ("hierarchy", "check", "job.csv", "t.csv", "--column", "job", "--list")
+    assert (run(*asked).exit_code, run(*asked).stdout) == (0, "")
+    (folder / "job.csv").write_text("cook;kitchen;*\n", "utf-8")
+    assert (run(*asked).exit_code, run(*asked).stdout) == (1, "nurse\n")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [("cook;kitchen;*\n", "misses 1 of the 2 values"), (JOBS + "nurse;kitchen;*\n", "repeats 1 of its 4 leaves")],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import Force, Reading, Source, examples, family, spread
+from sfumato.cli.printing import printable
 from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
 from sfumato.cli.writing import refuse_existing, write_text
 from sfumato.exceptions import HierarchyError, InvalidParameterError, SchemaError
@@ -67,7 +68,12 @@ def draw(
     typer.echo(drawn(tree, max_children=most))
 
 
-@app.command(epilog=examples("sfumato hierarchy check job.csv patients.csv --column job"))
+@app.command(
+    epilog=examples(
+        "sfumato hierarchy check job.csv patients.csv --column job",
+        "sfumato hierarchy check job.csv patients.csv --column job --list > missing.txt",
+    )
+)
 @spread
 def check(
     *,
@@ -77,6 +83,9 @@ def check(
     file: Source,
     column: Column,
     reading: Reading,
+    uncovered: Annotated[
+        bool, typer.Option("--list", help="Print the values that it misses, one per line, and nothing else.")
+    ] = False,
 ) -> None:
     """Check that a hierarchy file covers all values of a column.
 
@@ -86,7 +95,12 @@ def check(
 
     values = _values(reading, file, column)
     try:
-        tree = Taxonomy.read_csv(hierarchy).build(values)
+        taxonomy = Taxonomy.read_csv(hierarchy)
+        if uncovered:
+            missed = taxonomy.uncovered(values).to_pylist()
+            typer.echo("".join(f"{printable(value)}\n" for value in missed), nl=False)
+            raise typer.Exit(DOES_NOT_HOLD if missed else 0)
+        tree = taxonomy.build(values)
     except HierarchyError as error:
         raise refuse(str(error), DOES_NOT_HOLD) from None
     spare = len(tree.leaves) - len(values)

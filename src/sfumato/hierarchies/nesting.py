@@ -46,10 +46,19 @@ class NestedGroups:
         _keep(made, [_row(f"{cls.__name__}.rows", row) for row in rows])
         return made
 
+    def uncovered(self, values: pa.Array) -> pa.Array:
+        """Return the texts of those values that are no leaf and so have nothing above them.
+
+        Parameters
+        ----------
+        values : the distinct, nonmissing values of a column.
+        """
+        found = texts(values)
+        return found.filter(pc.invert(pc.is_in(found, value_set=pa.array(self.hierarchy.labels[0], pa.string()))))
+
     def build(self, values: pa.Array) -> Hierarchy:
         """Return the hierarchy, after checking that every value is a leaf."""
-        leaves = pa.array(self.hierarchy.labels[0], pa.string())
-        missed = len(values) - pc.sum(pc.is_in(texts(values), value_set=leaves), min_count=0).as_py()
+        missed = len(self.uncovered(values))
         if missed:
             raise HierarchyError(
                 f"{type(self).__name__} misses {missed} of the {len(values)} values of the column; "
