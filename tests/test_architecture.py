@@ -123,7 +123,8 @@ def test_names_are_spelled_out_and_have_no_history():
     for tree in SOURCES.values():
         found += [node.name for node in nodes(tree, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)]
         found += [node.arg for node in nodes(tree, ast.arg)]
-    assert [name for name in found if words(name) & BANNED_EVERYWHERE] == []
+    ours = [name for name in found if not name.startswith("__")]  # others are Python's
+    assert [name for name in ours if words(name) & BANNED_EVERYWHERE] == []
 
 
 def test_no_two_classes_share_a_name():

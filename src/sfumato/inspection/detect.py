@@ -13,6 +13,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.inspection.names import Hint, has_survival, hint, survival_hint
 from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.raw_risk import RawRisk, measure_risk
+from sfumato.inspection.reasons import Reason
 from sfumato.inspection.roles import propose_role
 from sfumato.inspection.scales import propose_scale
 from sfumato.schema.roles import Role
@@ -36,7 +37,7 @@ class Proposal:
     kind : the type of its cells: text, whole numbers, real numbers, dates, datetimes or booleans.
     role : the proposed role.
     scale : the proposed scale.
-    reasons : the reasons, one short sentence each.
+    reasons : the reasons, one short sentence each; a `Reason` also has its kind and values.
     distinct : the number of distinct values, not counting missing ones.
     missing : the number of records without a value.
     distinction : classes of equal records, including missing ones, divided by the number of records.
@@ -49,7 +50,7 @@ class Proposal:
     kind: CellKind
     role: Role
     scale: Scale
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     distinct: int
     missing: int
     distinction: float
@@ -71,7 +72,7 @@ class Proposal:
             "kind": self.kind.value,
             "role": self.role.value,
             "scale": self.scale.value,
-            "reasons": list(self.reasons),
+            "reasons": [str(each) for each in self.reasons],
             "distinct": self.distinct,
             "missing": self.missing,
             "distinction": self.distinction,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sfumato.inspection.names import Hint, Meaning
 from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
 from sfumato.inspection.profile import CellKind, Profile
+from sfumato.inspection.reasons import Reason
 from sfumato.schema.roles import Role
 
 LEAST_RECORDS = 20  # with fewer, distinct values mean little
@@ -34,29 +35,29 @@ class Clues(NamedTuple):
         """What the name of the column suggests."""
         return self.hint.meaning if self.hint else None
 
-    @property
-    def named(self) -> str:
-        """The known word in the name of the column, as the beginning of a reason."""
-        return f"{self.hint.found_in} contains {self.hint.word!r}" if self.hint else "column name"
+    def named(self, kind: str) -> Reason:
+        """Return a reason about the known word in the name or the label of the column."""
+        assert self.hint is not None  # noqa: S101 - asked only where there is one
+        return Reason(kind, where=self.hint.found_in, word=self.hint.word)
+
+    def distinct(self, kind: str) -> Reason:
+        """Return a reason about the number of distinct values."""
+        return Reason(kind, distinct=self.column.distinct, filled=self.column.filled)
 
     @property
-    def distinct(self) -> str:
-        """The number of distinct values, as the beginning of a reason."""
-        return f"{self.column.distinct:,} of {self.column.filled:,} values are distinct"
-
-    @property
-    def separating(self) -> str:
+    def separating(self) -> Reason:
         """How well the column separates records, as a reason."""
-        values = "distinct value separates" if self.column.distinct == 1 else "distinct values separate"
-        share = int(self.column.separation * 100)
-        return f"{self.column.distinct:,} {values} {share}% of all pairs of records"
+        percent = int(self.column.separation * 100)
+        if self.column.distinct == 1:
+            return Reason("separates-one", percent=percent)
+        return Reason("separates", distinct=self.column.distinct, percent=percent)
 
 
 class ProposedRole(NamedTuple):
     """A role with the reasons for it."""
 
     role: Role
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
 
 def propose_role(column: Profile, hint: Hint | None) -> ProposedRole:
@@ -66,8 +67,7 @@ def propose_role(column: Profile, hint: Hint | None) -> ProposedRole:
     if proposed.role is Role.QUASI:
         return ProposedRole(Role.QUASI, (*proposed.reasons, clues.separating))
     if proposed.role is not Role.IDENTIFIER and _unique(column, UNIQUE_TEXTS):
-        why = f"{clues.distinct}: anyone who knows one finds the record, so consider rounding or grouping"
-        return ProposedRole(proposed.role, (*proposed.reasons, why))
+        return ProposedRole(proposed.role, (*proposed.reasons, clues.distinct("telling")))
     return proposed
 
 
@@ -75,7 +75,7 @@ def named_identifier(clues: Clues) -> ProposedRole | None:
     """Find names, numbers and addresses of people by the name of the column; a boolean only hints at them."""
     if clues.meaning is not Meaning.IDENTIFIER or clues.column.kind is CellKind.BOOLEAN:
         return None
-    return ProposedRole(Role.IDENTIFIER, (f"{clues.named}: it identifies or reaches people",))
+    return ProposedRole(Role.IDENTIFIER, (clues.named("reaches-people"),))
 
 
 def looks_personal(clues: Clues) -> ProposedRole | None:
@@ -88,7 +88,7 @@ def looks_personal(clues: Clues) -> ProposedRole | None:
 
 def empty(clues: Clues) -> ProposedRole | None:
     """Find columns without values."""
-    return None if clues.column.distinct else ProposedRole(Role.INSENSITIVE, ("no record has a value",))
+    return None if clues.column.distinct else ProposedRole(Role.INSENSITIVE, (Reason("no-value"),))
 
 
 def labeled(clues: Clues) -> ProposedRole | None:
@@ -100,7 +100,7 @@ def labeled(clues: Clues) -> ProposedRole | None:
     if (hint.meaning is Meaning.LABEL and (hint.alone or rare)) or (
         hint.meaning is Meaning.PERSON and hint.alone and rare
     ):
-        return ProposedRole(Role.IDENTIFIER, (f"{clues.named}: it may identify people", clues.distinct))
+        return ProposedRole(Role.IDENTIFIER, (clues.named("may-identify"), clues.distinct("distinct")))
     return unique(clues) if hint.label else None
 
 
@@ -109,14 +109,13 @@ def constant(clues: Clues) -> ProposedRole | None:
     if clues.column.rows == 1 or clues.column.classes > 1:
         return None
     if clues.meaning is Meaning.SENSITIVE:
-        why = "all records share one value: anyone known to be in the table has it"
-        return ProposedRole(Role.SENSITIVE, (_secret(clues), why))
-    return ProposedRole(Role.INSENSITIVE, ("all records share one value: it separates nobody",))
+        return ProposedRole(Role.SENSITIVE, (clues.named("secret"), Reason("one-secret")))
+    return ProposedRole(Role.INSENSITIVE, (Reason("one-value"),))
 
 
 def dated(clues: Clues) -> ProposedRole | None:
     """Find dates: births, visits and events are also recorded elsewhere."""
-    known = "dates are also recorded elsewhere"
+    known = Reason("recorded-elsewhere")
     if clues.column.kind in {CellKind.DATE, CellKind.MOMENT}:
         return ProposedRole(Role.QUASI, (known,))
     share = DATES.share(clues.column.sample) if clues.column.kind is CellKind.TEXT else 0.0
@@ -128,10 +127,10 @@ def free_text(clues: Clues) -> ProposedRole | None:
     if clues.column.kind is not CellKind.TEXT or clues.column.distinct_share < MOSTLY_DISTINCT:
         return None
     if clues.meaning is Meaning.FREE_TEXT:
-        return ProposedRole(Role.IDENTIFIER, (f"{clues.named}: free text may name people",))
+        return ProposedRole(Role.IDENTIFIER, (clues.named("may-name"),))
     if clues.column.typical_length < LONG_TEXT:
         return None
-    return ProposedRole(Role.IDENTIFIER, (clues.distinct, "most values are long: free text may name people"))
+    return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("long-texts")))
 
 
 def boundless(clues: Clues) -> ProposedRole | None:
@@ -144,24 +143,22 @@ def boundless(clues: Clues) -> ProposedRole | None:
     wordy = column.distinct >= LEAST_MANY and column.typical_length > LONGEST_CODE
     if not (wordy and _unique(column, UNIQUE_NUMBERS)) and column.distinct <= MOST_TEXTS:
         return None
-    why = "there are too many texts to generalize; give it a hierarchy to keep it"
-    return ProposedRole(Role.IDENTIFIER, (clues.distinct, why))
+    return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("too-many-texts")))
 
 
 def named(clues: Clues) -> ProposedRole | None:
     """Find quasi-identifiers, secrets and amounts by the name of the column."""
     column, hint = clues
     if clues.meaning in QUASI_MEANINGS:
-        return ProposedRole(Role.QUASI, (f"{clues.named}: others may know it",))
+        return ProposedRole(Role.QUASI, (clues.named("others-know"),))
     if clues.meaning is Meaning.SENSITIVE:
-        return ProposedRole(Role.SENSITIVE, (_secret(clues),))
+        return ProposedRole(Role.SENSITIVE, (clues.named("secret"),))
     if clues.meaning is Meaning.OUTCOME and hint and hint.alone and column.distinct <= MOST_OUTCOMES:
-        return ProposedRole(Role.SENSITIVE, (f"{clues.named}: it is what others want to predict",))
+        return ProposedRole(Role.SENSITIVE, (clues.named("predicted"),))
     if clues.meaning is Meaning.WEIGHT and column.kind in {CellKind.WHOLE, CellKind.REAL}:
-        why = f"{clues.named}: a survey weight, which others rarely know; equal weights tell who was sampled alike"
-        return ProposedRole(Role.INSENSITIVE, (why,))
+        return ProposedRole(Role.INSENSITIVE, (clues.named("survey-weight"),))
     if clues.meaning is Meaning.AMOUNT and column.kind in {CellKind.WHOLE, CellKind.REAL}:
-        return ProposedRole(Role.INSENSITIVE, (f"{clues.named}: an amount that others rarely know",))
+        return ProposedRole(Role.INSENSITIVE, (clues.named("amount"),))
     return None
 
 
@@ -170,13 +167,12 @@ def unique(clues: Clues) -> ProposedRole | None:
     least = {CellKind.TEXT: UNIQUE_TEXTS, CellKind.WHOLE: UNIQUE_NUMBERS}.get(clues.column.kind)
     if least is None or not _unique(clues.column, least):
         return None
-    return ProposedRole(Role.IDENTIFIER, (f"{clues.distinct}: it identifies people",))
+    return ProposedRole(Role.IDENTIFIER, (clues.distinct("identifying"),))
 
 
 def doubtful(clues: Clues) -> ProposedRole:
     """Treat all others as quasi-identifiers; only the owner of the table can say what they are."""
-    unknown = "nothing shows what it is" if clues.hint is None else f"{clues.named}, which says little"
-    return ProposedRole(Role.QUASI, (f"{unknown}: a quasi-identifier, to be safe",))
+    return ProposedRole(Role.QUASI, (Reason("unknown") if clues.hint is None else clues.named("says-little"),))
 
 
 RULES: tuple[Callable[[Clues], ProposedRole | None], ...] = (
@@ -198,9 +194,5 @@ def _unique(column: Profile, least: float) -> bool:
     return column.filled >= LEAST_RECORDS and column.distinct_share >= least
 
 
-def _secret(clues: Clues) -> str:
-    return f"{clues.named}: nobody should learn it about a person"
-
-
-def _looks(pattern: Pattern, share: float) -> str:
-    return f"{int(share * 100)}% of distinct values look like {pattern.looks_like}"
+def _looks(pattern: Pattern, share: float) -> Reason:
+    return Reason("looks-like", percent=int(share * 100), what=pattern.looks_like)

@@ -14,6 +14,7 @@ from sfumato.hierarchies.proposing import automatic
 from sfumato.inspection.names import Hint, Meaning
 from sfumato.inspection.orders import MOST_VALUES, known_order
 from sfumato.inspection.profile import CellKind, Profile
+from sfumato.inspection.reasons import Reason
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.table.values import distinct_texts
@@ -28,7 +29,7 @@ class ProposedScale(NamedTuple):
     scale: Scale
     order: tuple[str, ...] | None = None
     hierarchy: Builder | None = None
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 def propose_scale(
@@ -42,19 +43,19 @@ def propose_scale(
     if categories is not None and role is not Role.IDENTIFIER:
         present = set(profile.values.to_pylist())
         order = tuple(each for each in categories if each in present)
-        return ProposedScale(Scale.ORDINAL, order=order, reasons=("the table says the order of its categories",))
+        return ProposedScale(Scale.ORDINAL, order=order, reasons=(Reason("stated-order"),))
     meaning = hint.meaning if hint else None
     if role is Role.QUASI and meaning is Meaning.POSTCODE and profile.kind in {CellKind.TEXT, CellKind.WHOLE}:
         postcodes = _postcodes(profile)
         if postcodes is not None:
             return postcodes
     if profile.kind is CellKind.WHOLE and meaning is Meaning.CATEGORY and profile.distinct <= MOST_CATEGORIES:
-        return ProposedScale(Scale.NOMINAL, reasons=("whole numbers stand for categories",))
+        return ProposedScale(Scale.NOMINAL, reasons=(Reason("stands-for-categories"),))
     if profile.kind.ordered:
         hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
-        return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=(f"it contains {profile.kind}",))
+        return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=(Reason("contains", what=str(profile.kind)),))
     if profile.kind is CellKind.BOOLEAN:
-        return ProposedScale(Scale.NOMINAL, reasons=(f"it contains {profile.kind}",))
+        return ProposedScale(Scale.NOMINAL, reasons=(Reason("contains", what=str(profile.kind)),))
     return _text(profile, role)
 
 
@@ -62,12 +63,10 @@ def _text(profile: Profile, role: Role) -> ProposedScale:
     words = profile.values.to_pylist() if profile.distinct <= MOST_VALUES else []
     order = known_order(words) if role is not Role.IDENTIFIER else None
     if order is not None:
-        return ProposedScale(Scale.ORDINAL, order=tuple(order), reasons=("all its values have a well-known order",))
+        return ProposedScale(Scale.ORDINAL, order=tuple(order), reasons=(Reason("known-order"),))
     hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
     if isinstance(hierarchy, Prefixes):
-        return ProposedScale(
-            Scale.CATEGORICAL, hierarchy=hierarchy, reasons=("all its values are codes of the same length",)
-        )
+        return ProposedScale(Scale.CATEGORICAL, hierarchy=hierarchy, reasons=(Reason("codes"),))
     return ProposedScale(Scale.NOMINAL)
 
 
@@ -76,9 +75,9 @@ def _postcodes(profile: Profile) -> ProposedScale | None:
     if not pc.all(pc.match_substring_regex(codes, rf"^[0-9A-Za-z -]{{1,{LONGEST_POSTCODE}}}\z")).as_py():
         return None
     lengths = pc.min_max(pc.utf8_length(codes)).as_py()
-    reasons = ["postcodes with the same prefix are close to each other"]
+    reasons = [Reason("postcodes")]
     if profile.kind is CellKind.WHOLE and lengths["min"] < lengths["max"]:
-        reasons.append("some have fewer digits than others: read it as text if leading zeros were lost")
+        reasons.append(Reason("lost-zeros"))
     return ProposedScale(Scale.CATEGORICAL, hierarchy=Prefixes(), reasons=tuple(reasons))
 
 
