@@ -42,7 +42,7 @@ def as_python(value: Any, indent: str = "") -> str:
     return repr(value)
 
 
-def call(name: str, given: Mapping[str, Any], indent: str = "", before: Sequence[str] = ()) -> str:
+def _call(name: str, given: Mapping[str, Any], indent: str = "", before: Sequence[str] = ()) -> str:
     """Write a call with arguments by name, after those by position that are already written."""
     written = [f"{key}={as_python(each, indent + STEP)}" for key, each in given.items()]
     return _laid_out(f"{name}(", [*before, *written], ")", indent)
@@ -62,10 +62,10 @@ def constructor(value: Any, named: Mapping[str, str] | None = None, indent: str 
         usual = field.default if field.default_factory is MISSING else field.default_factory()
         if field.name not in (named or {}) and getattr(value, field.name) != usual:
             given[field.name] = getattr(value, field.name)
-    return call(name_of(value), given, indent, [f"{field}={name}" for field, name in (named or {}).items()])
+    return _call(_name_of(value), given, indent, [f"{field}={name}" for field, name in (named or {}).items()])
 
 
-def name_of(value: object) -> str:
+def _name_of(value: object) -> str:
     """Return how a script names the class of an object: from the top of the toolkit, from its room, or in full."""
     import sfumato
 
@@ -81,10 +81,10 @@ def name_of(value: object) -> str:
 def _hierarchy(value: Any, indent: str) -> str:
     settings = {key: each for key, each in value.to_dict().items() if key != "kind"}
     if "rows" in settings:
-        return _laid_out(f"{name_of(value)}.from_rows(", [as_python(settings["rows"], indent + STEP)], ")", indent)
+        return _laid_out(f"{_name_of(value)}.from_rows(", [as_python(settings["rows"], indent + STEP)], ")", indent)
     spread = [as_python(each) for key in SPREAD for each in settings.pop(key, ())]
     alone = [as_python(settings.pop(key), indent + STEP) for key in ALONE if key in settings]
-    return call(name_of(value), settings, indent, [*spread, *alone])
+    return _call(_name_of(value), settings, indent, [*spread, *alone])
 
 
 def _laid_out(opening: str, parts: Sequence[str], closing: str, indent: str) -> str:

@@ -94,7 +94,7 @@ class PassingOver(Pram):
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         return super().measure(before, after) if set(self.columns) <= set(before.column_names) else {}
 
-    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:  # noqa: ARG002 - none
+    def warnings(self, before: pa.Table, after: pa.Table, measures: dict[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - none
         return ()
 
 

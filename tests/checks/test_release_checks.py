@@ -138,7 +138,7 @@ def test_check_fails_on_a_wrong_release(check, kind, good, tmp_path):
 
 
 def test_check_fails_where_strangers_are_removed(good, tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "_refuse_strangers", lambda _: None)
+    monkeypatch.setattr(folders, "refuse_strangers", lambda _: None)
     with pytest.raises(AssertionError):
         suite.check_occupied_folders_are_refused(good, tmp_path)
 

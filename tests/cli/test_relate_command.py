@@ -57,7 +57,7 @@ def test_tables_are_published_as_python_publishes_them(folder):
         asked.tables, asked.models, persons=asked.persons, max_suppressed=asked.max_suppressed, secret=asked.secret
     )
     release.write("again")
-    for name in ("public/patients.csv", "public/visits.csv", "public/promise.json", "internal/report.json"):
+    for name in ("public/patients.csv", "public/visits.csv", "public/promise.json", "internal/levels.json"):
         assert (folder / "out" / name).read_bytes() == (folder / "again" / name).read_bytes()
     assert (folder / "out" / "public" / "patients.csv").read_text().splitlines()[1:] != []
 
@@ -95,3 +95,14 @@ def test_either_a_folder_or_an_audit_is_asked_for(folder):  # noqa: ARG001 - it 
         code, _, error = run("all.toml", *words)
         assert code == 2
         assert "Give --out to publish" in error
+
+
+def test_an_older_release_is_replaced_only_when_asked(folder):
+    assert run("all.toml", "--out", "out")[0] == 0
+    code, _, error = run("all.toml", "--out", "out")
+    assert code == 2
+    assert "(--replace)" in error
+    assert run("all.toml", "--out", "out", "--replace")[0] == 0
+    (folder / "out" / "mine.txt").write_text("mine")
+    assert "something else" in run("all.toml", "--out", "out", "--replace")[2]
+    assert (folder / "out" / "mine.txt").read_text() == "mine"

@@ -116,3 +116,8 @@ def test_pairs_are_flipped_on_a_stated_domain(run):
     short = run("rules", "flip", "baskets.csv", "--present", 0.9, "--domain", "a,b", "--out", "other.csv")
     assert short.exit_code == 2
     assert "2 items of the baskets are not among" in short.stderr
+
+
+def test_an_infinite_epsilon_is_still_json(run):
+    result = run("rules", "flip", "baskets.csv", "--present", 1, "--out", "same.csv", "--json")
+    assert json.loads(result.stdout, parse_constant=pytest.fail)["epsilon"] == "infinity"

@@ -57,10 +57,10 @@ def test_files_hold_what_was_judged_and_say_what_holds(tmp_path, table_format):
     release.write(tmp_path / "out", table_format=table_format)
     found = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     suffix = f".{table_format}"
-    assert found == {f"public/people{suffix}", f"public/visits{suffix}", "public/promise.json", "internal/report.json"}
+    assert found == {f"public/people{suffix}", f"public/visits{suffix}", "public/promise.json", "internal/levels.json"}
     told = json.loads((tmp_path / "out" / "public" / "promise.json").read_text("utf-8"))
     assert (told["holds"], told["persons"], told["k"]) == (True, 4, 2)
-    kept = json.loads((tmp_path / "out" / "internal" / "report.json").read_text("utf-8"))
+    kept = json.loads((tmp_path / "out" / "internal" / "levels.json").read_text("utf-8"))
     assert (kept["levels"], kept["suppressed"]) == (dict(release.levels), 1)
     read = {
         name: replace(each, data=sf.read(tmp_path / "out" / "public" / f"{name}{suffix}"))

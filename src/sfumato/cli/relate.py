@@ -23,6 +23,7 @@ def relate(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder to write.")] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Judge the tables as they are, and write nothing.")] = False,
     table_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="The format of the tables.")] = "csv",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release in the folder.")] = False,
     json: Json = False,
 ) -> None:
     """Publish several tables joined by a person, so that what their join tells is shared by many.
@@ -34,9 +35,14 @@ def relate(
     from sfumato.relating.anonymizing import anonymize_relations
     from sfumato.relating.auditing import audit_relations
     from sfumato.relating.relations_file import read_relations
+    from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.formats.known import release_format
 
     if (out is None) != audit:
         raise InvalidParameterError("Give --out to publish the tables, or --audit to judge them.")
+    if out is not None:
+        refuse_occupied(out, replace=replace)
+        release_format(table_format)
     with progress("Reading"):
         asked = read_relations(file)
     if out is None:
@@ -51,7 +57,7 @@ def relate(
             max_suppressed=asked.max_suppressed,
             secret=asked.secret,
         )
-        release.write(out, table_format=table_format)
+        release.write(out, table_format=table_format, replace=replace)
     if json:
         levels = {name: dict(each) for name, each in release.levels.items()}
         print_json({"audit": release.audit.to_dict(), "levels": levels, "loss": release.loss})

@@ -213,6 +213,7 @@ def flip(
     The reports have one boolean column per item. What a single basket held is blurred; the epsilon of all items of a
     basket together is printed, and is large.
     """
+    from sfumato.judging.audit.verdict import plain
     from sfumato.table.write import write
 
     refuse_existing(out, force=force)
@@ -221,7 +222,7 @@ def flip(
     with progress("Flipping"):
         write(how.flip(baskets).to_frame(), out)
     if json:
-        print_json({"baskets": len(baskets), "items": len(how.items), "epsilon": how.epsilon, "out": str(out)})
+        print_json({"baskets": len(baskets), "items": len(how.items), "epsilon": plain(how.epsilon), "out": str(out)})
         return
     typer.echo(printable(f"{len(baskets):,} flipped baskets are in {out}"))
     typer.echo(f"epsilon {how.epsilon:.4g} for the {len(how.items):,} items of a basket together")

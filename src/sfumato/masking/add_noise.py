@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -118,11 +119,11 @@ class AddNoise(ColumnsStep):
             "interval-risk": interval_risk(first, second, NEAR),
         }
 
-    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
+    def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Warn of columns with many zeros, of bounds that cut values off, and of steps that changed nothing."""
         values = floats(self, before, self.columns)
         zeros = [name for name, column in zip(self.columns, values.T, strict=True) if (column == 0).mean() > MANY_ZEROS]
-        found = list(super().warnings(before, after))
+        found = list(super().warnings(before, after, measures))
         if zeros and self.kind == "multiplicative":
             found.append(f"A factor leaves zeros as they are: who has none is published for {listed(zeros)}.")
         if self.low is not None or self.high is not None:

@@ -65,7 +65,7 @@ class MaskingStep(ABC):
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure what the step changed, row by row; for the owner alone."""
 
-    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
+    def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - some steps warn by them
         """Say what the owner should know about what the step did, without any cell value."""
         if all(before[name].equals(after[name]) for name in self.attributes):
             return (f"{type(self).__name__} changed no cell of {listed(self.attributes)}.",)

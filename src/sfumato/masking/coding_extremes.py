@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -92,7 +93,7 @@ class ExtremeCode(MaskingStep):
         coded = floats(self, after, [self.column])
         return {**found, "scaled-change": scaled_change(values, coded), "mean-shift": mean_shift(values, coded)}
 
-    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
+    def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Warn of a bound beyond all values, and of few coded ones, whom the coded cell points to."""
         values = floats(self, before, [self.column])[:, 0]
         beyond = int(self._beyond(values, self._bound(values)).sum())
@@ -100,7 +101,7 @@ class ExtremeCode(MaskingStep):
             return (
                 f"Only {beyond} cells of {self.column!r} are coded, so they still stand out; choose another bound.",
             )
-        return super().warnings(before, after)
+        return super().warnings(before, after, measures)
 
     def _bound(self, values: Floats) -> float:
         if self.at is not None:

@@ -111,4 +111,5 @@ def refuse_crossed(steps: Sequence[MaskingStep]) -> None:
 def carry_out_step(table: pa.Table, step: MaskingStep, stream: Stream) -> tuple[pa.Table, StepRecord]:
     """Carry out a step on rows in a fixed order, and record what it did."""
     after = canonical(step.apply(table, stream))
-    return after, StepRecord(step=step, measures=step.measure(table, after), warnings=step.warnings(table, after))
+    measures = step.measure(table, after)
+    return after, StepRecord(step=step, measures=measures, warnings=step.warnings(table, after, measures))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,13 +84,11 @@ class RotateNumbers(ColumnsStep):
             "component-correlation": component_correlation(first, second),
         }
 
-    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
+    def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Say what a rotation is worth against whoever knows a few records."""
-        known = len(self.columns) + 1
-        first, second = (floats(self, table, self.columns) for table in (before, after))
-        share = recovered_share(first, second, known)
-        told = f"A rotation alone protects nobody: {known} known records give back {share:.1%} of all others."
-        return (*super().warnings(before, after), told)
+        known, share = measures["known-records"], measures["recovered"]
+        told = f"A rotation alone protects nobody: {known:.0f} known records give back {share:.1%} of all others."
+        return (*super().warnings(before, after, measures), told)
 
 
 def random_orthogonal(size: int, stream: Stream) -> Floats:

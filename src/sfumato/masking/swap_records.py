@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,11 +128,11 @@ class SwapRecords(MaskingStep):
             "stand-out-true": float(stayed[alone].mean()) if alone.any() else 0.0,
         }
 
-    def warnings(self, before: pa.Table, after: pa.Table) -> tuple[str, ...]:
+    def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Tell how many units stood out and found no partner."""
-        stuck = int(self.measure(before, after)["stuck-units"])
+        stuck = int(measures["stuck-units"])
         told = f"{stuck:,} units stand out and found no similar one elsewhere; name fewer columns in similar."
-        return (*super().warnings(before, after), *([told] if stuck else []))
+        return (*super().warnings(before, after, measures), *([told] if stuck else []))
 
     def _partners(self, units: _Units, stream: Stream) -> Ints:
         """Return the partner of every unit, or a number below 0.

@@ -48,19 +48,28 @@ class RelationalRelease:
     suppressed: int
     persons: str
 
-    def write(self, folder: str | PathLike[str], *, table_format: str = "csv") -> None:
+    def write(self, folder: str | PathLike[str], *, table_format: str = "csv", replace: bool = False) -> None:
         """Write `public/` with one file per table and the promise, and `internal/` with what must stay private.
 
         All files are read back and judged together; if their join breaks the promise, nothing is left behind.
 
         Parameters
         ----------
-        folder : the folder to create; refused if it is not empty.
+        folder : the folder to create; refused if it is not empty, unless `replace`.
         table_format : `"csv"`, `"parquet"` or another format of files.
+        replace : whether an older release there may be replaced.
         """
         models = [verdict.model for verdict in self.audit.verdicts]
         inside = {"levels": self.levels, "loss": self.loss, "suppressed": self.suppressed}
-        write_relations(folder, self.relations, models, self.persons, kept_inside=inside, table_format=table_format)
+        write_relations(
+            folder,
+            self.relations,
+            models,
+            self.persons,
+            kept_inside=inside,
+            table_format=table_format,
+            replacing=replace,
+        )
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} of {len(frame):,} rows" for name, frame in self.frames.items())

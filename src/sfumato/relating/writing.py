@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -16,13 +15,14 @@ from sfumato.judging.audit.verdict import plain
 from sfumato.models.base import PrivacyModel
 from sfumato.relating.auditing import RelationalAudit, audit_relations
 from sfumato.relating.relation import Relation
-from sfumato.reporting.folders import INTERNAL, PUBLIC
+from sfumato.reporting.folders import INTERNAL, PUBLIC, refuse_strangers, write_json
 from sfumato.reporting.reading_back import changed_columns, read_back
 from sfumato.table.atomic import atomic_folder
 from sfumato.table.formats.known import release_format
 from sfumato.table.frames import to_arrow
 from sfumato.table.write import write_in
 
+LEVELS = "levels.json"
 NAME = re.compile(r"\w[\w -]*", re.ASCII)
 
 
@@ -34,32 +34,36 @@ def write_relations(
     *,
     kept_inside: Mapping[str, object],
     table_format: str,
+    replacing: bool,
 ) -> None:
     """Write all tables, or nothing: they are read back from their files and judged before they are put in place.
 
     Parameters
     ----------
-    folder : the folder to create; refused if it is not empty.
+    folder : the folder to create; refused if it is not empty, unless `replacing`.
     relations : the published tables, as Arrow tables.
     models : what is promised.
     persons : the name of the table of persons.
     kept_inside : what is written into `internal/` only.
     table_format : the format of the tables, such as `"csv"` or `"parquet"`.
+    replacing : whether an older release there may be replaced.
     """
     form = release_format(table_format, excel_safe=False)
     strange = [name for name in relations if not NAME.fullmatch(name)]
     if strange:
         raise WriteError(f"Table {strange[0]!r} cannot be a file; use letters, digits, spaces and hyphens in its name.")
-    with atomic_folder(Path(folder)) as made:
+    if replacing:
+        refuse_strangers(Path(folder))
+    with atomic_folder(Path(folder), replace=replacing) as made:
         (made / PUBLIC).mkdir()
         files = {name: made / PUBLIC / f"{name}{form.suffixes[0]}" for name in relations}
         for name, relation in relations.items():
             write_in(form, _arrow(relation), files[name], {})
         told = _told(_judged(files, relations, models, persons))
-        _write_json(made / PUBLIC / "promise.json", told)
+        write_json(made / PUBLIC / "promise.json", told)
         (made / INTERNAL).mkdir(mode=0o700)
-        _write_json(made / INTERNAL / "report.json", kept_inside)
-        (made / INTERNAL / "report.json").chmod(0o600)
+        write_json(made / INTERNAL / LEVELS, kept_inside)
+        (made / INTERNAL / LEVELS).chmod(0o600)
 
 
 def _judged(
@@ -93,7 +97,3 @@ def _told(audit: RelationalAudit) -> dict[str, object]:
 def _arrow(relation: Relation) -> pa.Table:
     assert isinstance(relation.data, pa.Table)  # noqa: S101 - what is published is kept as Arrow
     return relation.data
-
-
-def _write_json(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8", newline="\n")

@@ -132,7 +132,7 @@ def write_content(
     form = release_format(table_format, excel_safe=excel_safe)
     target = Path(folder)
     if replace:
-        _refuse_strangers(target)
+        refuse_strangers(target)
     with atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
@@ -146,7 +146,7 @@ def write_content(
         if report:
             progress(0.4, "reporting")
             facts = told.report()
-            _write_json(made / INTERNAL / "report.json", {**facts, "sha256": _seal(facts)})
+            write_json(made / INTERNAL / "report.json", {**facts, "sha256": _seal(facts)})
             _write_text(made / INTERNAL / "report.html", render(facts))
         for path in (made / INTERNAL).iterdir():
             path.chmod(0o600)
@@ -188,8 +188,8 @@ def render(facts: Mapping[str, Any]) -> str:
 
 def _write_public(folder: Path, told: Statement) -> None:
     """Write what recipients are told besides the table."""
-    _write_json(folder / "dictionary.json", told.dictionary)
-    _write_json(folder / "promise.json", told.promise)
+    write_json(folder / "dictionary.json", told.dictionary)
+    write_json(folder / "promise.json", told.promise)
     _write_text(folder / "about.html", told.about)
 
 
@@ -202,7 +202,8 @@ def _write_internal(folder: Path, content: Content) -> None:
         write_parquet(pa.table({"original_row": numbers}), folder / "correspondence.parquet")
 
 
-def _refuse_strangers(target: Path) -> None:
+def refuse_strangers(target: Path) -> None:
+    """Refuse to replace a folder that holds anything but a release."""
     strangers = {entry.name for entry in target.iterdir()} - {PUBLIC, INTERNAL} if target.is_dir() else set()
     if strangers:
         raise WriteError(
@@ -214,5 +215,6 @@ def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _write_json(path: Path, content: object) -> None:
+def write_json(path: Path, content: object) -> None:
+    """Write plain values as JSON, without what JSON does not have."""
     _write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
