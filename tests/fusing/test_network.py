@@ -3,57 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import socket
-import ssl
-import struct
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 
 import pytest
 
+from parties_over_tls import PAIR, run, scan
 from party_folders import NAMES, Folders
 from sfumato.exceptions import InfeasibleError, ProtocolError, ReadError, SchemaError, SfumatoError, WriteError
-from sfumato.fusing import frames, inbox, meeting, network
-from sfumato.fusing.agreement import Agreement
+from sfumato.fusing import inbox, meeting, network
 from sfumato.fusing.certificates import Identity, make_identity, read_certificate, tls
-from sfumato.fusing.connections import Address, Connections, Waiting
-from sfumato.fusing.frames import FramePurpose
+from sfumato.fusing.connections import Address, Waiting
 from sfumato.fusing.fused import Fused
 from sfumato.fusing.network import connected, fuse_with_others
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party_file import PartyFile
 from sfumato.fusing.secure.channel import Parties
-from sfumato.fusing.secure.messages import pack, unpack
-
-PAIR = NAMES[:2]
-
-
-@pytest.fixture
-def pair(tmp_path):
-    return Folders(tmp_path, PAIR)
-
-
-def run(folders: Folders, *, notes: list[str] | None = None, **given: Callable) -> dict[str, object]:
-    """Let all parties take part, each in a thread; give what each returned or raised."""
-
-    def take(name: str) -> object:
-        try:
-            file = PartyFile.read(folders.file(name))
-            note = [].append if notes is None else notes.append
-            return fuse_with_others(file.party, file.agreement, file.connections, note=note)
-        except SfumatoError as error:
-            return error
-
-    with ThreadPoolExecutor(len(folders.names)) as pool:
-        running = {name: pool.submit(given.get(name, take), name) for name in folders.names}
-        return {name: each.result() for name, each in running.items()}
 
 
 @pytest.mark.parametrize(("names", "scoring"), [(PAIR, "sensitive"), (NAMES, "sensitive"), (PAIR, "sensitive-sum")])
@@ -303,14 +273,6 @@ def test_whoever_shows_no_peers_certificate_is_turned_away_and_waiting_goes_on(p
     assert sum("was turned away: it did not prove to be one of the peers" in said for said in notes) == 2
 
 
-def scan(where: Address) -> socket.socket:
-    """Connect as soon as somebody listens."""
-    while True:
-        with contextlib.suppress(ConnectionRefusedError):
-            return socket.create_connection((where.host, where.port), timeout=60)
-        time.sleep(0.05)
-
-
 def test_idle_strangers_make_room_for_the_peers(pair, monkeypatch):
     monkeypatch.setattr(meeting, "MOST_GUESTS", 8)
     where = PartyFile.read(pair.file("hospital")).connections.listen
@@ -446,138 +408,3 @@ def test_two_peers_may_not_have_the_same_certificate(tmp_path):
 
 
 # A hand-written agency, which has the right key but says what it should not.
-
-
-@dataclass
-class Impostor:
-    """The agency's side of a connection, byte by byte."""
-
-    line: ssl.SSLSocket
-    agreement: Agreement
-    session: bytes = frames.NO_SESSION
-    sent: int = 0
-
-    def hello(self, **changes: object) -> None:
-        """Read the hospital's greeting, and greet it."""
-        head = self._read(32)
-        body = self._read(struct.unpack(">I", head[-4:])[0])
-        theirs = unpack("hello", body).blob("nonce", length=32)
-        settings = self.agreement.settings()
-        nonce = bytes(32)
-        self.frame(
-            FramePurpose.HELLO,
-            pack("hello", **{"name": "agency", "nonce": nonce, "settings": json.dumps(settings), **changes}),
-        )
-        digest = sha256(repr(sorted(settings.items())).encode() + theirs + nonce)
-        self.session = digest.digest()[:16]
-
-    def start(self) -> None:
-        """Greet, and begin the session."""
-        self.hello()
-        self.frame(FramePurpose.START)
-
-    def message(self, body: bytes) -> None:
-        """Begin the session, and send a message."""
-        self.start()
-        self.frame(FramePurpose.MESSAGE, body)
-
-    def frame(self, kind: int, body: bytes = b"", **changes: int | bytes) -> None:
-        """Send a frame, correct but for the changes."""
-        fields = {"version": 1, "number": self.sent, "session": self.session, "length": len(body), **changes}
-        head = (fields["version"], kind, fields["number"], fields["session"], fields["length"])
-        self.line.sendall(struct.pack(">2sBBQ16sI", b"Sf", *head) + body)
-        self.sent += 1
-
-    def offer(self, number: int = 0) -> bytes:
-        """Write a first message with any number."""
-        return pack("offer", **{"number of the message": number, "offer": "{}"})
-
-    def _read(self, many: int) -> bytes:
-        read = b""
-        while len(read) < many:
-            read += self.line.recv(many - len(read))
-        return read
-
-    def hear_the_end(self) -> None:
-        """Read until the other side hangs up."""
-        with contextlib.suppress(OSError):
-            while self.line.recv(1 << 16):
-                pass
-
-
-ATTACKS = {
-    "sent no frame of this protocol": lambda agency: (agency.start(), agency.line.sendall(b"G" * 32)),
-    "no frame of this protocol": lambda agency: (agency.start(), agency.frame(9)),
-    "uses version 2 of the protocol": lambda agency: (agency.start(), agency.frame(FramePurpose.MESSAGE, version=2)),
-    "is version 1; install the same": lambda agency: agency.frame(FramePurpose.HELLO, version=7),
-    "announced 268,435,457 bytes": lambda agency: (
-        agency.start(),
-        agency.frame(FramePurpose.MESSAGE, length=(1 << 28) + 1),
-    ),
-    "announced 65,537 bytes": lambda agency: agency.frame(FramePurpose.HELLO, length=65_537),
-    "lost, repeated or out of order; start": lambda agency: (
-        agency.start(),
-        agency.frame(FramePurpose.ALIVE),
-        agency.frame(FramePurpose.ALIVE, number=2),
-    ),
-    "a frame of another session": lambda agency: (
-        agency.start(),
-        agency.frame(FramePurpose.MESSAGE, agency.offer(), session=bytes(range(16))),
-    ),
-    "of another session; start": lambda agency: (agency.start(), agency.frame(FramePurpose.START)),
-    "has started another session": lambda agency: (
-        agency.hello(),
-        agency.frame(FramePurpose.START, session=bytes(range(16))),
-    ),
-    "sent a frame out of order": lambda agency: (agency.start(), agency.frame(FramePurpose.HELLO)),
-    "a frame out of order": lambda agency: (
-        agency.hello(),
-        agency.frame(FramePurpose.MESSAGE, session=frames.NO_SESSION),
-    ),
-    "something before its greeting": lambda agency: agency.frame(FramePurpose.BYE),
-    "is used under another name": lambda agency: agency.hello(name="insurer"),
-    "do not agree on": lambda agency: agency.hello(settings="[" * 9999),
-    "is malformed or truncated": lambda agency: agency.message(b"nothing"),
-    "was lost, repeated": lambda agency: agency.message(agency.offer(5)),
-    "offer of party 'agency' cannot be read": lambda agency: (
-        agency.start(),
-        agency.frame(FramePurpose.MESSAGE, agency.offer()),
-    ),
-    "'offer' was expected from party 'agency', but another": lambda agency: (
-        agency.start(),
-        agency.frame(FramePurpose.MESSAGE, pack("other")),
-    ),
-    "ended the session: it gave no known reason": lambda agency: (
-        agency.start(),
-        agency.frame(FramePurpose.ABORT, b"person-0001"),
-    ),
-    "gave no sign of life for 2 seconds": lambda agency: (agency.start(), agency.hear_the_end()),
-    "The connection to party 'agency' was lost": lambda agency: (agency.start(), agency.line.close()),
-}
-
-
-@pytest.mark.parametrize("said", ATTACKS)
-def test_what_a_party_should_not_say_ends_the_session_in_one_sentence(pair, said, monkeypatch):
-    monkeypatch.setattr(network, "LINGER", 0.2)
-    pair.contents["hospital"]["waiting"]["silence"] = 2 if "life" in said else 30
-    pair.write()
-    assert said in str(attacked(pair, ATTACKS[said]))
-
-
-def attacked(folders: Folders, attack: Callable[[Impostor], object]) -> object:
-    """Let the hospital meet a hand-written agency; give what it raised."""
-    file = PartyFile.read(folders.file("agency"))
-    connections: Connections = file.connections
-    where = connections.peers[0].address
-
-    def agency(_: str) -> None:
-        known = read_certificate(connections.peers[0].certificate, "hospital")
-        with tls(connections.identity, [known], server=False).wrap_socket(scan(where)) as line:
-            attack(Impostor(line, file.agreement))
-            with contextlib.suppress(OSError):
-                Impostor(line, file.agreement).hear_the_end()
-
-    result = run(folders, agency=agency)["hospital"]
-    assert isinstance(result, ProtocolError)
-    assert "person-" not in str(result)
-    return result
