@@ -10,15 +10,7 @@ from sfumato.reporting.analysts import findings_of
 from sfumato.reporting.attacked import TARGETS
 from sfumato.reporting.exposures import MOST_ROWS
 from sfumato.reporting.pictures import attribute_picture, exposure_columns, group_sizes, legend, risk_bars, size_text
-from sfumato.reporting.words import (
-    ALWAYS_OPEN,
-    FILE_WORDS,
-    FORM_WORDS,
-    MISSING_WORDS,
-    ROLE_WORDS,
-    STEP_WORDS,
-    measure_words,
-)
+from sfumato.reporting.words import ENGLISH, EXAMPLES, FORMS, measure_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -51,7 +43,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "promises": promises_told(facts["promise"], facts["audit"]["models"], facts["words"]),
         "other_levels": _other_levels(facts["audit"]["levels"], facts["words"]),
         "open_points": _open_points([entry["model"] for entry in facts["promise"]], facts["words"]),
-        "missing_words": MISSING_WORDS.get(facts["missing"], facts["missing"]),
+        "missing_words": ENGLISH.known(f"kinds.missing.{facts['missing']}", facts["missing"]),
         "legend": drawn(legend()),
         "known": known,
         "risk_picture": drawn(risk_bars(facts["risk"])) if known else None,
@@ -73,7 +65,7 @@ def render_report(facts: Mapping[str, Any]) -> str:
         "families": _families(facts["attributes"], rows),
         "measures": _measures(facts["measures"]),
         "columns": _columns(facts),
-        "step_words": STEP_WORDS,
+        "step_words": ENGLISH.under("masking.measures"),
         "recipe_text": "\n".join(lines[:MOST_RECIPE_LINES]),
         "recipe_cut": max(0, len(lines) - MOST_RECIPE_LINES),
     }
@@ -95,11 +87,11 @@ def render_about(promise: Mapping[str, Any], dictionary: Sequence[Mapping[str, A
         "promises": promises_told(promise["promise"], promise["audit"]["models"], promise["words"]),
         "other_levels": _other_levels(promise["audit"]["levels"], promise["words"]),
         "open_points": _open_points([entry["model"] for entry in promise["promise"]], promise["words"]),
-        "missing_words": MISSING_WORDS.get(promise["missing"], promise["missing"]),
+        "missing_words": ENGLISH.known(f"kinds.missing.{promise['missing']}", promise["missing"]),
         "columns": [_described(column) for column in dictionary],
-        "forms": [(form, *words) for form, words in FORM_WORDS.items() if form in used],
+        "forms": [(form, EXAMPLES.get(form, ""), ENGLISH(f"kinds.meanings.{form}")) for form in FORMS if form in used],
         "has_missing": any(column["missing"] for column in dictionary),
-        "file": [FILE_WORDS[name].format(each) for name, each in promise["file"].items()],
+        "file": [ENGLISH(f"kinds.file.{name}", mark=each) for name, each in promise["file"].items()],
         "roles": {column["role"] for column in dictionary},
     }
     return environment().get_template("about.html.j2").render(context) + "\n"
@@ -128,7 +120,7 @@ def render_synthetic_report(facts: Mapping[str, Any]) -> str:
 
 
 def _described(column: Mapping[str, Any]) -> dict[str, Any]:
-    return {**column, "role_words": ROLE_WORDS.get(column["role"], column["role"])}
+    return {**column, "role_words": ENGLISH.known(f"kinds.roles.{column['role']}", column["role"])}
 
 
 def environment() -> Environment:
@@ -200,7 +192,7 @@ def _other_levels(levels: Sequence[Mapping[str, Any]], words: Words) -> list[dic
 
 def _open_points(models: Sequence[str], words: Words) -> list[tuple[str, str]]:
     own = [(words[name]["title"], words[name]["open"]) for name in dict.fromkeys(models)]
-    return [*own, *(("", sentence) for sentence in ALWAYS_OPEN)]
+    return [*own, *(("", str(sentence)) for sentence in ENGLISH.under("promises.open").values())]
 
 
 def _risk_rows(measured: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -291,7 +283,7 @@ def _columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     published = [
         {
             "name": column["name"],
-            "role_words": ROLE_WORDS.get(column["role"], column["role"]),
+            "role_words": ENGLISH.known(f"kinds.roles.{column['role']}", column["role"]),
             "form": ", ".join(column["forms"]) or "missing",
             "before": numbers.count(before[column["name"]]) if column["name"] in before else "",
             "after": numbers.count(column["distinct"]),
