@@ -14,6 +14,7 @@ from sfumato.validation import did_you_mean
 
 LANGUAGES = MappingProxyType({"en": "English", "zh": "中文"})
 BETWEEN = MappingProxyType({"en": (", ", " "), "zh": ("、", "")})  # the items of a list, and sentences
+NAMED = frozenset({"attack", "identifier", "objective", "question", "role", "step", "what", "where"})
 
 Entry: TypeAlias = str | Mapping[str, str]
 
@@ -23,8 +24,9 @@ class Words:
 
     A key is the name of a file, a dot, and the path to an entry in it. An entry is a sentence with fields in braces, or
     a table of two, `one` and `other`, which the field `n` chooses between. Whole numbers are written with a comma
-    between thousands. A field whose value has an entry in the same file, under the field's name, is said by that entry;
-    a field that is told as a key and its fields, as `Sentence.told` does, is said like any other sentence.
+    between thousands. The value of one of the `NAMED` fields is said by its own entry, if it has one under the field's
+    name in the same file; a field that is told as a key and its fields, as `Sentence.told` does, is said like any other
+    sentence.
 
     >>> say = words_in("en")
     >>> say("units.records", n=1), say("units.records", n=30162)
@@ -37,16 +39,23 @@ class Words:
 
     def __call__(self, key: str, /, **fields: Any) -> str:
         """Say the sentence of this key with these fields."""
-        entry = self.entries[key]
-        sentence = entry if isinstance(entry, str) else entry["one" if fields.get("n") == 1 else "other"]
-        room = key.partition(".")[0]
-        return sentence.format_map({name: self._field(room, name, value) for name, value in fields.items()})
+        return self.form(key, fields).format_map(self.filled(key, fields))
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
 
     def __repr__(self) -> str:
         return f"Words({self.language!r})"
+
+    def form(self, key: str, fields: Mapping[str, Any]) -> str:
+        """Return the sentence of this key as it is written, the form that the field `n` chooses."""
+        entry = self.entries[key]
+        return entry if isinstance(entry, str) else entry["one" if fields.get("n") == 1 else "other"]
+
+    def filled(self, key: str, fields: Mapping[str, Any]) -> dict[str, object]:
+        """Return the fields as they stand in the sentence of this key."""
+        room = key.partition(".")[0]
+        return {name: self._field(room, name, value) for name, value in fields.items()}
 
     def known(self, key: str, otherwise: str, /, **fields: Any) -> str:
         """Say the sentence of this key if there is one, and something else otherwise.
@@ -92,7 +101,8 @@ class Words:
             return self.again(value)
         if isinstance(value, list | tuple):
             return self.listed(self._field(room, name, each) for each in value)
-        return self.known(f"{room}.{name}.{value}", value) if isinstance(value, str) else value
+        named = f"{room}.{name}.{value}"
+        return self(named) if name in NAMED and named in self.entries else value
 
 
 @cache
