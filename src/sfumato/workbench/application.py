@@ -81,7 +81,7 @@ class Application:
             Route("/jobs/{number:int}/events", self.events),
             Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
         ]
-        handlers: Mapping[Any, Any] = {SfumatoError: refused, Stale: stale, json.JSONDecodeError: unreadable}
+        handlers: Mapping[Any, Any] = {SfumatoError: refused, Stale: stale}
         return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
 
     def words(self, request: Request) -> Words:
@@ -168,11 +168,14 @@ class Application:
         return JSONResponse({"version": self.desk.version, "recipe": self.desk.recipe.to_dict()})
 
     def _change(self, version: int, step: str, given: Mapping[str, Any]) -> None:
-        roles = given.get("roles", {})
-        if roles:
+        roles = given.get("roles")
+        if isinstance(roles, dict):
             if version != self.desk.version:
                 raise Stale
-            named = {self.desk.columns[int(number)]: role or None for number, role in roles.items()}
+            numbered = {str(number): name for number, name in enumerate(self.desk.columns)}
+            if not roles.keys() <= numbered.keys():
+                raise InvalidParameterError("There is no such column.")
+            named = {numbered[number]: role or None for number, role in roles.items()}
             self.desk.replace(version, step, with_roles(self.desk.recipe, named))
             return
         changed = given.get("set")
@@ -251,7 +254,10 @@ class Application:
 
 async def body_of(request: Request) -> dict[str, Any]:
     """Return the JSON object that a request has for its body."""
-    content = json.loads(await request.body() or b"{}")
+    try:
+        content = json.loads(await request.body() or b"{}")
+    except (ValueError, RecursionError):
+        content = None
     if not isinstance(content, dict):
         raise InvalidParameterError("The body of this request must be a JSON object.")
     return content
@@ -289,8 +295,3 @@ async def refused(_: Request, error: Exception) -> Response:
 async def stale(_: Request, __: Exception) -> Response:
     """Say that the page is older than the recipe."""
     return JSONResponse({"error": "The recipe was changed elsewhere; the page is drawn again.", "kind": "Stale"}, 409)
-
-
-async def unreadable(_: Request, __: Exception) -> Response:
-    """Say that a request cannot be read."""
-    return JSONResponse({"error": "This request is not JSON.", "kind": "RequestError"}, 400)
