@@ -20,7 +20,7 @@ import pyarrow as pa
 from sfumato.core.progress import Progress
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.judging.evidence import Evidence
-from sfumato.reporting.facts import FORMAT, AgainstOriginal, compare, gather
+from sfumato.reporting.facts import FORMAT, AgainstOriginal, compare, gather, language_of
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.page import Page
@@ -32,9 +32,10 @@ from sfumato.table.formats.known import format_of, honored, release_format
 from sfumato.table.formats.parquet import write_parquet
 from sfumato.table.frames import with_zones
 from sfumato.table.write import write_in
+from sfumato.words import Words, words_in
 
 PUBLIC, INTERNAL = "public", "internal"
-RENDERERS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+RENDERERS: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     FORMAT: render_report,
     SYNTHETIC_FORMAT: render_synthetic_report,
 }
@@ -98,17 +99,18 @@ def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -
     return Statement(
         promise=promise,
         dictionary=dictionary,
-        about=render_about(promise, dictionary),
+        about=render_about(promise, dictionary, words_in(language_of(handover.recipe))),
         report=lambda: gather(handover, written, dictionary, compared),
     )
 
 
-def report_page(handover: Handover) -> Page:
-    """Return the internal report of a release that is not written."""
+def report_page(handover: Handover, language: str | None) -> Page:
+    """Return the internal report of a release that is not written, by default in the language of its recipe."""
     handover = changed(handover, evidence=handover.evidence.undecorated())
     evidence = handover.evidence
     shown = Evidence(evidence.published, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
-    return Page("Release report", render(gather(handover, shown, dictionary_of(shown), compare(handover))))
+    facts = gather(handover, shown, dictionary_of(shown), compare(handover))
+    return Page(words_in(language or language_of(handover.recipe))("report.title"), render(facts, language))
 
 
 def write_content(
@@ -181,9 +183,9 @@ def _seal(facts: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def render(facts: Mapping[str, Any]) -> str:
-    """Render the internal report of whatever kind of release its facts are about."""
-    return RENDERERS[facts["format"]](facts)
+def render(facts: Mapping[str, Any], language: str | None = None) -> str:
+    """Render the internal report of whatever kind of release its facts are about, by default as its recipe says."""
+    return RENDERERS[facts["format"]](facts, words_in(language or language_of(facts["recipe"])))
 
 
 def _write_public(folder: Path, told: Statement) -> None:
