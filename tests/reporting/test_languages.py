@@ -6,6 +6,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -240,3 +241,15 @@ def test_both_languages_have_the_same_markup():
 
 def forms(entry) -> list[str]:
     return [entry] if isinstance(entry, str) else list(entry.values())
+
+
+def test_the_glossary_lists_terms_that_chinese_pages_use():
+    page = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text("utf-8").partition("## In Chinese")[2]
+    terms = [
+        term
+        for _, said in re.findall(r"^\| ([^|]+) \| ([^|]*[\u4e00-\u9fff][^|]*) \|", page, re.MULTILINE)[1:]
+        for term in said.split("、")
+    ]
+    pages = "".join(form for entry in words_in("zh").entries.values() for form in forms(entry))
+    assert len(terms) > 30
+    assert [term for term in terms if term not in pages] == []
