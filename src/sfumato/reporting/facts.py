@@ -31,7 +31,7 @@ from sfumato.reporting.public import is_bucket, promised, unpromised_facts, word
 from sfumato.schema.schema import Schema
 from sfumato.threads import in_threads
 
-FORMAT = "sfumato-report-7"
+FORMAT = "sfumato-report-8"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TO_NAME = 2
 FEWEST_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
@@ -115,6 +115,7 @@ def gather(
         "measures": {name: plain(value) for name, value in handover.measures.items()},
         "utility": compared.utility,
         "search": handover.search,
+        "searched": None if handover.search is None else handover.search.told,
         "recipe": SECRET_LINE.sub("", handover.recipe),
     }
 
