@@ -38,7 +38,8 @@ class Intervals:
     Parameters
     ----------
     widths : one per level, each a multiple of the one below; or, for dates and times, calendar units
-        from narrow to wide among `"day"`, `"month"`, `"quarter"`, `"year"`, `"decade"`.
+        from narrow to wide among `"day"`, `"week"`, `"month"`, `"quarter"`, `"year"`, `"decade"`. Weeks begin on
+        Mondays; nothing can follow them, because they cross the ends of months and years.
     origin : a point where an interval begins, from which widths count in both directions. Numbers only.
     cuts : instead of widths, the points at which the intervals of each level begin, and where the last
         one ends: numbers, or ISO dates. Each level uses some of the points of the level below, and the same ends.
@@ -149,6 +150,8 @@ class Intervals:
         ranks = [list(UNITS).index(str(width)) for width in self.widths]
         rising = all(below < above for below, above in pairwise(ranks))
         require(rising, self, "widths", "calendar units from narrow to wide", self.widths)
+        nested = "week" not in self.widths[:-1]
+        require(nested, self, "widths", "without units after weeks, which cross the ends of months", self.widths)
 
     def _check_widths(self) -> None:
         positive = all(_is_finite(width) and width > 0 for width in self._number_widths())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_INTERVALS = 20
 STEPS = {1: (1, 5, 10), 2: (1, 5, 10), 5: (1, 2, 4, 8)}
 SHORTEST_CODE, LONGEST_CODE = 3, 12
+NESTED = ("month", "quarter", "year", "decade")
 NARROWEST_SPAN = Fraction(1, 10**290)  # a twentieth of it is still a float of full precision
 WIDEST_SPAN = Fraction(sys.float_info.max)
 
@@ -81,7 +82,7 @@ def _units(values: pa.Array) -> list[str]:
         return ["month"]
     ends = pc.min_max(values)
     moments = pa.array([ends["min"], ends["max"]]).to_numpy(zero_copy_only=False)
-    kept = [unit for unit in UNITS if unit != "day" or pa.types.is_timestamp(values.type)]
+    kept = [unit for unit in UNITS if unit in NESTED or (unit == "day" and pa.types.is_timestamp(values.type))]
     return [unit for unit in kept if np.ptp(unit_numbers(moments, unit))] or kept[:1]
 
 

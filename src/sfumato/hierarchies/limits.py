@@ -1,0 +1,58 @@
+"""Where the intervals of each level begin, over the values of a column."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.hierarchies.dates import first_days, unit_numbers
+from sfumato.hierarchies.widths import exact
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies.intervals import Intervals, Point
+
+MOST_LIMITS = 200
+
+
+def limits(intervals: Intervals, values: pa.Array) -> tuple[tuple[Point, ...], ...]:
+    """Return, for every level, the points above the least value and up to the greatest where an interval begins.
+
+    Typed limits are returned as they are, with both ends. A level with more than 200 limits has none here: they are
+    meant to be drawn.
+
+    >>> from sfumato.hierarchies import Intervals
+    >>> limits(Intervals(10, 20), pa.array([17, 90]))
+    ((20, 30, 40, 50, 60, 70, 80, 90), (20, 40, 60, 80))
+    """
+    if intervals.cuts is not None:
+        return intervals.cuts
+    finite = values.filter(pc.is_finite(values)) if pa.types.is_floating(values.type) else values
+    if not len(finite):
+        return ((),) * len(intervals.widths)
+    ends = pc.min_max(finite)
+    if intervals.of_dates:
+        moments = pa.array([ends["min"], ends["max"]]).to_numpy(zero_copy_only=False)
+        return tuple(_unit_limits(moments, str(unit)) for unit in intervals.widths)
+    low, high = ends["min"].as_py(), ends["max"].as_py()
+    return tuple(_width_limits(low, high, cast("float", width), intervals.origin) for width in intervals.widths)
+
+
+def _width_limits(low: float, high: float, width: float, origin: float) -> tuple[Point, ...]:
+    start, step = exact(origin), exact(width)
+    first = math.floor((exact(low) - start) / step) + 1
+    last = math.floor((exact(high) - start) / step)
+    if last - first >= MOST_LIMITS:
+        return ()
+    points = [start + number * step for number in range(first, last + 1)]
+    return tuple(int(point) if point.denominator == 1 else float(point) for point in points)
+
+
+def _unit_limits(moments: np.typing.NDArray[np.datetime64], unit: str) -> tuple[Point, ...]:
+    first, last = unit_numbers(moments, unit).tolist()
+    if last - first > MOST_LIMITS:
+        return ()
+    return tuple(first_days(np.arange(first + 1, last + 1), unit))
