@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.hierarchies.settings import builder_from_dict
 from sfumato.table.values import coded, texts
 from sfumato.validation import require
 
@@ -71,20 +69,19 @@ class Outline:
         return asdict(self)
 
 
-def outline(
-    hierarchy: Builder | Mapping[str, object], column: pa.Array | pa.ChunkedArray, *, most: int = 200
-) -> Outline:
+def outline(hierarchy: Builder, column: pa.Array | pa.ChunkedArray, *, most: int = 200) -> Outline:
     """Tell what a hierarchy does to a column, also while it does not cover all values yet.
 
     Parameters
     ----------
-    hierarchy : a builder, or its settings as a recipe holds them, such as `{"kind": "intervals", "widths": [5, 10]}`.
+    hierarchy : how the column can be generalized, such as `Intervals(5, 10)`.
     column : the values, one per record; missing ones are left out.
     most : how many children of a node to show; the rest is counted.
 
     Examples
     --------
-    >>> found = outline({"kind": "intervals", "widths": [5, 10, 20]}, pa.array(range(17, 91)))
+    >>> from sfumato.hierarchies import Intervals
+    >>> found = outline(Intervals(5, 10, 20), pa.array(range(17, 91)))
     >>> [level.labels for level in found.levels]
     [74, 16, 9, 5, 1]
     >>> found.levels[3].examples
@@ -96,11 +93,10 @@ def outline(
         If the hierarchy is not for values of this kind.
     """
     require(most >= 1, "outline", "most", "at least 1", most)
-    builder = builder_from_dict(hierarchy) if isinstance(hierarchy, Mapping) else hierarchy
     values, records = counted(column)
-    missed = builder.uncovered(values)
+    missed = hierarchy.uncovered(values)
     outside = pc.is_in(texts(values), value_set=missed)
-    tree = builder.build(values.filter(pc.invert(outside)))
+    tree = hierarchy.build(values.filter(pc.invert(outside)))
     per_leaf = _on_leaves(tree, texts(values), records)
     shown = _Shown.of(tree, per_leaf, most)
     branches, hidden = shown.children(tree.height, 0)
