@@ -96,7 +96,7 @@ def outline(hierarchy: Builder, column: pa.Array | pa.ChunkedArray, *, most: int
     values, records = counted(column)
     missed = hierarchy.uncovered(values)
     outside = pc.is_in(texts(values), value_set=missed)
-    tree = hierarchy.build(values.filter(pc.invert(outside)))
+    tree = covered(hierarchy, values)
     per_leaf = _on_leaves(tree, texts(values), records)
     shown = _Shown.of(tree, per_leaf, most)
     branches, hidden = shown.children(tree.height, 0)
@@ -122,6 +122,12 @@ def counted(column: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Counts]:
     records = np.bincount(codes.to_numpy(zero_copy_only=False), minlength=len(values)).astype(np.int64)
     order = pc.array_sort_indices(values)
     return values.take(order), records[order.to_numpy()]
+
+
+def covered(hierarchy: Builder, values: pa.Array) -> Hierarchy:
+    """Build a hierarchy over those distinct, nonmissing values that it covers."""
+    missed = pc.is_in(texts(values), value_set=hierarchy.uncovered(values))
+    return hierarchy.build(values.filter(pc.invert(missed)))
 
 
 def _on_leaves(tree: Hierarchy, values: pa.Array, records: Counts) -> Counts:

@@ -16,6 +16,7 @@ from sfumato.hierarchies.dates import UNITS, unit_numbers
 from sfumato.hierarchies.editing import add_values
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.outlines import covered
 from sfumato.hierarchies.prefixes import Prefixes
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.hierarchies.widths import exact
@@ -92,7 +93,7 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Bui
     if current is None:
         return groups(words.to_pylist())
     missed = current.uncovered(values)
-    rows = current.build(values.filter(pc.invert(pc.is_in(texts(values), value_set=missed)))).rows()
+    rows = covered(current, values).rows()
     made = groups.from_rows(rows) if rows else groups(words.to_pylist())
     return add_values(made, missed.to_pylist()) if rows else made
 

@@ -54,12 +54,13 @@ def draw_limits(
     intervals: Intervals | None = None,
     *,
     title: str,
-    description: str,
+    description: str = "",
     width: float = 700,
 ) -> LimitsPicture | None:
     """Draw a histogram of numbers or dates with the limits of intervals; None where there is nothing to draw.
 
     The limits of the widest level are lines, those of the next are dashed, those of the others are marks on the axis.
+    Around limits that are typed there is room to get hold of them.
 
     Parameters
     ----------
@@ -80,7 +81,11 @@ def draw_limits(
     scale = _Scale.over(bins, width)
     points = () if intervals is None else limits(intervals, values)
     levels = tuple(_marks(each, values.type, bins.half) for each in points)
-    shapes = [*_bars(scale, bins, counts), *_limits(scale, levels), *_ticks(scale, values, levels)]
+    shapes = [
+        *_bars(scale, bins, counts),
+        *_limits(scale, levels, grips=intervals is not None and intervals.cuts is not None),
+        *_ticks(scale, values, levels),
+    ]
     svg = picture(width, HEIGHT, title=title, description=description, shapes=shapes)
     texts = _texts(scale, bins)
     bars = tuple((label, int(number)) for label, number in zip(texts, counts.tolist(), strict=True))
@@ -157,7 +162,7 @@ def _bars(scale: _Scale, bins: Bins, counts: Numbers) -> Iterator[str]:
     yield line(SIDE, HEIGHT - BOTTOM, scale.width - SIDE, HEIGHT - BOTTOM, ink=BEFORE_EDGE)
 
 
-def _limits(scale: _Scale, levels: tuple[Marks, ...]) -> Iterator[str]:
+def _limits(scale: _Scale, levels: tuple[Marks, ...], *, grips: bool) -> Iterator[str]:
     drawn: set[str] = set()
     foot, rank = HEIGHT - BOTTOM, 0
     for marks in reversed(levels):
@@ -170,7 +175,8 @@ def _limits(scale: _Scale, levels: tuple[Marks, ...]) -> Iterator[str]:
                 x, top = scale.x(place), TOP if lines else foot - TICK
                 dashes = "3 3" if lines and rank else "none"
                 shape = line(x, top, x, foot, ink=AFTER, width=1 if rank else 2, dashes=dashes)
-                yield f'<g class="limit" data-limit="{label}">{shape}</g>'
+                grip = bar(x - TICK, TOP, 2 * TICK, foot - TOP, fill="transparent") if grips else ""
+                yield f'<g class="limit" data-limit="{label}">{shape}{grip}</g>'
         drawn |= {label for _, label in marks}
         rank += 1
 

@@ -55,8 +55,9 @@ class Application:
         """Return the application as a server runs it."""
         from sfumato.workbench.opening import Opening
         from sfumato.workbench.releases import Releases
+        from sfumato.workbench.studio import Studio
 
-        opening, releases = Opening(self), Releases(self)
+        opening, releases, studio = Opening(self), Releases(self), Studio(self)
         routes = [
             Route("/", self.home),
             Route("/enter", self.enter, methods=["POST"]),
@@ -67,6 +68,7 @@ class Application:
             *(Route(f"/{step}", self.page, name=step) for step in PLACES),
             *opening.routes(),
             *releases.routes(),
+            *studio.routes(),
             Route("/rows/original", self.original_rows),
             Route("/rows/candidate/{number:int}", self.candidate_rows),
             Route("/columns/{number:int}", self.column),
