@@ -11,9 +11,10 @@ import pytest
 
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.core.publication import Proof
+from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, BEFORE, INK, LINE
 from sfumato.reporting.lattice_pictures import lattice_picture
-from sfumato.reporting.loss_scatter import BOTTOM, TOP, VerticalAxis
+from sfumato.reporting.loss_scatter import BOTTOM, TOP
 from sfumato.reporting.node_looks import PAPER
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -237,8 +238,8 @@ def test_dots_stand_at_their_height_and_loss():
     (mark,) = marked
     (dashed,) = [shape for shape in root.iter(f"{SVG}line") if shape.get("stroke") == LINE]
     assert mark.get("cy") == dashed.get("y1") == dashed.get("y2")
-    axis = VerticalAxis.over(np.array([0.0, 2.3]))
-    assert float(mark.get("cy")) == pytest.approx(float(axis.place(np.array([0.9]))[0]), abs=0.01)
+    axis = Axis.over(np.array([0.0, 2.3]))
+    assert float(mark.get("cy")) == pytest.approx(BOTTOM - axis.share(0.9) * (BOTTOM - TOP), abs=0.01)
 
 
 def test_a_node_of_unknown_loss_stands_at_its_bound_and_is_hollow():
@@ -258,8 +259,10 @@ def test_bounds_without_end_are_left_out():
     "values", [[], [0.0], [5.0], [-3.0, 4.0], [1e-12, 2e-12], [1e15, 3e15], [0.3575, 1.0000000001], [0.11, 0.57]]
 )
 def test_the_axis_holds_all_values_between_round_numbers(values):
-    axis = VerticalAxis.over(np.array(values))
+    axis = Axis.over(np.array(values))
     assert axis.low < axis.high
     assert 1 <= round((axis.high - axis.low) / axis.step) <= 8
-    places = axis.place(np.array(values))
-    assert ((places >= TOP - 0.01) & (places <= BOTTOM + 0.01)).all()
+    places = axis.shares(np.array(values))
+    assert ((places >= -1e-9) & (places <= 1 + 1e-9)).all()
+    assert axis.ticks[0] == axis.low
+    assert axis.ticks[-1] == pytest.approx(axis.high)
