@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from html import escape
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 BEAT = 1.0  # seconds after which somebody who listens is told again
 Result = TypeVar("Result")
@@ -18,6 +18,25 @@ class Progress(Protocol):
 
     def __call__(self, done: float, note: str = "") -> None:
         """Show the progress."""
+
+
+class Note(str):
+    """A note on the state of a search that also knows its figures: the least loss found, and a lower bound.
+
+    >>> note = Note("loss 0.5, lower bound 0.25", found=0.5, bound=0.25)
+    >>> note, note.figures
+    ('loss 0.5, lower bound 0.25', {'found': 0.5, 'bound': 0.25})
+    """
+
+    __slots__ = ("figures",)
+
+    figures: dict[str, float]
+
+    def __new__(cls, text: str, **figures: float) -> Self:
+        """Write the note."""
+        made = super().__new__(cls, text)
+        made.figures = figures
+        return made
 
 
 def silent(done: float, note: str = "") -> None:
