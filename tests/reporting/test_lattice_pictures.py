@@ -16,6 +16,7 @@ from sfumato.reporting.drawing import AFTER, BEFORE, INK, LINE
 from sfumato.reporting.lattice_pictures import lattice_picture
 from sfumato.reporting.loss_scatter import BOTTOM, TOP
 from sfumato.reporting.node_looks import PAPER
+from sfumato.words import words_in
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -53,7 +54,7 @@ def minimal_of(explored):
 
 
 def drawn(explored):
-    return ET.fromstring(lattice_picture(explored, minimal_of(explored)))  # noqa: S314 - our own picture
+    return ET.fromstring(lattice_picture(explored, minimal_of(explored), words_in("en")))  # noqa: S314 - our own picture
 
 
 def pills(root):
@@ -163,15 +164,15 @@ def test_pointing_at_a_node_tells_what_is_known():
         for group in drawn(SMALL).iter(f"{SVG}g")
         if group.find(f"{SVG}title") is not None
     ]
-    assert "a 1, b 1, c 0: anonymous, loss 0.2, 3 records suppressed" in tips
-    assert "a 0, b 0, c 0: not anonymous" in tips
+    assert "a 1, b 1, c 0: solution, loss 0.2, 3 records suppressed" in tips
+    assert "a 0, b 0, c 0: no solution" in tips
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\"&'", "a\x00b", "長" * 60, "x" * 500])
 @pytest.mark.parametrize("heights", [(2, 1), (9, 29)])
 def test_any_name_becomes_a_well_formed_picture(name, heights):
     explored = exploration(heights, (1, 0), names=(name, "b"))
-    picture = lattice_picture(explored, minimal_of(explored))
+    picture = lattice_picture(explored, minimal_of(explored), words_in("en"))
     root = ET.fromstring(picture)  # noqa: S314 - our own picture
     assert not root.findall(f".//{SVG}script")
     assert "<script" not in picture
@@ -209,7 +210,7 @@ def dots(root):
     found = []
     for shape in root.iter(f"{SVG}circle"):
         tip = shape.find(f"{SVG}title")
-        number = re.match(r"([\d,]+) (anonymous|not anonymous|not checked)", tip.text) if tip is not None else None
+        number = re.match(r"([\d,]+) (solutions|not solutions|not checked)", tip.text) if tip is not None else None
         if number:
             found.append((shape, int(number[1].replace(",", ""))))
     return found

@@ -26,6 +26,7 @@ from sfumato.release.release import Release
 from sfumato.table.atomic import atomic_path
 from sfumato.table.frames import Frame, FrameKind, SameKind
 from sfumato.validation import did_you_mean, is_number, is_whole, require
+from sfumato.words import words_in
 
 if TYPE_CHECKING:
     from sfumato.reporting.solution_scatter import ScatterWords
@@ -221,19 +222,27 @@ class Solutions:
         """
         from sfumato.reporting.solution_scatter import solution_scatter
 
-        marks = {letter: self._row(node) for letter, node in marked.items()}
-        return solution_scatter(self.explored, self.rows, marked=marks, said=said)
+        nodes = self.ranked()
+        place = {tuple(node.levels.values()): at for at, node in enumerate(nodes)}
+        marks = {}
+        for letter, node in marked.items():
+            levels = tuple(self._levels("scatter", node).values())
+            if levels not in place:
+                raise InvalidParameterError("scatter: a marked node was not judged or is filtered out; mark another.")
+            marks[letter] = place[levels]
+        return solution_scatter([asdict(node) for node in nodes], self.rows, marked=marks, said=said)
 
-    def draw(self, path: str | PathLike[str] | None = None) -> str:
+    def draw(self, path: str | PathLike[str] | None = None, *, language: str = "en") -> str:
         """Draw the nodes as a picture (SVG): a few as a diagram with its frontier, many as loss over height.
 
         Parameters
         ----------
         path : a file to write the picture to, if any; an existing file is replaced.
+        language : of the words in the picture, `"en"` or `"zh"`.
         """
         from sfumato.reporting.lattice_pictures import lattice_picture
 
-        drawn = lattice_picture(self.explored, self.explored.is_minimal)
+        drawn = lattice_picture(self.explored, self.explored.is_minimal, words_in(language))
         if path is not None:
             with atomic_path(Path(path)) as temporary:
                 temporary.write_text(drawn, encoding="utf-8", newline="\n")
@@ -270,14 +279,6 @@ class Solutions:
         if lacking:
             raise InvalidParameterError(f"{owner}: give the level of {', '.join(map(repr, lacking))} as well.")
         return {name: levels[name] for name in self.explored.names}
-
-    def _row(self, node: object) -> int:
-        """Return where a node is among those that are kept; refuse one that is not judged or was dropped."""
-        wanted = np.array(list(self._levels("scatter", node).values()))
-        found = np.flatnonzero((self.explored.levels == wanted).all(axis=1))
-        if not len(found) or np.isnan(self.explored.loss[found[0]]):
-            raise InvalidParameterError("scatter: a marked node was not judged or is filtered out; mark another.")
-        return int(found[0])
 
     def _checked(self, levels: Mapping[str, int]) -> Mapping[str, int]:
         """Refuse levels of unknown attributes, and levels that an attribute does not have."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, FAINT, INK, LINE, QUIET, dot, line, picture, words
 from sfumato.reporting.numbers import count, percent
@@ -30,37 +30,34 @@ class ScatterWords:
     suppressed: str
 
 
-def solution_scatter(explored: Exploration, rows: int, *, marked: Mapping[str, int], said: ScatterWords) -> str:
-    """Draw the solutions that were judged: loss to the right, suppressed records upward; near the corner is better.
+def solution_scatter(
+    nodes: Sequence[Mapping[str, Any]], rows: int, *, marked: Mapping[str, int], said: ScatterWords
+) -> str:
+    """Draw solutions: loss to the right, suppressed records upward; near the corner is better.
 
     Parameters
     ----------
-    explored : the nodes and what is known about each.
+    nodes : `levels`, `loss` and `suppressed` of every solution.
     rows : the number of records.
-    marked : nodes that carry a letter, by letter.
+    marked : the places of nodes that carry a letter, by letter.
     said : the words of the picture.
     """
-    shown = np.flatnonzero(
-        (explored.status == Status.ANONYMOUS) & ~np.isnan(explored.loss) & (explored.suppressed >= 0)
-    )
-    shares = explored.suppressed / max(rows, 1)
-    across = Axis.over(np.append(explored.loss[shown], 0.0))
-    upward = Axis.over(np.append(shares[shown], (0.0, LEAST_SHARE)))
-    x = LEFT + across.shares(explored.loss) * (RIGHT - LEFT)
+    loss = np.array([each["loss"] for each in nodes], dtype=np.float64)
+    shares = np.array([each["suppressed"] for each in nodes], dtype=np.float64) / max(rows, 1)
+    across = Axis.over(np.append(loss, 0.0))
+    upward = Axis.over(np.append(shares, (0.0, LEAST_SHARE)))
+    x = LEFT + across.shares(loss) * (RIGHT - LEFT)
     y = BOTTOM - upward.shares(shares) * (BOTTOM - TOP)
     shapes = [*_grid(across, upward, said)]
-    places = np.stack([np.round(x[shown] / GRAIN), np.round(y[shown] / GRAIN)], axis=1)
+    places = np.stack([np.round(x / GRAIN), np.round(y / GRAIN)], axis=1)
     _, first, counted = np.unique(places, axis=0, return_index=True, return_counts=True)
-    for node, many in zip(shown[first].tolist(), counted.tolist(), strict=True):
-        tip = _told(explored, node, shares) + (f" (+{count(many - 1)})" if many > 1 else "")
+    for node, many in zip(first.tolist(), counted.tolist(), strict=True):
+        levels = ", ".join(f"{name} {level}" for name, level in nodes[node]["levels"].items())
+        more = f" (+{count(many - 1)})" if many > 1 else ""
+        tip = f"{levels}: {loss[node]:.4g}, {percent(float(shares[node]))}{more}"
         shapes.append(dot(float(x[node]), float(y[node]), RADIUS, fill=f"{AFTER}99", edge=AFTER, width=0.8, tip=tip))
     shapes += _marks(marked, x, y)
     return picture(WIDTH, HEIGHT, title=said.title, description=said.description, shapes=shapes)
-
-
-def _told(explored: Exploration, node: int, shares: npt.NDArray[np.float64]) -> str:
-    levels = ", ".join(f"{name} {level}" for name, level in zip(explored.names, explored.node(node), strict=True))
-    return f"{levels}: {explored.loss[node]:.4g}, {percent(float(shares[node]))}"
 
 
 def _marks(marked: Mapping[str, int], x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> Iterator[str]:

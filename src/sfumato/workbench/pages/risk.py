@@ -156,7 +156,7 @@ def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, A
         title = say("workbench_risk.attack.titled", attack=title, column=attack["sensitive"])
     told = {key: numbers.percent(after[key]) for key in ("rate", "low", "high", "guessing")}
     told["before"] = numbers.percent(before["rate"])
-    told["control"] = "–" if after["control"] is None else numbers.percent(after["control"])
+    told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
     description = say("workbench_risk.attack.told", **told)
     said = "succeeds" if after["succeeds"] else "fails"
     limit = numbers.percent(1 / promised)
