@@ -25,7 +25,7 @@ from sfumato.reporting.masked import masking_facts
 from sfumato.reporting.public import promised, unpromised_facts, words_used
 from sfumato.schema.schema import Schema
 
-FORMAT = "sfumato-report-7"
+FORMAT = "sfumato-report-8"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
@@ -74,6 +74,7 @@ def gather(judged: Judged, written: Evidence, dictionary: list[dict[str, Any]]) 
         "measures": {name: plain(value) for name, value in handover.measures.items()},
         "utility": judged.part("utility"),
         "search": handover.search,
+        "searched": None if handover.search is None else handover.search.told,
         "recipe": SECRET_LINE.sub("", handover.recipe),
     }
 

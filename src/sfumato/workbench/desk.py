@@ -7,12 +7,14 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.recipe import Recipe
 from sfumato.table.formats.known import is_url
 from sfumato.table.kept_rows import KeptRows
+from sfumato.workbench import verbs
 from sfumato.workbench.history import Fragment, History, apply
 from sfumato.workbench.jobs import Job, Jobs
 from sfumato.workbench.projects import Project
@@ -104,7 +106,10 @@ class Desk:
             The recipe would not be one; the library says why.
         """
         content = self._content(version)
-        apply(content, changed)
+        try:
+            apply(content, changed)
+        except (AttributeError, TypeError):
+            raise InvalidParameterError("There is no such place in a recipe.") from None
         return self.replace(version, step, Recipe.from_dict(content, self.project.folder))
 
     def replace(self, version: int, step: str, recipe: Recipe) -> bool:
@@ -231,10 +236,7 @@ class Desk:
 
 
 def _needs(verb: str) -> tuple[str, ...]:
-    if not verb.isidentifier():
+    if verb not in {each.name for each in iter_modules(verbs.__path__)}:
         raise InvalidParameterError("There is no such job.")
-    try:
-        needs: tuple[str, ...] = import_module(f"sfumato.workbench.verbs.{verb}").NEEDS
-    except ModuleNotFoundError:
-        raise InvalidParameterError("There is no such job.") from None
+    needs: tuple[str, ...] = import_module(f"sfumato.workbench.verbs.{verb}").NEEDS
     return needs
