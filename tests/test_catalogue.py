@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from sfumato.judging.measures import Measure
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.models.base import PrivacyModel
 
+PAGE = Path(__file__).parents[1] / "docs/reference/catalogue.md"
 CHOICES = [*MODELS.items(), *ALGORITHMS.items()]
 
 
@@ -47,3 +49,9 @@ def test_measures_are_found_by_the_names_of_the_issue():
     assert {"loss", "ncp", "discernibility", "average-class-size", "suppressed-share"} <= MEASURES.keys()
     assert {"lost-precision", "minimal-distortion", "classification-metric"} <= MEASURES.keys()
     assert all(isinstance(measure, Measure) and measure.name == name for name, measure in MEASURES.items())
+
+
+def test_the_page_says_which_attack_every_model_stops():
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    stops = [f"| `{name}` | {model.words.stops} |" for name, model in MODELS.items()]
+    assert [row for row in rows if row in stops] == stops

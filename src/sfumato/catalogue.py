@@ -242,4 +242,5 @@ def _facts(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> dict[str, ob
     if issubclass(choice, Algorithm) and complete:
         return {name: getattr(choice(), name) for name in names}
     declared = {name: getattr(choice, name) for name in names}
-    return {name: value for name, value in declared.items() if not isinstance(value, property)}
+    words = {} if issubclass(choice, Algorithm) or choice.words is None else {"stops": choice.words.stops}
+    return {name: value for name, value in declared.items() if not isinstance(value, property)} | words

@@ -49,8 +49,18 @@ def describe_class(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> Desc
     return DescribedChoice(
         facts=facts,
         first=f"{facts['name']}  ({parameters})",
-        sentences=(facts["summary"], facts["reference"]),
+        sentences=(facts["summary"], *_stopped(facts["facts"]), facts["reference"]),
     )
+
+
+def _stopped(facts: dict[str, Any]) -> tuple[str, ...]:
+    """Say which attack a model stops.
+
+    >>> _stopped({"stops": "Linkage: finding a record."})
+    ('Stops linkage: finding a record.',)
+    """
+    said = facts.get("stops", "")
+    return (f"Stops {said[:1].lower()}{said[1:]}",) if ": " in said else ()
 
 
 def _broken(each: Listed[Any]) -> DescribedChoice:
