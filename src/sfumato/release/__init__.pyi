@@ -8,5 +8,7 @@ from .exploring import explore as explore
 from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
 from .recoding_rules import Recoding as Recoding
+from .refusing import Refusal as Refusal
+from .refusing import refusals as refusals
 from .release import Release as Release
 from .trying import try_algorithms as try_algorithms
