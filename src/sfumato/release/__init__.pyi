@@ -7,6 +7,9 @@ from .exploring import Solutions as Solutions
 from .exploring import explore as explore
 from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
+from .presets import Preset as Preset
+from .presets import list_presets as list_presets
+from .presets import preset_named as preset_named
 from .recoding_rules import Recoding as Recoding
 from .refusing import Refusal as Refusal
 from .refusing import refusals as refusals
