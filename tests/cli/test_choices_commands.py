@@ -54,3 +54,9 @@ def test_every_model_tells_which_attack_it_stops(run):
     shown = " ".join(run("models").stdout.split())
     assert "Stops linkage: finding a person's record by the quasi-identifiers" in shown
     assert shown.count(" Stops ") == len(MODELS)
+
+
+def test_every_algorithm_tells_what_it_gives(run):
+    listed = {each["name"]: each["facts"]["gives"] for each in json.loads(run("algorithms", "--json").stdout)}
+    shown = " ".join(run("algorithms").stdout.split())
+    assert all(gives in shown for gives in listed.values())
