@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,18 +105,12 @@ def tell_release(
 
 
 def titled(recipe: Recipe, file: str, date: str | None, *, recorded: bool) -> Recipe:
-    """Record what the title of the report tells: the name of the file, and the date.
-
-    A recipe that was run on this very table before keeps what it has recorded, so that it gives the same bytes again.
-    """
+    """Record what the title of the report tells: the name of the file, and the date, by default today's."""
+    from sfumato.release.changing import titled as recorded_title
     from sfumato.table.formats.database import masked
     from sfumato.table.formats.known import is_url
 
-    if recipe.input_sha256 is not None and recorded:
-        return replace(recipe, input_date=date or recipe.input_date)
-    name = recipe.input_file or (masked(file) if is_url(file) else Path(file).name)
-    day = date or recipe.input_date or datetime.now().astimezone().date().isoformat()
-    return replace(recipe, input_file=name, input_date=day)
+    return recorded_title(recipe, masked(file) if is_url(file) else Path(file).name, date, recorded=recorded)
 
 
 def _refuse_database(to: str | None, to_table: str | None) -> None:

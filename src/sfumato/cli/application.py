@@ -42,6 +42,7 @@ from sfumato.cli import (
     trying,
     utility,
     warmup,
+    workbench,
 )
 from sfumato.cli.options import examples
 from sfumato.cli.printing import be_quiet
@@ -88,6 +89,7 @@ def start(
 
 
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("workbench", epilog=workbench.EXAMPLES)(workbench.workbench)
 app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
 app.command("mask", epilog=mask.EXAMPLES)(mask.mask)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 
 class Progress(Protocol):
@@ -14,6 +14,25 @@ class Progress(Protocol):
 
     def __call__(self, done: float, note: str = "") -> None:
         """Show the progress."""
+
+
+class Note(str):
+    """A note on the state of a search that also knows its figures: the least loss found, and a lower bound.
+
+    >>> note = Note("loss 0.5, lower bound 0.25", found=0.5, bound=0.25)
+    >>> note, note.figures
+    ('loss 0.5, lower bound 0.25', {'found': 0.5, 'bound': 0.25})
+    """
+
+    __slots__ = ("figures",)
+
+    figures: dict[str, float]
+
+    def __new__(cls, text: str, **figures: float) -> Self:
+        """Write the note."""
+        made = super().__new__(cls, text)
+        made.figures = figures
+        return made
 
 
 def silent(done: float, note: str = "") -> None:

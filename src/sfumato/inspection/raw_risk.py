@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
-from sfumato.inspection.profile import Profile
+from sfumato.exceptions import SchemaError
+from sfumato.inspection.profile import Profile, profile
+from sfumato.table.frames import Frame, to_arrow
 
 LIMITS = (2, 3, 5, 10)
 
@@ -31,7 +33,7 @@ class RawRisk:
     smallest_group : the smallest number of records in a group: the k of the raw table.
     average_group : the average number of records in a group.
     unique_records : the number of records that agree with no other record.
-    records_below : the number of records in groups of fewer than 2, 3, 5 and 10.
+    records_below : the number of records in groups of fewer than 2, 3, 5 and 10, or other limits that are asked for.
     prosecutor_max : one divided by the size of the smallest group.
     prosecutor_average : the number of groups divided by the number of records.
     unique_without : the number of unique records that would remain without each quasi-identifier.
@@ -49,7 +51,31 @@ class RawRisk:
     unique_without: Mapping[str, int] = field(default_factory=dict)
 
 
-def measure_risk(profiles: Sequence[Profile], rows: int) -> RawRisk:
+def risk_of(data: Frame, quasi: Sequence[str], *, limits: Sequence[int] = LIMITS) -> RawRisk:
+    """Measure the risk that records of a raw table are found by some of its columns.
+
+    Parameters
+    ----------
+    data : a pandas, Polars or Arrow table that is not empty.
+    quasi : the columns that others may know, together.
+    limits : sizes of groups; the records in smaller ones are counted.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> risk_of(pa.table({"age": [39, 50, 39], "sex": ["f", "m", "f"]}), ["age", "sex"]).unique_records
+    1
+    """
+    table, _ = to_arrow(data)
+    if not table.num_rows:
+        raise SchemaError("The table has no rows; there is no risk to measure.")
+    unknown = [name for name in quasi if name not in table.column_names]
+    if unknown:
+        raise SchemaError(f"The table has no column {unknown[0]!r}.")
+    return measure_risk([profile(name, table[name]) for name in quasi], table.num_rows, limits)
+
+
+def measure_risk(profiles: Sequence[Profile], rows: int, limits: Sequence[int] = LIMITS) -> RawRisk:
     """Measure the risk of a table that is not empty, given all of its quasi-identifiers."""
     if profiles:
         grouped = group_columns([p.codes for p in profiles], [p.distinct + 1 for p in profiles])
@@ -65,7 +91,7 @@ def measure_risk(profiles: Sequence[Profile], rows: int) -> RawRisk:
         smallest_group=smallest,
         average_group=rows / len(grouped),
         unique_records=int(np.count_nonzero(sizes == 1)),
-        records_below={limit: int(sizes[sizes < limit].sum()) for limit in LIMITS},
+        records_below={limit: int(sizes[sizes < limit].sum()) for limit in limits},
         prosecutor_max=1 / smallest,
         prosecutor_average=len(grouped) / rows,
         unique_without={p.name: count for p, count in zip(profiles, without, strict=True)},

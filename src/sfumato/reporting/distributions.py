@@ -77,7 +77,7 @@ def plain_distribution(
     name: str, published: pa.ChunkedArray, original: pa.ChunkedArray, schema: Schema, *, fewest: int
 ) -> dict[str, Any]:
     """Compare an attribute that is published unchanged."""
-    before, after = _value_counts(original), _value_counts(published)
+    before, after = value_counts(original), value_counts(published)
     bins = bins_for(*before) if published.type == original.type else None
     if bins is not None:
         counted = [bins.count(axis(values), counts) for values, counts in (before, after)]
@@ -98,7 +98,8 @@ def plain_distribution(
     }
 
 
-def _value_counts(column: pa.ChunkedArray) -> tuple[pa.Array, Counts]:
+def value_counts(column: pa.ChunkedArray) -> tuple[pa.Array, Counts]:
+    """Return the distinct values of a column, in order of first occurrence, and how often each occurs."""
     counted = pc.value_counts(column.drop_null())
     return counted.field("values"), np.asarray(counted.field("counts").to_numpy(zero_copy_only=False))
 

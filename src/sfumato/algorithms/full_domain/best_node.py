@@ -11,7 +11,7 @@ from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.lattice import Levels
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.losses import RecodingLoss
-from sfumato.core.progress import Progress
+from sfumato.core.progress import Note, Progress
 from sfumato.core.publication import Proof
 
 ROUNDING = 1e-12
@@ -50,7 +50,8 @@ class Search(ABC):
         """Describe the state of the search."""
         if self.best is None:
             return "nothing found yet"
-        return f"{self.loss.name} {self.least:.4g}, lower bound {self.lower_bound():.4g}"
+        found, bound = self.least, self.lower_bound()
+        return Note(f"{self.loss.name} {found:.4g}, lower bound {bound:.4g}", found=float(found), bound=float(bound))
 
     @abstractmethod
     def exploration(self) -> Exploration:

@@ -1,0 +1,296 @@
+"""The application: every address that the server answers, behind the guard."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import StreamingResponse as Streaming
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from sfumato import __version__
+from sfumato.exceptions import InvalidParameterError, SfumatoError
+from sfumato.release.changing import with_roles
+from sfumato.table.kept_rows import KeptRows
+from sfumato.words import LANGUAGES, Words, words_in
+from sfumato.workbench.desk import Desk, Stale
+from sfumato.workbench.guard import Gate, Guard
+from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
+
+BEAT = 15.0  # seconds between two signs of life of a stream of events
+MOST_ROWS = 200
+LANGUAGE = "sfumato-language"
+
+
+class Application:
+    """The answers of one server to one project.
+
+    Parameters
+    ----------
+    desk : the project.
+    gate : who may come in.
+    language : the language that was asked for on the command line, if any.
+    max_upload : the most bytes of an upload.
+    quit_ : is called when the page asks the server to stop.
+    """
+
+    def __init__(
+        self, desk: Desk, gate: Gate, *, language: str | None = None, max_upload: int = 2 << 30, quit_: Any = None
+    ) -> None:
+        self.desk = desk
+        self.gate = gate
+        self.language = language
+        self.max_upload = max_upload
+        self.quit = quit_
+        self.requests = 0
+
+    def asgi(self) -> Starlette:
+        """Return the application as a server runs it."""
+        from sfumato.workbench.opening import Opening
+        from sfumato.workbench.releases import Releases
+
+        opening, releases = Opening(self), Releases(self)
+        routes = [
+            Route("/", self.home),
+            Route("/enter", self.enter, methods=["POST"]),
+            Route("/again", self.again, methods=["POST"]),
+            Route("/language", self.choose_language, methods=["POST"]),
+            Route("/quit", self.stop, methods=["POST"]),
+            Route("/health", self.health),
+            *(Route(f"/{step}", self.page, name=step) for step in PLACES),
+            *opening.routes(),
+            *releases.routes(),
+            Route("/rows/original", self.original_rows),
+            Route("/rows/candidate/{number:int}", self.candidate_rows),
+            Route("/columns/{number:int}", self.column),
+            Route("/recipe", self.recipe, methods=["GET", "PATCH"]),
+            Route("/recipe.toml", self.recipe_toml),
+            Route("/recipe.py", self.recipe_python),
+            Route("/undo", self.undo, methods=["POST"]),
+            Route("/redo", self.redo, methods=["POST"]),
+            Route("/changes/{number:int}", self.go, methods=["POST"]),
+            Route("/jobs", self.start_job, methods=["POST"]),
+            Route("/jobs/{number:int}", self.job, methods=["GET", "DELETE"]),
+            Route("/jobs/{number:int}/events", self.events),
+            Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
+        ]
+        handlers: Mapping[Any, Any] = {SfumatoError: refused, Stale: stale, json.JSONDecodeError: unreadable}
+        return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
+
+    def words(self, request: Request) -> Words:
+        """Return the words of the language that the page is in: the switch, the command line, then the browser."""
+        chosen = request.cookies.get(LANGUAGE, self.language)
+        if chosen not in LANGUAGES:
+            asked = [part.split(";")[0].strip()[:2] for part in request.headers.get("accept-language", "").split(",")]
+            chosen = next((name for name in asked if name in LANGUAGES), "en")
+        return words_in(str(chosen))
+
+    async def home(self, request: Request) -> Response:
+        """Go to the first step, or ask for the token."""
+        self.requests += 1
+        if request.scope["entered"]:
+            return RedirectResponse("/data")
+        return HTMLResponse(draw_entry(self.words(request)))
+
+    async def enter(self, request: Request) -> Response:
+        """Change a token, which opens once, for the cookie."""
+        token = (await body_of(request)).get("token")
+        if not isinstance(token, str) or not self.gate.take_token(token):
+            return JSONResponse({"error": self.words(request)("workbench.entry.used")}, 403)
+        return Response(status_code=204, headers={"set-cookie": self.gate.set_cookie()})
+
+    async def again(self, _: Request) -> Response:
+        """Give the owner of the server another token."""
+        return JSONResponse({"token": self.gate.new_token()})
+
+    async def choose_language(self, request: Request) -> Response:
+        """Remember the language in a cookie."""
+        language = (await body_of(request)).get("language")
+        words_in(str(language))
+        return Response(status_code=204, headers={"set-cookie": f"{LANGUAGE}={language}; SameSite=Strict; Path=/"})
+
+    async def stop(self, _: Request) -> Response:
+        """End the server."""
+        if self.quit is not None:
+            asyncio.get_running_loop().call_later(0.2, self.quit)
+        return Response(status_code=204)
+
+    async def health(self, _: Request) -> Response:
+        """Tell the version, and nothing else."""
+        return JSONResponse({"sfumato": __version__})
+
+    async def page(self, request: Request) -> Response:
+        """Draw a step."""
+        self.requests += 1
+        step = request.url.path.removeprefix("/")
+        return HTMLResponse(draw_page(step, self.desk, self.words(request), dict(request.query_params)))
+
+    async def original_rows(self, request: Request) -> Response:
+        """Return some rows of the table."""
+        if not self.desk.opened:
+            raise InvalidParameterError("Open a table first.")
+        return self._rows(request, self.desk.rows_kept)
+
+    async def candidate_rows(self, request: Request) -> Response:
+        """Return some rows of a candidate, in the order of the table."""
+        number = self.desk.candidate(request.path_params["number"])["number"]
+        return self._rows(request, KeptRows(self.desk.project.folder / "candidates" / str(number) / "rows.arrow"))
+
+    def _rows(self, request: Request, kept: KeptRows) -> Response:
+        self.requests += 1
+        first, count = whole(request, "from", 0), whole(request, "count", 100)
+        if count > MOST_ROWS:
+            raise InvalidParameterError(f"At most {MOST_ROWS} rows can be had at once.")
+        return JSONResponse({"rows": kept.count, "first": first, "columns": kept.texts(first, count)})
+
+    async def column(self, request: Request) -> Response:
+        """Return the bars of a column."""
+        number = request.path_params["number"]
+        if number >= len(self.desk.details):
+            raise InvalidParameterError("There is no such column.")
+        return JSONResponse(self.desk.details[number])
+
+    async def recipe(self, request: Request) -> Response:
+        """Return the recipe, or change it if it is still the one that the page shows."""
+        if request.method == "PATCH":
+            given = await body_of(request)
+            version, step = given.get("version"), given.get("step")
+            if not isinstance(version, int) or step not in PLACES:
+                raise InvalidParameterError("A change names the version of the recipe and the step it is made in.")
+            self._change(version, step, given)
+        return JSONResponse({"version": self.desk.version, "recipe": self.desk.recipe.to_dict()})
+
+    def _change(self, version: int, step: str, given: Mapping[str, Any]) -> None:
+        roles = given.get("roles", {})
+        if roles:
+            if version != self.desk.version:
+                raise Stale
+            named = {self.desk.columns[int(number)]: role or None for number, role in roles.items()}
+            self.desk.replace(version, step, with_roles(self.desk.recipe, named))
+            return
+        changed = given.get("set")
+        if not isinstance(changed, list) or not all(is_change(each) for each in changed):
+            raise InvalidParameterError("A change is a list of places in the recipe, each with its new value.")
+        self.desk.patch(version, step, [(tuple(place), None, value) for place, value in changed])
+
+    async def recipe_toml(self, _: Request) -> Response:
+        """Return the recipe as a file."""
+        return download(self.desk.recipe.to_toml(), "recipe.toml")
+
+    async def recipe_python(self, _: Request) -> Response:
+        """Return the script that makes the same release."""
+        return download(self.desk.recipe.to_python(self.desk.name), "release.py")
+
+    async def undo(self, _: Request) -> Response:
+        """Take the last change back."""
+        return self._go(self.desk.history.earlier)
+
+    async def redo(self, _: Request) -> Response:
+        """Make the change again that was taken back."""
+        return self._go(self.desk.history.later)
+
+    async def go(self, request: Request) -> Response:
+        """Go to the recipe after some change."""
+        return self._go(request.path_params["number"])
+
+    def _go(self, number: int | None) -> Response:
+        if number is not None:
+            self.desk.go(number)
+        return JSONResponse({"version": self.desk.version})
+
+    async def start_job(self, request: Request) -> Response:
+        """Start a job."""
+        given = await body_of(request)
+        verb = given.pop("verb", None)
+        if not isinstance(verb, str) or verb == "open":
+            raise InvalidParameterError("There is no such job.")
+        job = self.desk.start(verb, given)
+        return JSONResponse(job.facts(), 202)
+
+    def _job(self, request: Request) -> Any:
+        job = self.desk.jobs.all.get(request.path_params["number"])
+        if job is None:
+            raise InvalidParameterError("There is no such job; draw the page again.")
+        return job
+
+    async def job(self, request: Request) -> Response:
+        """Tell the state of a job, or cancel it."""
+        job = self._job(request)
+        if request.method == "DELETE":
+            await self.desk.jobs.cancel(job)
+        told = job.facts(self.desk.jobs.place(job))
+        return JSONResponse({**told, "result": job.result} if job.state == "done" else told)
+
+    async def events(self, request: Request) -> Response:
+        """Tell the state of a job whenever it changes, beginning with now."""
+        return Streaming(self._told(self._job(request)), media_type="text/event-stream")
+
+    async def _told(self, job: Any) -> AsyncIterator[str]:
+        states = self.desk.jobs.follow(job)
+        waiting = asyncio.ensure_future(anext(states))
+        while True:
+            done, _ = await asyncio.wait({waiting}, timeout=BEAT)
+            if not done:
+                yield ": still here\n\n"
+                continue
+            try:
+                state = waiting.result()
+            except StopAsyncIteration:
+                return
+            self.requests += 1
+            yield f"data: {json.dumps(state)}\n\n"
+            waiting = asyncio.ensure_future(anext(states))
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """Return the JSON object that a request has for its body."""
+    content = json.loads(await request.body() or b"{}")
+    if not isinstance(content, dict):
+        raise InvalidParameterError("The body of this request must be a JSON object.")
+    return content
+
+
+def is_change(given: object) -> bool:
+    """Return whether something is a place in a recipe and a value."""
+    return (
+        isinstance(given, list)
+        and len(given) == 2  # noqa: PLR2004 - a place and a value
+        and isinstance(given[0], list)
+        and bool(given[0])
+        and all(isinstance(name, str) for name in given[0])
+    )
+
+
+def whole(request: Request, name: str, usual: int) -> int:
+    """Return a whole number of a query."""
+    given = request.query_params.get(name, str(usual))
+    if not (given.isascii() and given.isdecimal()) or len(given) > 18:  # noqa: PLR2004 - digits of the largest number
+        raise InvalidParameterError(f"{name} must be a whole number.")
+    return int(given)
+
+
+def download(text: str, name: str) -> Response:
+    """Return a text as a file to keep."""
+    return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+async def refused(_: Request, error: Exception) -> Response:
+    """Tell a refusal of the library: its class and its sentence."""
+    return JSONResponse({"error": str(error), "kind": type(error).__name__}, 422)
+
+
+async def stale(_: Request, __: Exception) -> Response:
+    """Say that the page is older than the recipe."""
+    return JSONResponse({"error": "The recipe was changed elsewhere; the page is drawn again.", "kind": "Stale"}, 409)
+
+
+async def unreadable(_: Request, __: Exception) -> Response:
+    """Say that a request cannot be read."""
+    return JSONResponse({"error": "This request is not JSON.", "kind": "RequestError"}, 400)

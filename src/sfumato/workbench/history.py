@@ -1,0 +1,133 @@
+"""Every change of a recipe, as one line of a file each; any state can be had again, and branches stay."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+Fragment = tuple[tuple[str, ...], Any, Any]  # where, before, after; None is nothing
+DEPTH = 3  # attributes, a column, and what is said of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One change: its number, the one that it was made on, when, in which step, and what became of what."""
+
+    number: int
+    parent: int | None
+    time: str
+    step: str
+    changed: tuple[Fragment, ...]
+
+
+class History:
+    """The changes of a project, kept in a file; `at` is the one whose recipe is the current one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.changes: list[Change] = []
+        self.at: int | None = None
+        self.version = 0
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                self._take(json.loads(line))
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        self.version += 1
+        if "number" in entry:
+            changed = tuple((tuple(place), before, after) for place, before, after in entry["changed"])
+            self.changes.append(Change(**{**entry, "changed": changed}))
+            self.at = entry["number"]
+        else:
+            self.at = entry["at"]
+
+    def _write(self, entry: Mapping[str, Any]) -> None:
+        new = not self.path.exists()
+        with self.path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(entry) + "\n")
+        if new:
+            self.path.chmod(0o600)
+        self._take(entry)
+
+    def begin(self, recipe: Mapping[str, Any], step: str = "data") -> None:
+        """Begin anew with the recipe of a table that was opened; what was before cannot be undone into."""
+        self._record(None, step, differences({}, recipe))
+
+    def add(self, before: Mapping[str, Any], after: Mapping[str, Any], step: str) -> bool:
+        """Record a change of the current recipe; return whether there is any."""
+        changed = differences(before, after)
+        if changed:
+            self._record(self.at, step, changed)
+        return bool(changed)
+
+    def _record(self, parent: int | None, step: str, changed: Sequence[Fragment]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        change = Change(number=len(self.changes), parent=parent, time=now, step=step, changed=tuple(changed))
+        self._write(asdict(change))
+
+    @property
+    def earlier(self) -> int | None:
+        """The change to go back to; None at the beginning."""
+        return None if self.at is None else self.changes[self.at].parent
+
+    @property
+    def later(self) -> int | None:
+        """The newest change that was made on the current one; None if there is none."""
+        made = [change.number for change in self.changes if change.parent == self.at and self.at is not None]
+        return made[-1] if made else None
+
+    def go(self, number: int) -> None:
+        """Make the recipe after some change the current one."""
+        self._write({"at": number})
+
+    def reachable(self) -> list[Change]:
+        """Return the changes since the table was opened, on all branches."""
+        root = self._path(self.at)[0] if self.at is not None else 0
+        return [change for change in self.changes if self._path(change.number)[0] == root]
+
+    def recipe(self, number: int) -> dict[str, Any]:
+        """Return the recipe after a change."""
+        found: dict[str, Any] = {}
+        for each in self._path(number):
+            apply(found, self.changes[each].changed)
+        return found
+
+    def _path(self, number: int | None) -> list[int]:
+        found: list[int] = []
+        while number is not None:
+            found.append(number)
+            number = self.changes[number].parent
+        return found[::-1]
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any], place: tuple[str, ...] = ()) -> list[Fragment]:
+    """List what differs between two recipes, not deeper than what is said of a column.
+
+    >>> differences({"a": {"b": 1}}, {"a": {"b": 2, "c": 3}})
+    [(('a', 'b'), 1, 2), (('a', 'c'), None, 3)]
+    """
+    found: list[Fragment] = []
+    for name in {**before, **after}:
+        old, new = before.get(name), after.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping) and len(place) < DEPTH - 1:
+            found += differences(old, new, (*place, name))
+        elif old != new:
+            found.append(((*place, name), old, new))
+    return found
+
+
+def apply(recipe: dict[str, Any], changed: Sequence[Fragment]) -> None:
+    """Carry out changes on a recipe."""
+    for place, _, after in changed:
+        inside = recipe
+        for name in place[:-1]:
+            inside = inside.setdefault(name, {})
+        if after is None:
+            inside.pop(place[-1], None)
+        else:
+            inside[place[-1]] = copy.deepcopy(after)

@@ -1,0 +1,207 @@
+"""Jobs: work that the worker process does, one at a time, told as it goes on, and canceled by ending the process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sfumato.exceptions import SfumatoError
+
+IDLE = 600.0  # seconds after which a worker without work ends
+LINE = 1 << 28  # bytes of the longest answer
+KEPT = 50  # jobs that are remembered
+
+
+@dataclass(kw_only=True, eq=False)
+class Job:
+    """One piece of work and its state: waiting, running, done, failed or canceled.
+
+    `request` is what the worker is told, `asked` what was asked for, and `key` what its result is kept under.
+    """
+
+    number: int
+    verb: str
+    request: Mapping[str, Any] = field(repr=False)
+    asked: Mapping[str, Any] = field(repr=False)
+    key: str = field(repr=False)
+    state: str = "waiting"
+    done: float = 0.0
+    note: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    memory: int = 0
+    result: Any = field(default=None, repr=False)
+    error: str | None = None
+    kind: str | None = None
+    advice: Sequence[Mapping[str, Any]] = ()
+    changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state in {"done", "failed", "canceled"}
+
+    def facts(self, place: int = 0) -> dict[str, Any]:
+        """Return what a page is told; `place` is how many jobs are before it."""
+        told = {"job": self.number, "verb": self.verb, "state": self.state, "done": self.done, "note": self.note}
+        told |= {"figures": self.figures} if self.figures else {}
+        told |= {"place": place} if place else {}
+        return told | ({} if self.error is None else {"error": self.error, "kind": self.kind})
+
+    def change(self, **state: Any) -> None:
+        """Set the state, and wake up who follows it."""
+        for name, value in state.items():
+            setattr(self, name, value)
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class Jobs:
+    """The jobs of a project, and the process that does them.
+
+    Parameters
+    ----------
+    folder : the folder of the project.
+    finished : is called with every job that gave a result, before anybody is told so.
+    """
+
+    def __init__(self, folder: Path, finished: Callable[[Job], None]) -> None:
+        self.folder = folder
+        self.finished = finished
+        self.all: dict[int, Job] = {}
+        self._count = 0
+        self._waiting: list[Job] = []
+        self._running: Job | None = None
+        self._worker: asyncio.subprocess.Process | None = None
+        self._runner: asyncio.Task[None] | None = None
+        self._idle: asyncio.TimerHandle | None = None
+
+    @property
+    def current(self) -> Job | None:
+        """The job that runs, or else the last one."""
+        if self._running is not None:
+            return self._running
+        return self.all[max(self.all)] if self.all else None
+
+    def start(self, verb: str, request: Mapping[str, Any], asked: Mapping[str, Any], key: str) -> Job:
+        """Add a job; it runs when those before it are over."""
+        self._count += 1
+        job = Job(number=self._count, verb=verb, request=request, asked=asked, key=key)
+        self.all[job.number] = job
+        for old in [number for number, each in self.all.items() if each.over][:-KEPT]:
+            del self.all[old]
+        self._waiting.append(job)
+        if self._runner is None or self._runner.done():
+            self._runner = asyncio.create_task(self._run())
+        return job
+
+    def place(self, job: Job) -> int:
+        """Return how many jobs are before this one."""
+        return 0 if job not in self._waiting else self._waiting.index(job) + (self._running is not None)
+
+    async def follow(self, job: Job) -> AsyncIterator[dict[str, Any]]:
+        """Yield the state of a job now and whenever it changes, until it is over."""
+        while True:
+            changed = job.changed
+            yield job.facts(self.place(job))
+            if job.over:
+                return
+            await changed.wait()
+
+    async def cancel(self, job: Job) -> None:
+        """Stop a job; one that runs takes its process with it."""
+        if job in self._waiting:
+            self._waiting.remove(job)
+            job.change(state="canceled")
+        elif job is self._running:
+            job.change(state="canceled")
+            await self.end_worker()
+
+    async def close(self) -> None:
+        """Cancel everything and end the process."""
+        for job in [*self._waiting, *([self._running] if self._running else [])]:
+            await self.cancel(job)
+        await self.end_worker()
+
+    async def end_worker(self) -> None:
+        """End the process, if there is one."""
+        worker, self._worker = self._worker, None
+        if worker is not None and worker.returncode is None:
+            worker.kill()
+            await worker.wait()
+
+    async def _run(self) -> None:
+        while self._waiting:
+            if self._idle is not None:
+                self._idle.cancel()
+            self._running = job = self._waiting.pop(0)
+            job.change(state="running")
+            try:
+                await self._do(job)
+            finally:
+                self._running = None
+        self._idle = asyncio.get_running_loop().call_later(IDLE, self._rest)
+
+    def _rest(self) -> None:
+        self._idle = None
+        if self._running is None and self._worker is not None and self._worker.stdin is not None:
+            self._worker.stdin.close()
+            self._worker = None
+
+    async def _do(self, job: Job) -> None:
+        worker = await self._ready()
+        if worker.stdin is None or worker.stdout is None:
+            raise RuntimeError  # both were asked for
+        line = json.dumps({"verb": job.verb, "request": job.request})
+        try:
+            worker.stdin.write(line.encode() + b"\n")
+            await worker.stdin.drain()
+            while answer := await worker.stdout.readline():
+                if self._heard(job, json.loads(answer)):
+                    return
+        except ConnectionError:
+            pass
+        if not job.over:
+            await self.end_worker()
+            used = f"; {job.memory / 1e9:.1f} GB were in use" if job.memory else ""
+            job.change(
+                state="failed",
+                kind="WorkerEnded",
+                error=f"The process that did this ended unexpectedly{used}. Nothing else is lost; start it again.",
+            )
+
+    def _heard(self, job: Job, answer: Mapping[str, Any]) -> bool:
+        """Take an answer; return whether it was the last one."""
+        if job.over:
+            return False
+        if "error" in answer:
+            job.change(state="failed", **{name: answer[name] for name in ("error", "kind", "advice") if name in answer})
+            return True
+        if "result" in answer:
+            job.result = answer["result"]
+            try:
+                self.finished(job)
+            except SfumatoError as error:
+                job.change(state="failed", error=str(error), kind=type(error).__name__)
+            else:
+                job.change(state="done", done=1.0, note="")
+            return True
+        job.change(**answer)
+        return False
+
+    async def _ready(self) -> asyncio.subprocess.Process:
+        if self._worker is None or self._worker.returncode is not None:
+            self._worker = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "sfumato.workbench.worker",
+                str(self.folder),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=LINE,
+            )
+        return self._worker

@@ -1,0 +1,47 @@
+"""Data: open a table, see how it was read, and look at its rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.reporting.column_pictures import bars_picture
+from sfumato.words import Words
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.opening import suffixes
+
+# The options of reading that the page offers: their name in a recipe, and the type of their field.
+OPTIONS = (
+    ("encoding", "text"),
+    ("separator", "text"),
+    ("decimal", "text"),
+    ("thousands", "text"),
+    ("date_format", "text"),
+    ("skip_rows", "number"),
+    ("skip_last", "number"),
+    ("sheet", "text"),
+)
+
+
+def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+    """Arrange the table, its columns and the options that it was read with."""
+    source = desk.project.source
+    reading, given = source.get("reading", {}), source.get("given", {})
+    inspected = desk.inspection["attributes"]
+    return {
+        "accepted": ",".join(suffixes()),
+        "remarks": source.get("remarks", []),
+        "options": [
+            {"name": name, "type": kind, "found": reading.get(name, ""), "given": given.get(name, "")}
+            for name, kind in OPTIONS
+        ],
+        "can_reread": "path" in source,
+        "described": [
+            {**column, "picture": bars_picture(details["bars"], title=column["name"], description=_told(say, details))}
+            for column, details in zip(inspected, desk.details, strict=True)
+        ],
+    }
+
+
+def _told(say: Words, details: Mapping[str, Any]) -> str:
+    return say(f"workbench_data.picture.{details['kind']}", n=len(details["bars"]))

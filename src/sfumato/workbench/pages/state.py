@@ -1,0 +1,18 @@
+"""The state so far: the risk of the table as it is, and of the release that was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.workbench.desk import Desk
+
+
+def state_of(desk: Desk) -> dict[str, Any]:
+    """Return the risk by the chosen quasi-identifiers: of the current recipe, or else an older one to show gray."""
+    risk = desk.result("risk")
+    number = desk.chosen
+    return {
+        "risk": risk or desk.latest("risk"),
+        "risk_is_old": risk is None,
+        "found": None if number is None else desk.candidate(number),
+    }

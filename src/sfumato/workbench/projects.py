@@ -1,0 +1,102 @@
+"""A project: a folder of its own that holds all of the work on one table, readable by its owner alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sfumato.exceptions import ReadError, WriteError
+from sfumato.table.atomic import atomic_path
+
+FILE = "sfumato-project.toml"
+FORMAT = 1
+FOLDERS = ("input", "hierarchies", "candidates", "releases", "results")
+HELD = "held-by"
+
+
+class Project:
+    """The folder of a project, and what its file says.
+
+    Parameters
+    ----------
+    folder : where the project is; made if it is not there.
+    kept : whether it stays when the work ends.
+    """
+
+    def __init__(self, folder: Path, *, kept: bool = True) -> None:
+        self.folder = folder
+        self.kept = kept
+        self._make()
+        self.content: dict[str, Any] = {"format": FORMAT, "name": folder.name, "source": {}}
+        if (folder / FILE).exists():
+            self.content = self._read()
+        else:
+            self.save()
+
+    def _make(self) -> None:
+        try:
+            self.folder.mkdir(mode=0o700, parents=False, exist_ok=True)
+            if not (self.folder / FILE).exists() and any(self.folder.iterdir()):
+                raise ReadError(f"{self.folder} is no project and not empty; name a new folder for one.")
+            self.folder.chmod(0o700)
+            for name in FOLDERS:
+                (self.folder / name).mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise WriteError(f"The project {self.folder} cannot be made: {os.strerror(error.errno or 0)}.") from None
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            content = tomllib.loads((self.folder / FILE).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+            raise ReadError(f"{self.folder / FILE} cannot be read; restore it from a copy.") from None
+        if content.get("format") != FORMAT:
+            raise ReadError(f"{self.folder} was made by another version of the workbench; open it with that one.")
+        return content
+
+    def save(self, **changes: Any) -> None:
+        """Change what the file of the project says, and write it."""
+        import tomli_w
+
+        self.content |= changes
+        self.write(FILE, tomli_w.dumps(self.content))
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the project, completely or not at all, for its owner alone."""
+        with atomic_path(self.folder / name) as temporary:
+            temporary.touch(mode=0o600)
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+
+    def write_json(self, name: str, content: object) -> None:
+        """Write a file of plain values."""
+        self.write(name, json.dumps(content))
+
+    def read_json(self, name: str) -> Any:
+        """Return what a file of plain values says; None if it is not there."""
+        path = self.folder / name
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    @property
+    def source(self) -> Mapping[str, Any]:
+        """Where the table is from: `name` for people, and `path` if it is a file."""
+        found: Mapping[str, Any] = self.content["source"]
+        return found
+
+    @property
+    def rows_file(self) -> Path:
+        """The table as it was read."""
+        return self.folder / "original.arrow"
+
+    def numbered(self, kind: str) -> list[int]:
+        """Return the numbers of the candidates or releases that are complete."""
+        complete = {"candidates": "facts.json", "releases": "internal"}[kind]
+        named = [each for each in (self.folder / kind).iterdir() if each.name.isdecimal()]
+        return sorted(int(each.name) for each in named if (each / complete).exists())
+
+    def next_number(self, kind: str) -> int:
+        """Return a number that no candidate or release has, complete or not."""
+        taken = [int(each.name) for each in (self.folder / kind).iterdir() if each.name.isdecimal()]
+        return max(taken, default=0) + 1

@@ -1,0 +1,104 @@
+"""Draw pages: templates with the words of a language, and numbers as the report writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sfumato import __version__
+from sfumato.inspection.reasons import SENTENCES
+from sfumato.reporting import numbers
+from sfumato.words import LANGUAGES, Words
+from sfumato.workbench.desk import STEPS, Desk
+
+PLACES = (*STEPS, "history")
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates of all pages."""
+    made = Environment(
+        loader=PackageLoader("sfumato.workbench"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"count": numbers.count, "percent": numbers.percent, "measure": numbers.measure, "json": json.dumps}
+    return made
+
+
+def draw_page(step: str, desk: Desk, say: Words, query: Mapping[str, str]) -> str:
+    """Draw the page of a step; the query tells what is looked at in it."""
+    facts: dict[str, Any] = {}
+    if desk.opened or step in {"data", "history"}:
+        facts = import_module(f"sfumato.workbench.pages.{step}").facts(desk, say, query)
+        name = f"{step}.html.j2"
+    else:
+        name = "empty.html.j2"
+    return (
+        templates()
+        .get_template(name)
+        .render(
+            **frame(say),
+            desk=desk,
+            step=step,
+            steps=_steps(desk),
+            job=desk.job,
+            recipe=desk.recipe if desk.opened else None,
+            **facts,
+        )
+    )
+
+
+def draw_entry(say: Words) -> str:
+    """Draw the page that changes the token of the address for a cookie."""
+    return templates().get_template("entry.html.j2").render(**frame(say))
+
+
+def frame(say: Words) -> dict[str, Any]:
+    """Return what all pages are drawn with."""
+    other = next(name for name in LANGUAGES if name != say.language)
+    return {
+        "say": say,
+        "language": say.language,
+        "other_language": other,
+        "other_name": LANGUAGES[other],
+        "release_of": __version__,
+        "reason": lambda kind, values: told_reason(say, kind, values),
+        "fragment": toml_fragment,
+    }
+
+
+def told_reason(say: Words, kind: str, values: Mapping[str, Any]) -> str:
+    """Say why a role or scale is proposed."""
+    key = f"reasons.{kind}"
+    return say(key, **values) if key in say else SENTENCES[kind].format(**values)
+
+
+def toml_fragment(content: Mapping[str, Any]) -> str:
+    """Write a part of a recipe as TOML."""
+    import tomli_w
+
+    return tomli_w.dumps(content).strip()
+
+
+def _steps(desk: Desk) -> list[dict[str, Any]]:
+    """Say of every step whether it is done, or done on an older recipe."""
+    state = dict.fromkeys(STEPS, "")
+    if desk.opened:
+        found = desk.candidates
+        touched = {change.step for change in desk.history.reachable()}
+        state["data"] = "done"
+        for step in ("roles", "hierarchies", "promise"):
+            state[step] = "done" if found or step in touched else ""
+        if found:
+            state["search"] = "older" if all(each["outdated"] for each in found) else "done"
+        if desk.project.numbered("releases"):
+            state["release"] = "done"
+    return [{"name": step, "number": number, "state": state[step]} for number, step in enumerate(STEPS, 1)]

@@ -1,0 +1,267 @@
+// The one mechanism of all pages: send a change, and let the server draw the page again.
+
+const policy = window.trustedTypes
+  ? trustedTypes.createPolicy("sfumato", { createHTML: (text) => text })
+  : { createHTML: (text) => text };
+const byId = (id) => document.getElementById(id);
+
+export async function send(method, url, body) {
+  const request = { method, headers: { "x-sfumato": "1", "content-type": "application/json" } };
+  if (body !== undefined) request.body = JSON.stringify(body);
+  let answer;
+  try {
+    answer = await fetch(url, request);
+  } catch {
+    throw new Error(byId("problem").dataset.lost);
+  }
+  const content = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
+  if (answer.status === 401) location.replace("/");
+  if (!answer.ok) throw Object.assign(new Error(content.error), { status: answer.status, kind: content.kind });
+  return content;
+}
+
+// What the server draws is put in place part by part; the focus, open details and scroll positions stay.
+const PARTS = ["project", "undo", "redo", "language", "keys", "quit", "steps", "main", "state", "progress", "quit-dialog", "keys-dialog"];
+
+export async function refresh(url = location.href) {
+  const answer = await fetch(url);
+  if (answer.status === 401) return location.replace("/");
+  show(await answer.text());
+}
+
+function show(text) {
+  const drawn = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
+  const focused = document.activeElement?.id;
+  const open = new Set([...document.querySelectorAll("details[open][id]")].map((each) => each.id));
+  for (const id of PARTS) {
+    const [old, made] = [byId(id), drawn.getElementById(id)];
+    if (!old || !made || (id === "progress" && following !== null)) continue;
+    old.replaceWith(document.adoptNode(made));
+  }
+  for (const id of open) byId(id)?.setAttribute("open", "");
+  document.title = drawn.title;
+  document.documentElement.lang = drawn.documentElement.lang;
+  document.body.dataset.version = drawn.body.dataset.version;
+  hideProblem();
+  if (focused && byId(focused) && document.activeElement?.id !== focused) byId(focused).focus({ preventScroll: true });
+  begin();
+}
+
+export function announce(text) {
+  byId("live").textContent = text;
+}
+
+export function showProblem(text, beside = null) {
+  const field = beside && byId(`${beside.id}-problem`);
+  const place = field || byId("problem");
+  place.textContent = text;
+  place.hidden = false;
+  if (field) {
+    beside.setAttribute("aria-invalid", "true");
+    beside.setAttribute("aria-describedby", place.id);
+  } else {
+    place.focus();
+  }
+}
+
+function hideProblem() {
+  byId("problem").hidden = true;
+}
+
+async function attempt(work, beside = null) {
+  try {
+    hideProblem();
+    await work();
+  } catch (problem) {
+    if (problem.status === 409) await refresh();
+    showProblem(problem.message, beside);
+  }
+}
+
+export async function patch(change, beside = null) {
+  const { step, version } = document.body.dataset;
+  await attempt(async () => {
+    await send("PATCH", "/recipe", { version: Number(version), step, ...change });
+    await refresh();
+  }, beside);
+}
+
+function valueOf(field) {
+  if (field.type === "checkbox") return field.checked;
+  if (field.dataset.type === "json") return field.value === "" ? null : JSON.parse(field.value);
+  if (field.dataset.type === "json-algorithm") return { name: field.value };
+  if (field.type === "number" || field.dataset.type === "number") return field.value === "" ? null : Number(field.value);
+  return field.value === "" ? null : field.value;
+}
+
+// Jobs: started, followed until they are over, and then the page is drawn again.
+let following = null;
+let told = 0;
+
+export async function startJob(request) {
+  const job = await send("POST", "/jobs", request);
+  return follow(job.job);
+}
+
+export function follow(number) {
+  if (following?.number === number) return following.over;
+  told = 0;
+  const events = new EventSource(`/jobs/${number}/events`);
+  following = { number, events };
+  following.over = new Promise((resolve) => {
+    events.onmessage = async (event) => {
+      const state = JSON.parse(event.data);
+      tell(state);
+      if (!["done", "failed", "canceled"].includes(state.state)) return;
+      events.close();
+      following = null;
+      const next = byId("progress").dataset.next;
+      if (state.state === "done" && next) location.assign(next);
+      await refresh();
+      byId("progress").hidden = true;
+      announce(byId("progress").dataset[state.state]);
+      if (state.state === "failed" && !byId("job-problem")) showProblem(state.error);
+      else if (state.state === "failed") byId("job-problem").focus();
+      resolve(state);
+    };
+  });
+  return following.over;
+}
+
+function tell(state) {
+  const place = byId("progress");
+  place.hidden = false;
+  byId("progress-title").textContent = place.dataset[state.state].replace("{place}", state.place ?? "");
+  const bar = byId("progress-bar");
+  if (state.state === "running" && !state.done) bar.removeAttribute("value");
+  else bar.value = state.done;
+  byId("progress-note").textContent = state.note;
+  document.dispatchEvent(new CustomEvent("sfumato-progress", { detail: state }));
+  if (Math.floor(state.done * 10) > told) {
+    told = Math.floor(state.done * 10);
+    announce(`${told * 10} %`);
+  }
+}
+
+async function cancel() {
+  if (following) await attempt(() => send("DELETE", `/jobs/${following.number}`));
+}
+
+const automatic = new Set();
+
+// What every drawing of the page begins with.
+function begin() {
+  const running = byId("progress").dataset.follow;
+  if (running && following === null) follow(Number(running));
+  for (const place of document.querySelectorAll("[data-auto-job]")) {
+    const asked = place.dataset.autoJob;
+    const once = `${asked} ${document.body.dataset.version}`;
+    if (automatic.has(once)) continue;
+    automatic.add(once);
+    attempt(() => startJob(JSON.parse(asked)));
+  }
+  document.dispatchEvent(new CustomEvent("sfumato-drawn"));
+}
+
+document.addEventListener("change", (event) => {
+  const field = event.target.closest("[data-set], [data-role]");
+  if (!field) return;
+  if (field.dataset.role !== undefined) return patch({ roles: rolesOf(field) }, field);
+  let value;
+  try {
+    value = valueOf(field);
+  } catch {
+    return showProblem(field.dataset.unreadable, field);
+  }
+  patch({ set: [[JSON.parse(field.dataset.set), value]] }, field);
+});
+
+// With several columns marked, the role that one of them gets is given to all.
+function rolesOf(field) {
+  const marked = [...document.querySelectorAll("[data-mark]:checked")].map((each) => each.dataset.mark);
+  const numbers = marked.includes(field.dataset.role) ? marked : [field.dataset.role];
+  return Object.fromEntries(numbers.map((number) => [number, field.value]));
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button, a[data-post]");
+  if (!button || button.disabled) return;
+  const data = button.dataset;
+  if (button.id === "cancel") return cancel();
+  if (data.dialog) return byId(data.dialog).showModal();
+  if ("close" in data) return button.closest("dialog").close();
+  if ("quit" in data) {
+    await attempt(() => send("POST", "/quit"));
+    document.title = "Sfumato";
+    document.body.replaceChildren(Object.assign(document.createElement("p"), { className: "gone", textContent: data.gone }));
+    return;
+  }
+  if (data.patch) return patch(JSON.parse(data.patch), button);
+  if (data.post) {
+    event.preventDefault();
+    return attempt(async () => {
+      const answer = await send("POST", data.post, data.body && JSON.parse(data.body));
+      if (data.next) location.assign(data.next);
+      if (answer.job) return follow(answer.job);
+      await refresh();
+    });
+  }
+});
+
+export function fieldsOf(form) {
+  const found = {};
+  for (const field of form.elements) {
+    if (!field.name || (field.type === "radio" && !field.checked)) continue;
+    found[field.name] = valueOf(field);
+  }
+  return found;
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const { job, send: url, next } = form.dataset;
+  if (job === undefined && url === undefined) return;
+  event.preventDefault();
+  const given = { ...fieldsOf(form), ...(form.dataset.with ? JSON.parse(form.dataset.with) : {}) };
+  attempt(async () => {
+    if (job !== undefined) {
+      const state = await startJob({ verb: job, ...given });
+      if (state.state === "done" && next) location.assign(next);
+    } else {
+      const answer = await send("POST", url, given);
+      if (answer.job) await follow(answer.job);
+      else await refresh();
+    }
+  });
+});
+
+// Keys: none while typing.
+let goes = false;
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing) {
+    event.preventDefault();
+    byId(event.shiftKey ? "redo" : "undo").click();
+    return;
+  }
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (goes && /^[0-9]$/.test(event.key)) {
+    const steps = [...document.querySelectorAll("#steps a")];
+    location.assign(steps.at(event.key === "0" ? -1 : Number(event.key) - 1).href);
+  }
+  goes = event.key === "g";
+  if (event.key === "?") byId("keys").click();
+  if (event.key === "/") {
+    event.preventDefault();
+    byId("find")?.focus();
+  }
+});
+
+// A field that finds columns hides the rows of all others.
+document.addEventListener("input", (event) => {
+  if (event.target.id !== "find") return;
+  const wanted = event.target.value.toLowerCase();
+  for (const row of document.querySelectorAll("[data-column]")) row.hidden = !row.dataset.column.toLowerCase().includes(wanted);
+});
+
+begin();

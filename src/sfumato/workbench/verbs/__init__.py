@@ -1,0 +1,1 @@
+"""Verbs: what the worker can be asked to do, one module per function of the library."""

@@ -1,0 +1,58 @@
+"""Search for a release, and keep it as a candidate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+    from sfumato.release.release import Release
+    from sfumato.workbench.worker import Bench
+
+NEEDS = ("attributes", "models", "algorithm", "masking", "release", "sfumato")
+
+
+def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Carry out the recipe; the candidate gets the number of the request."""
+    from sfumato.release.anonymizing import carry_out
+    from sfumato.release.changing import titled
+    from sfumato.table.kept_rows import keep_rows
+
+    number = int(request["number"])
+    recipe = titled(bench.recipe(request), request["recipe"].get("input", {}).get("file", ""))
+    release = carry_out(recipe, bench.table, progress=tell)
+    bench.hold(number, release)
+    folder = bench.folder / "candidates" / str(number)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    keep_rows(release.aligned(), folder / "rows.arrow")
+    (folder / "recipe.toml").touch(mode=0o600)
+    (folder / "recipe.toml").write_text(release.recipe.to_toml(), encoding="utf-8", newline="\n")
+    facts = candidate_facts(release, request["recipe"])
+    (folder / "facts.json").write_text(json.dumps(facts, default=str), encoding="utf-8")
+    return {"candidate": number}
+
+
+def candidate_facts(release: Release, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what pages tell of a candidate; `made` is the recipe that was asked for."""
+    from sfumato.judging.audit.unpromised import unpromised
+
+    return {
+        "made": {name: value for name, value in made.items() if name not in {"input", "sfumato"}},
+        "input": made.get("input", {}).get("sha256"),
+        "algorithm": release.recipe.algorithm.name,
+        "records": release.original.num_rows,
+        "published": release.published.num_rows,
+        "suppressed": release.suppressed,
+        "left_out": list(release.left_out),
+        "audit": release.audit.to_dict(),
+        "unpromised": [each.to_dict() for each in unpromised(release.audit)],
+        "measures": dict(release.measures),
+        "masking": [record.to_dict() for record in release.masking],
+        "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
+        "told": None if release.proof is None else str(release.proof),
+        "publishes": release.recipe.algorithm.publishes,
+        "columns": release.published.column_names,
+    }

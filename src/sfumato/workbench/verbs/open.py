@@ -1,0 +1,76 @@
+"""Open a table: read it, keep its rows, inspect it and propose a recipe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.exceptions import ReadError
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+    from sfumato.inspection.detect import Inspection
+    from sfumato.workbench.worker import Bench
+
+NEEDS = ()
+PERSONS = 5_000  # in the made-up table
+
+
+def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Open what the request names: `place`, a path or a URL, and `name` for people; a made-up table is made first."""
+    from sfumato.inspection.detect import inspect
+    from sfumato.release.proposing import propose_recipe, to_remember
+    from sfumato.reporting.column_details import column_details
+    from sfumato.table.kept_rows import keep_rows
+    from sfumato.table.read import load
+
+    bench.forget()
+    tell(0.05, "reading")
+    place = str(request["place"])
+    if request.get("made_up"):
+        _make_up(Path(place))
+    try:
+        loaded = load(place, request.get("reading") or {}, propose=True)
+    except ReadError as error:
+        raise ReadError(str(error).replace(place, request["name"])) from None
+    tell(0.4, "inspecting")
+    found = inspect(loaded.table, labels=loaded.labels)
+    tell(0.6, "proposing")
+    recipe = propose_recipe(found, loaded.table, reading=loaded.reading)
+    tell(0.8, "keeping")
+    keep_rows(loaded.table, bench.folder / "original.arrow")
+    _write(bench.folder / "columns.json", [column_details(column) for column in loaded.table.columns])
+    _write(bench.folder / "inspection.json", _facts(found))
+    remarks = [each.replace(place, request["name"]) for each in loaded.remarks]
+    return {
+        "recipe": replace(recipe, input_file=request["name"]).to_dict(),
+        "source": {
+            "reading": to_remember(loaded.reading),
+            "remarks": [*remarks, *found.remarks],
+            "given": request.get("reading") or {},
+        },
+    }
+
+
+def _facts(found: Inspection) -> dict[str, Any]:
+    """Return what was found as plain values, with the kinds of reasons, so that they can be said in other words."""
+    facts = found.to_dict()
+    for entry, proposal in zip(facts["attributes"], found.proposals, strict=True):
+        entry["reasons"] = [[reason.kind, dict(reason.values)] for reason in proposal.reasons]
+    return facts
+
+
+def _write(path: Path, content: object) -> None:
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(content, default=str), encoding="utf-8")
+
+
+def _make_up(path: Path) -> None:
+    from sfumato.samples.population import generate
+    from sfumato.table.write import write
+
+    path.unlink(missing_ok=True)
+    write(generate(PERSONS, seed=0), path)

@@ -1,0 +1,30 @@
+"""Measure the risk of the table, given the quasi-identifiers that the recipe names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+    from sfumato.workbench.worker import Bench
+
+NEEDS = ("attributes", "models")
+
+
+def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Return the risk, with the records in groups smaller than the promise asks for."""
+    from sfumato.inspection.raw_risk import LIMITS, risk_of
+
+    recipe = bench.recipe(request)
+    tell(0.1)
+    k = smallest_group(recipe.models)
+    found = risk_of(bench.table, recipe.schema.quasi, limits=sorted({*LIMITS, k}))
+    return {**asdict(found), "k": k, "below": found.records_below[k]}
+
+
+def smallest_group(models: Any, usual: int = 5) -> int:
+    """Return the smallest group that some models allow; the usual one if they allow any."""
+    found = max((model.smallest_group for model in models), default=1)
+    return found if found > 1 else usual

@@ -1,0 +1,129 @@
+"""The worker: the process that holds the table and computes, one job after the other.
+
+It reads jobs as lines of JSON and answers with lines of JSON: how far it is, then the result or the refusal. It ends
+when its input closes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sfumato.exceptions import SfumatoError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.recipe import Recipe
+    from sfumato.release.release import Release
+
+BETWEEN = 0.1  # seconds between two messages on the same job
+HELD = 2  # releases that are kept in memory
+
+
+class Bench:
+    """What a worker holds of a project: its table, and the releases that it made last."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._table: pa.Table | None = None
+        self._releases: OrderedDict[int, Release] = OrderedDict()
+
+    @property
+    def table(self) -> pa.Table:
+        """The table as it was read, mapped."""
+        if self._table is None:
+            from sfumato.table.kept_rows import KeptRows
+
+            self._table = KeptRows(self.folder / "original.arrow").table()
+        return self._table
+
+    def forget(self) -> None:
+        """Let go of the table, because another one is opened."""
+        self._table = None
+        self._releases.clear()
+
+    def recipe(self, request: Mapping[str, Any]) -> Recipe:
+        """Return the recipe that was sent along with a request."""
+        from sfumato.recipe import Recipe
+
+        return Recipe.from_dict(request["recipe"], self.folder)
+
+    def release(self, number: int) -> Release:
+        """Return the release of a candidate; it is made again if this process did not make it or let go of it."""
+        if number not in self._releases:
+            from sfumato.recipe import Recipe
+            from sfumato.release.anonymizing import carry_out
+
+            recipe = Recipe.read(self.folder / "candidates" / str(number) / "recipe.toml")
+            self.hold(number, carry_out(recipe, self.table))
+        self._releases.move_to_end(number)
+        return self._releases[number]
+
+    def hold(self, number: int, release: Release) -> None:
+        """Keep a release in memory, and let go of the one that was not used for longest."""
+        self._releases[number] = release
+        while len(self._releases) > HELD:
+            self._releases.popitem(last=False)
+
+
+def main() -> None:
+    """Serve jobs until the input closes; whatever else is printed goes to the error stream."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    os.dup2(2, 1)
+    bench = Bench(Path(sys.argv[1]))
+    for line in sys.stdin:
+        serve(bench, json.loads(line), answers)
+
+
+def serve(bench: Bench, job: Mapping[str, Any], answers: TextIO) -> None:
+    """Run one job, and answer it."""
+    last = 0.0
+
+    def tell(done: float, note: str = "") -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= BETWEEN:
+            last = now
+            _answer(answers, {"done": done, "note": note, "figures": getattr(note, "figures", {}), "memory": memory()})
+
+    try:
+        verb = import_module(f"sfumato.workbench.verbs.{job['verb']}")
+        result = verb.run(bench, job["request"], tell)
+    except SfumatoError as error:
+        _answer(answers, {"error": str(error), "kind": type(error).__name__})
+    except MemoryError:
+        _answer(answers, {"error": "There is not enough memory for this table.", "kind": "MemoryError"})
+    except Exception as error:  # noqa: BLE001 - its message may quote cells, so only its type and place are told
+        sys.stderr.write("".join(traceback.format_tb(error.__traceback__)))
+        sys.stderr.flush()
+        told = f"An unexpected {type(error).__name__} occurred here; please report it as a bug."
+        _answer(answers, {"error": told, "kind": type(error).__name__})
+    else:
+        _answer(answers, {"result": result})
+
+
+def memory() -> int:
+    """Return the bytes of memory that this process uses, where the system tells; otherwise 0."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _answer(answers: TextIO, content: Mapping[str, Any]) -> None:
+    answers.write(json.dumps(content) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()
