@@ -16,22 +16,6 @@ SOURCE = Path(sfumato.__file__).parent
 TEXT = "\n".join(path.read_text("utf-8") for end in ("py", "j2", "js") for path in sorted(SOURCE.rglob(f"*.{end}")))
 ENTRIES = words_in("en").entries
 
-# Keys are composed of these and what the data say: names of models, measures, columns' roles and the like.
-BY_DATA = (
-    "attacks.attack.",
-    "attacks.question.",
-    "kinds.",
-    "masking.measures.",
-    "masking.step.",
-    "measures.",
-    "page.number.",
-    "promises.compared.",
-    "promises.distance.",
-    "promises.open.",
-    "reasons.",
-    "risk.limits.",
-    "risk.title.",
-)
 # Keys are composed of these and a text that stands elsewhere in the source.
 BY_TEXT = (
     "attacks.",
@@ -45,7 +29,16 @@ BY_TEXT = (
     "synthetic.limits.",
     "synthetic.moments.",
 )
-WORKBENCH = tuple(sorted(set(re.findall(r"""["'](workbench[a-z_]*\.(?:[\w-]+\.)*)(?:["'] ~|\{)""", TEXT))))
+# Entries of these are for pages that are being written.
+NOT_YET = ("algorithms.", "attack_examples.", "workbench_explore.pinned", "workbench_explore.levels")
+ROOMS = "|".join(sorted({key.partition(".")[0] for key in ENTRIES}))
+# Keys are composed of these and what the data say: names of models, measures, columns' roles and the like.
+BY_DATA = {
+    *re.findall(rf"""["']((?:{ROOMS})\.(?:[\w-]+\.)*)(?:["'] ~|\{{)""", TEXT),
+    *(f"{path}." for path in re.findall(r"""under\(["']([\w.-]+)["']\)""", TEXT)),
+    "kinds.",  # each table of it is named by what it is about
+    "promises.distance.",  # a parameter of models
+} - {*BY_TEXT, "promises."}
 
 
 def quoted(text: str) -> bool:
@@ -65,7 +58,7 @@ def said_as_a_field(key: str) -> bool:
 
 
 def used(key: str) -> bool:
-    if quoted(key) or key.startswith((*BY_DATA, *WORKBENCH)) or said_as_a_field(key):
+    if quoted(key) or key.startswith((*BY_DATA, *NOT_YET)) or said_as_a_field(key):
         return True
     return any(key.startswith(prefix) and quoted(key.removeprefix(prefix).split(".")[0]) for prefix in BY_TEXT)
 
@@ -75,15 +68,12 @@ def test_every_entry_is_used(room):
     assert [key for key in ENTRIES if key.startswith(f"{room}.") and not used(key)] == []
 
 
-@pytest.mark.parametrize("prefix", [*BY_DATA, *BY_TEXT])
+@pytest.mark.parametrize("prefix", BY_TEXT)
 def test_every_prefix_is_used(prefix):
-    composed = (f'"{prefix}{{', f'"{prefix}" ~', f'under("{prefix.removesuffix(".")}")')
-    tables = prefix in {"kinds.", "promises.distance."}  # of tables whose own prefixes are longer, or shorter
-    assert tables or any(each in TEXT for each in composed)
+    assert f'"{prefix}{{' in TEXT or f'"{prefix}" ~' in TEXT
 
 
 def test_every_key_in_the_source_has_words():
-    rooms = "|".join(sorted({key.partition(".")[0] for key in ENTRIES}))
-    said = set(re.findall(rf"""(?:say|ENGLISH|words|Sentence)\(\s*["']((?:{rooms})\.[\w.-]+[\w-])["']""", TEXT))
+    said = set(re.findall(rf"""(?:say|ENGLISH|words|Sentence)\(\s*["']((?:{ROOMS})\.[\w.-]+[\w-])["']""", TEXT))
     assert len(said) > 150
     assert sorted(said - set(ENTRIES)) == []

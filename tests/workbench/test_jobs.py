@@ -133,6 +133,6 @@ def test_a_disk_that_is_full_is_told(client, monkeypatch):
 def test_a_worker_without_work_rests_and_comes_back(client):
     client.job("risk")
     worker = client.desk.jobs._worker
-    client.desk.jobs._rest()
+    client.loop.call_soon_threadsafe(client.desk.jobs._rest)
     assert client.run(worker.wait()) == 0
     assert client.job("risk", again=1).state == "done"

@@ -20,7 +20,11 @@ from sfumato.workbench.jobs import Job, Jobs
 from sfumato.workbench.projects import Project
 
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release")
-NUMBERED = {"anonymize": "candidates", "write": "releases"}  # verbs that make something new
+NUMBERED = {
+    "anonymize": "candidates",
+    "fixed_levels": "candidates",
+    "write": "releases",
+}  # verbs that make something new
 SEARCHED = ("attributes", "models", "algorithm", "masking", "release")  # what a candidate depends on
 
 
@@ -176,10 +180,20 @@ class Desk:
             return
         if job.verb == "write":
             self.project.write_json(f"releases/{job.result['release']}.json", job.asked)
+        if job.verb == "anonymize":
+            self.project.save(chosen=job.result["candidate"])
+        if job.verb == "fixed_levels":
+            self._pin(job.result["candidate"])
         kept = {"verb": job.verb, "request": job.asked, "result": job.result}
         self._results.pop(job.key, None)
         self._results[job.key] = kept
         self.project.write_json(f"results/{job.key}.json", kept)
+
+    def _pin(self, number: int) -> None:
+        """Put a new candidate side by side with others, and keep looking at the one that was looked at."""
+        others = [each["number"] for each in self.candidates if each["number"] != number]
+        chosen = self.chosen if self.chosen != number else next(iter(others), number)
+        self.project.save(pinned=sorted({*self.project.content.get("pinned", []), number}), chosen=chosen)
 
     def _table_opened(self, asked: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         kept = {} if is_url(asked["place"]) else {"path": asked["place"]}
