@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.words import LANGUAGES, words_in
-from sfumato.words.entries import _Files
+from sfumato.words.entries import Entries
 
 OWN_ENGLISH = ("models", "steps")  # their English is in their own files; test_library_words.py compares them
 
@@ -57,7 +57,7 @@ def test_an_unknown_key_is_an_error(key):
 
 
 def test_a_file_is_read_when_it_is_needed():
-    entries = _Files("zh")
+    entries = Entries("zh")
     assert entries["units.records"]
     assert set(entries._read) == {"units"}
     assert len(entries) == len(list(entries)) > 100
