@@ -6,6 +6,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -127,6 +128,9 @@ def test_only_the_pages_and_the_recipe_change(release, tmp_path):
         text = (tmp_path / "zh" / page).read_text("utf-8")
         assert '<html lang="zh">' in text
         assert english_in(text) == []
+        headings = [int(level) for level in re.findall(r"<h(\d)", text)]
+        assert all(level <= before + 1 for before, level in pairwise([0, *headings]))
+        assert not re.search(r"<th[^>]*></th>", text)
     assert render(read_facts(tmp_path / "zh")) == (tmp_path / "zh" / "internal" / "report.html").read_text("utf-8")
     english = (tmp_path / "en" / "internal" / "report.html").read_text("utf-8")
     assert render(read_facts(tmp_path / "zh"), "en").replace("language = &#34;zh&#34;\n", "") == english
