@@ -12,9 +12,9 @@ from sfumato.workbench.projects import Project
 
 
 @pytest.fixture
-def client(bench_client, persons_csv):
-    assert bench_client.open(persons_csv).state == "done"
-    return bench_client
+def client(process_client, persons_csv):
+    assert process_client.open(persons_csv).state == "done"
+    return process_client
 
 
 def test_a_search_becomes_a_candidate(client):
