@@ -7,8 +7,8 @@ from typing import Any
 
 from sfumato.algorithms.losses import LOSSES
 from sfumato.reporting import numbers
-from sfumato.reporting.html import drawn
 from sfumato.reporting.solution_scatter import ScatterWords, solution_scatter
+from sfumato.reporting.telling import drawn
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.candidates import chosen_of
@@ -39,7 +39,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         "explored": found,
         "filters": None if found is None else _filters(found, desk, query),
         **({} if found is None else _shown(found, desk, say, query, letters)),
-        "listed": [_candidate(each, letters, desk, say) for each in candidates],
+        "listed": [_candidate(each, letters, desk) for each in candidates],
         "letters": letters,
         "compared": _side_by_side([desk.candidate(number) for number in letters], letters, desk, say),
         "compare_asked": asked,
@@ -125,7 +125,7 @@ def _letters_by_levels(desk: Desk, letters: Mapping[int, str]) -> dict[tuple[tup
     return found
 
 
-def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk, say: Words) -> dict[str, Any]:
+def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk) -> dict[str, Any]:
     made = each["made"]["algorithm"]
     levels = made.get("levels", {}) if made["name"] == "fixed-levels" else {}
     return {
@@ -138,7 +138,7 @@ def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk, 
         "holds": each["audit"]["holds"],
         "outdated": each["outdated"],
         "suppressed": each["suppressed"],
-        "loss": measure_text(say, "loss", each["measures"].get("loss")),
+        "loss": measure_text("loss", each["measures"].get("loss")),
     }
 
 
@@ -170,7 +170,7 @@ def _side_by_side(
             (say("workbench_explore.risk.suppressed"), [numbers.count(each["suppressed"]) for each in chosen]),
         ],
         "measures": [
-            (measure_title(say, name), [measure_text(say, name, each["measures"].get(name)) for each in chosen])
+            (measure_title(say, name), [measure_text(name, each["measures"].get(name)) for each in chosen])
             for name in measures
         ],
     }
@@ -196,8 +196,7 @@ def _deeper(
         lines.append((title, ["" if share is None else numbers.percent(share) for share in shares]))
     titles = list(dict.fromkeys((one["attack"], one["sensitive"]) for each in chosen for one in each["attacks"] or ()))
     for attack, sensitive in titles:
-        key = f"attacks.attack.{attack}"
-        named = say(key) if key in say else attack
+        named = say.known(f"attacks.attack.{attack}", attack)
         title = say("workbench_risk.attack.titled", attack=named, column=sensitive) if sensitive else named
         rates = [{(one["attack"], one["sensitive"]): one["rate"] for one in each["attacks"] or ()} for each in chosen]
         lines.append(
@@ -205,5 +204,7 @@ def _deeper(
         )
     for name in list(dict.fromkeys(name for each in chosen for name in each["utility"])):
         values = [each["utility"].get(name) for each in chosen]
-        lines.append((measure_title(say, name), ["" if value is None else f"{value:.3g}" for value in values]))
+        lines.append(
+            (say.known(f"measures.utility.{name}", name), ["" if value is None else f"{value:.3g}" for value in values])
+        )
     return lines

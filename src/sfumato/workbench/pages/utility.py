@@ -8,8 +8,8 @@ from typing import Any
 
 from sfumato.reporting import numbers
 from sfumato.reporting.analysts import findings_of
-from sfumato.reporting.html import drawn
 from sfumato.reporting.pictures import attribute_picture, legend
+from sfumato.reporting.telling import drawn
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.candidates import chosen_of
@@ -33,7 +33,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         **about,
         "compared": compared,
         **({} if compared is None else _column(desk, compared, say, query)),
-        "tables": [] if compared is None or compared["utility"] is None else findings_of(compared["utility"]),
+        "tables": [] if compared is None or compared["utility"] is None else findings_of(compared["utility"], say),
         "measures": [] if found is None else told_measures(say, found["measures"]),
         "query_asked": queried,
         "errors": _errors(desk.result("query", **queried)) if asked else None,
@@ -62,8 +62,8 @@ def _column(desk: Desk, compared: Mapping[str, Any], say: Words, query: Mapping[
         "columns": [(at, one["name"]) for at, one in described.items()],
         "column": number,
         "name": each["name"],
-        "picture": drawn(attribute_picture(each, rows)),
-        "legend": drawn(legend()),
+        "picture": drawn(attribute_picture(each, rows, say)),
+        "legend": drawn(legend(say)),
         "lines": [(line["text"], *_shares(line, rows)) for line in lines],
         "labels": each["labels"],
         "starred": each["suppressed_cells"],
