@@ -23,6 +23,7 @@ class ModelWords:
     title : the model's name as people write it.
     level : what the level counts.
     promise : a sentence that says what is promised.
+    stops : the name of the attack that no longer works, a colon, and what an attacker does in it.
     open : a sentence that says what the promise leaves open.
     further : one more sentence for each parameter that is given and not false.
     language : the language of all these.
@@ -31,6 +32,7 @@ class ModelWords:
     title: str
     level: str = "level of the worst group"
     promise: str = "{Group} keeps {title}."
+    stops: str = "See the documentation of this model for the attack that it stops."
     open: str = "See the documentation of this model for what it leaves open."
     further: Mapping[str, str] = field(default_factory=dict)
     language: str = "en"

@@ -6,7 +6,12 @@ from .exploring import explore as explore
 from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
 from .learning import try_learning as try_learning
+from .presets import Preset as Preset
+from .presets import list_presets as list_presets
+from .presets import preset_named as preset_named
 from .recoding_rules import Recoding as Recoding
+from .refusing import Refusal as Refusal
+from .refusing import refusals as refusals
 from .release import Release as Release
 from .solutions import LatticeNode as LatticeNode
 from .solutions import Solutions as Solutions

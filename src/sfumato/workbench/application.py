@@ -26,6 +26,7 @@ from sfumato.workbench.guard import Gate, Guard
 from sfumato.workbench.opening import Opening
 from sfumato.workbench.releases import Releases, download
 from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
+from sfumato.workbench.studio import Studio
 
 BEAT = 15.0  # seconds between two signs of life of a stream of events
 MOST_ROWS = 200
@@ -56,7 +57,7 @@ class Application:
 
     def asgi(self) -> Starlette:
         """Return the application as a server runs it."""
-        opening, releases = Opening(self.desk, self.max_upload), Releases(self.desk)
+        opening, releases, studio = Opening(self.desk, self.max_upload), Releases(self.desk), Studio(self.desk)
         routes = [
             Route("/", self.home),
             Route("/enter", self.enter, methods=["POST"]),
@@ -67,6 +68,7 @@ class Application:
             *(Route(f"/{step}", self.page, name=step) for step in PLACES),
             *opening.routes(),
             *releases.routes(),
+            *studio.routes(),
             Route("/rows/original", self.original_rows),
             Route("/rows/candidate/{number:int}", self.candidate_rows),
             Route("/columns/{number:int}", self.column),
