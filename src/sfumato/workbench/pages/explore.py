@@ -102,6 +102,7 @@ def _shown(
     )
     back = {at: letter for letter, at in marked.items()}
     return {
+        "told": _told(found, say),
         "scatter": drawn(solution_scatter(kept, found["rows"], marked=dict(sorted(marked.items())), said=said)),
         "lattice": None if found["lattice"] is None else drawn(found["lattice"][say.language]),
         "kept": len(kept),
@@ -111,6 +112,23 @@ def _shown(
         ],
         "most_shown": MOST_SHOWN,
     }
+
+
+def _told(found: Mapping[str, Any], say: Words) -> str:
+    """Say how many solutions there are, and whether the best of them is proven."""
+    status, best = found["status"], found["best"]
+    sentences = [
+        say("workbench_explore.found", n=found["nodes"]),
+        say("workbench_explore.counts", good=status["anonymous"], bad=status["not anonymous"]),
+    ]
+    if status["bounded"]:
+        sentences.append(say("workbench_explore.bounded", n=status["bounded"]))
+    if best is None:
+        return say.together([*sentences, say("workbench_explore.no_solution")])
+    fields = {"loss": f"{best['loss']:.6g}", "bound": f"{found['bound']:.6g}"}
+    proven = say("workbench_explore.proven", loss=fields["loss"])
+    sentences.append(proven if found["proven"] else say("workbench_explore.gap", **fields))
+    return say.together([*sentences, say("workbench_explore.corner")])
 
 
 def _letters_by_levels(desk: Desk, letters: Mapping[int, str]) -> dict[tuple[tuple[str, int], ...], str]:

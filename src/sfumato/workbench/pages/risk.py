@@ -159,15 +159,14 @@ def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, A
     told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
     description = say("workbench_risk.attack.told", **told)
     said = "succeeds" if after["succeeds"] else "fails"
-    limit = numbers.percent(1 / promised)
+    limit, words = numbers.percent(1 / promised), f"workbench_risk.attacks.{name}"
     return {
         **told,
         "title": title,
         "question": say.known(f"attacks.question.{attack['question']}", attack["question"]),
         "succeeds": after["succeeds"],
         "verdict": say(f"workbench_risk.attack.{said}"),
-        "what": say(f"workbench_risk.attacks.{name}.what"),
-        "why": say(f"workbench_risk.attacks.{name}.{said}", k=promised, limit=limit, **told),
+        "meaning": say.together([say(f"{words}.what"), say(f"{words}.{said}", k=promised, limit=limit, **told)]),
         "targets": attack["targets"],
         "picture": drawn(attack_track(attack, title=title, description=description)),
     }

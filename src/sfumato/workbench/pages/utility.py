@@ -66,10 +66,18 @@ def _column(desk: Desk, compared: Mapping[str, Any], say: Words, query: Mapping[
         "legend": drawn(legend(say)),
         "lines": [(line["text"], *_shares(line, rows)) for line in lines],
         "labels": each["labels"],
-        "starred": each["suppressed_cells"],
-        "distinct": each["distinct"],
-        "left_out": rows["original"] - rows["published"],
+        "about_column": _about(each, rows, say),
     }
+
+
+def _about(each: Mapping[str, Any], rows: Mapping[str, int], say: Words) -> str:
+    """Say how many values are left, and what is hidden."""
+    sentences = [say("workbench_utility.distinct", **each["distinct"])]
+    if each["suppressed_cells"]:
+        sentences.append(say("workbench_utility.starred", n=each["suppressed_cells"]))
+    if rows["original"] > rows["published"]:
+        sentences.append(say("workbench_utility.left_out", n=rows["original"] - rows["published"]))
+    return say.together(sentences)
 
 
 def _shares(line: Mapping[str, Any], rows: Mapping[str, int]) -> tuple[str, ...]:
