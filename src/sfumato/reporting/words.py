@@ -155,6 +155,7 @@ FORM_WORDS = {
     ),
     "taxonomy labels": ("", "a broader term that may be any value below it"),
     "prefixes": ("537**", "is any value of five characters that begins with 537"),
+    "suffixes": ("**715", "is any value of five characters that ends with 715"),
     "sets": ("{a, b}", "is one of the values listed"),
     "suppressed": ("*", "is any value, or none"),
     "values of a bucket": ("", "a value of some record in the same bucket; nobody can tell which"),
