@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 from sfumato import models
 from sfumato.algorithms.base import Algorithm
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.catalogue import ALGORITHMS, MEASURES, MODELS, describe_choice
+from sfumato.catalogue import ALGORITHMS, MEASURES, MODELS, RECOMMENDED, describe_choice
 from sfumato.judging.measures import Measure
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.models.base import PrivacyModel
+from sfumato.words import LANGUAGES, words_in
 
+PAGE = Path(__file__).parents[1] / "docs/reference/catalogue.md"
 CHOICES = [*MODELS.items(), *ALGORITHMS.items()]
 
 
@@ -47,3 +50,27 @@ def test_measures_are_found_by_the_names_of_the_issue():
     assert {"loss", "ncp", "discernibility", "average-class-size", "suppressed-share"} <= MEASURES.keys()
     assert {"lost-precision", "minimal-distortion", "classification-metric"} <= MEASURES.keys()
     assert all(isinstance(measure, Measure) and measure.name == name for name, measure in MEASURES.items())
+
+
+def test_the_page_says_which_attack_every_model_stops():
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    stops = [f"| `{name}` | {model.words.stops} |" for name, model in MODELS.items()]
+    assert [row for row in rows if row in stops] == stops
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_algorithm_says_what_it_gives_in_every_language_and_a_few_are_recommended(language):
+    say = words_in(language)
+    said = [key.removeprefix("algorithms.gives.") for key in say.entries if key.startswith("algorithms.gives.")]
+    assert said == list(ALGORITHMS.built_in)
+    assert all(f"algorithms.{what}.{name}" in say for what in ("recommended", "reason") for name in RECOMMENDED)
+
+
+def test_what_is_said_of_algorithms_fits_their_facts():
+    """Who keeps all records says so, who hides only values says so, and centers are called centers."""
+    for name in ALGORITHMS.built_in:
+        told = describe_choice(ALGORITHMS[name])["facts"]
+        assert ("Nothing is left out." in told["gives"]) <= (told["suppresses"] is False), name
+        assert ("not who is in the table" in told["gives"]) <= (told["hides_identities"] is False), name
+        assert (told.get("publishes") == "centers") <= ("center" in told["gives"] or name == "v-mdav"), name
+        assert ("flagged" in told["gives"]) == told["serves_flags"], name

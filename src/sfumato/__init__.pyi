@@ -87,6 +87,7 @@ from .release.anonymizing import carry_out as carry_out
 from .release.exploring import explore as explore
 from .release.later_rows import recode as recode
 from .release.proposing import propose_recipe as propose_recipe
+from .release.refusing import refusals as refusals
 from .release.release import Release as Release
 from .release.trying import try_algorithms as try_algorithms
 from .reporting.comparison import compare as compare

@@ -82,7 +82,9 @@ from sfumato.models.recursive_l_diversity import RecursiveLDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.models.xy_anonymity import XYAnonymity
 from sfumato.plugins import Choices
+from sfumato.words import words_in
 
+RECOMMENDED = ("mondrian", "optimal", "anatomy")  # algorithms to start with, each for another purpose
 NEEDED = {"name": str, "reference": str, "bound": str, "stricter": Mapping}
 PLAIN = (str, int, float, tuple, type(None))
 
@@ -239,7 +241,14 @@ def _facts(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> dict[str, ob
         return {"promise": choice.words.promise, "open": choice.words.open}
     names = FACTS if issubclass(choice, Algorithm) else MODEL_FACTS
     complete = all(field.default is not MISSING for field in fields(choice))  # type: ignore[arg-type]  # each is a dataclass
-    if issubclass(choice, Algorithm) and complete:
-        return {name: getattr(choice(), name) for name in names}
-    declared = {name: getattr(choice, name) for name in names}
-    return {name: value for name, value in declared.items() if not isinstance(value, property)}
+    source = choice() if issubclass(choice, Algorithm) and complete else choice
+    declared = {name: getattr(source, name) for name in names}
+    return {name: value for name, value in declared.items() if not isinstance(value, property)} | _said(choice)
+
+
+def _said(choice: type[PrivacyModel | Algorithm]) -> dict[str, object]:
+    """Say which attack a model stops, and what an algorithm of ours gives."""
+    if issubclass(choice, Algorithm):
+        say, key = words_in("en"), f"algorithms.gives.{choice.name}"
+        return {"gives": say(key)} if choice.name in ALGORITHMS.built_in and key in say else {}
+    return {} if choice.words is None else {"stops": choice.words.stops}

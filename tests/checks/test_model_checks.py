@@ -23,6 +23,7 @@ from sfumato.models import (
 from sfumato.models.base import Levels, PrivacyModel
 
 S = {"sensitive": "s"}
+STOPS = {"stops": "Linkage: finding a record."}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,17 +179,27 @@ class Wordless(KAnonymity):
 
 @dataclass(frozen=True, kw_only=True)
 class Unfinished(KAnonymity):
-    words = ModelWords(title="unfinished", promise="{Group} holds at least {n} records.")
+    words = ModelWords(title="unfinished", promise="{Group} holds at least {n} records.", **STOPS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FurtherOfNothing(KAnonymity):
-    words = ModelWords(title="further of nothing", further={"n": "It has no n."})
+    words = ModelWords(title="further of nothing", further={"n": "It has no n."}, **STOPS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackWithoutAName(KAnonymity):
+    words = ModelWords(title="of no attack", stops="Finding a record.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackUntold(KAnonymity):
+    words = ModelWords(title="of an attack", stops="Linkage: ")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Telling(AlphaKAnonymity):
-    words = ModelWords(title="telling", promise="{Group} hides {values}.")
+    words = ModelWords(title="telling", promise="{Group} hides {values}.", **STOPS)
 
 
 BROKEN = [
@@ -196,6 +207,8 @@ BROKEN = [
     (suite.check_words_say_what_is_promised, Wordless(k=3)),
     (suite.check_words_say_what_is_promised, Unfinished(k=3)),
     (suite.check_words_say_what_is_promised, FurtherOfNothing(k=3)),
+    (suite.check_words_say_what_is_promised, AttackWithoutAName(k=3)),
+    (suite.check_words_say_what_is_promised, AttackUntold(k=3)),
     (suite.check_words_say_what_is_promised, Telling(alpha=0.5, k=3, values=["value 1"], **S)),
     (suite.check_facts_are_stated, WithoutDirection(k=3)),
     (suite.check_facts_are_stated, DirectionOfNothing(k=3)),

@@ -46,3 +46,17 @@ def test_people_read_names_at_the_beginning_of_lines_and_no_markup(run, command,
     assert names == list(known)
     assert "$" not in shown
     assert "]_" not in shown
+
+
+def test_every_model_tells_which_attack_it_stops(run):
+    listed = {each["name"]: each["facts"]["stops"] for each in json.loads(run("models", "--json").stdout)}
+    assert listed == {name: model.words.stops for name, model in MODELS.items()}
+    shown = " ".join(run("models").stdout.split())
+    assert "Stops linkage: finding a person's record by the quasi-identifiers" in shown
+    assert shown.count(" Stops ") == len(MODELS)
+
+
+def test_every_algorithm_tells_what_it_gives(run):
+    listed = {each["name"]: each["facts"]["gives"] for each in json.loads(run("algorithms", "--json").stdout)}
+    shown = " ".join(run("algorithms").stdout.split())
+    assert all(gives in shown for gives in listed.values())

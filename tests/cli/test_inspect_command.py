@@ -23,6 +23,18 @@ def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
     assert run("anonymize", patients_file, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "o").exit_code == 0
 
 
+def test_a_preset_is_proposed_with_its_reason(run, patients_file):
+    shown = run("inspect", patients_file, "--preset", "ema").stdout
+    assert Recipe.from_toml(shown).models[0] == sf.KAnonymity(k=12)
+    assert sf.release.preset_named("ema").reason in " ".join(line.removeprefix("# ") for line in shown.splitlines())
+
+
+def test_an_unknown_preset_is_refused_before_anything_is_read(run, tmp_path):
+    refused = run("inspect", tmp_path / "absent.csv", "--preset", "emma")
+    assert refused.exit_code == 2
+    assert "There is no preset 'emma'; did you mean 'ema'?" in refused.stderr
+
+
 def test_reasons_stand_as_comments_above_their_attribute(run, patients_file):
     recipe = run("inspect", patients_file).stdout
     above, _, _ = recipe.partition("[attributes.zip]")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from drawn_examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn_examples import examples
 from sfumato.table import kept_rows
 from sfumato.table.kept_rows import KeptRows, keep_rows
 

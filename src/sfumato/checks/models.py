@@ -79,11 +79,14 @@ def check_facts_are_stated(model: PrivacyModel) -> None:
 
 
 def check_words_say_what_is_promised(model: PrivacyModel) -> None:
-    """A model says in words what it promises with its parameters and what its level counts; it quotes no values."""
+    """A model says what it promises with its parameters, which attack it stops, and its level; it quotes no values."""
     words = model.words
     assert words is not None
     assert words.title
     assert words.level
+    attack, _, done = words.stops.partition(": ")
+    assert attack, "the attack has no name"
+    assert done.endswith("."), "after the name of the attack and a colon, say what an attacker does in it"
     assert set(words.further) <= {field.name for field in fields(model)}  # type: ignore[arg-type]  # every model is a dataclass
     try:
         sentence = words.sentence(model.parameters())

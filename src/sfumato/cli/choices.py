@@ -49,8 +49,19 @@ def describe_class(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> Desc
     return DescribedChoice(
         facts=facts,
         first=f"{facts['name']}  ({parameters})",
-        sentences=(facts["summary"], facts["reference"]),
+        sentences=(facts["summary"], *_said(facts["facts"]), facts["reference"]),
     )
+
+
+def _said(facts: dict[str, Any]) -> tuple[str, ...]:
+    """Say which attack a model stops, or what an algorithm gives.
+
+    >>> _said({"stops": "Linkage: finding a record."})
+    ('Stops linkage: finding a record.',)
+    """
+    stops = facts.get("stops", "")
+    stopped = (f"Stops {stops[:1].lower()}{stops[1:]}",) if ": " in stops else ()
+    return (*stopped, *([facts["gives"]] if "gives" in facts else []))
 
 
 def _broken(each: Listed[Any]) -> DescribedChoice:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "sfumato inspect patients.csv --out recipe.toml",
-    "sfumato inspect patients.csv > recipe.toml",
+    "sfumato inspect patients.csv --preset open-data > recipe.toml",
     "sfumato inspect sqlite:///clinic.db --table patients --json",
 )
 MOST_HELPFUL = 3
@@ -36,6 +36,14 @@ def inspect(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the recipe to this file; by default it is printed.")
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Promise what fits who receives the table, or a rule: open-data, research-partner, colleagues, ema, "
+            "ema-usual, wp216 or gbt-42460; by default as for research partners.",
+        ),
+    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -46,9 +54,12 @@ def inspect(
     the findings go to standard error.
     """
     from sfumato.inspection.detect import inspect as find
+    from sfumato.release.presets import preset_named
     from sfumato.release.proposing import to_remember
 
     refuse_existing(out, force=force)
+    if preset is not None:
+        preset_named(preset)
     loaded = reading.load(file, propose=True)
     with progress("Inspecting"):
         found = find(loaded.table, labels=loaded.labels)
@@ -56,24 +67,24 @@ def inspect(
     for sentence in more:
         remark(sentence)
     if out is not None:
-        write_text(out, _recipe(file, found, loaded))
+        write_text(out, _recipe(file, found, loaded, preset))
     if json:
         print_json({**found.to_dict(), "reading": to_remember(loaded.reading), "remarks": [*loaded.remarks, *more]})
         return
     if out is None:
-        typer.echo(_recipe(file, found, loaded), nl=False)
+        typer.echo(_recipe(file, found, loaded, preset), nl=False)
     if not reading.quiet:
         typer.echo("\n".join(_summary(found, to_remember(loaded.reading))), err=out is None)
     if out is not None and not reading.quiet:
         typer.echo(f"\nRecipe: {out}")
 
 
-def _recipe(file: str, found: Inspection, loaded: Loaded) -> str:
+def _recipe(file: str, found: Inspection, loaded: Loaded, preset: str | None) -> str:
     from sfumato.cli.proposing import commented_recipe
     from sfumato.table.formats.database import masked
     from sfumato.table.formats.known import is_url
 
-    return commented_recipe(masked(file) if is_url(file) else Path(file).name, found, loaded)
+    return commented_recipe(masked(file) if is_url(file) else Path(file).name, found, loaded, preset)
 
 
 def _summary(found: Inspection, reading: Mapping[str, Option]) -> Iterator[str]:

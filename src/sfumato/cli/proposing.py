@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
 from sfumato.cli.printing import printable
 from sfumato.models.base import PrivacyModel
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.release.proposing import USUAL_K, propose_recipe
+from sfumato.release.presets import PRESETS, USUAL_K
+from sfumato.release.proposing import USUAL, propose_recipe
+
+WIDTH = 100
 
 if TYPE_CHECKING:
     from sfumato.inspection.detect import Inspection
     from sfumato.table.read import Loaded
 
 
-def commented_recipe(source: str, found: Inspection, loaded: Loaded) -> str:
+def commented_recipe(source: str, found: Inspection, loaded: Loaded, preset: str | None = None) -> str:
     """Write a recipe that can be run on the inspected table as it stands, or edited first."""
     import tomli_w
 
-    recipe = propose_recipe(found, loaded.table, reading=loaded.reading)
+    recipe = propose_recipe(found, loaded.table, reading=loaded.reading, preset=preset)
     content = recipe.to_dict()
     attributes, models = content.pop("attributes"), content.pop("models")
     algorithm = {"algorithm": content.pop("algorithm")}
@@ -38,18 +42,19 @@ def commented_recipe(source: str, found: Inspection, loaded: Loaded) -> str:
     parts += [
         _comment(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}}) for name, entry in attributes.items()
     ]
+    chosen = PRESETS[preset or USUAL]
+    parts += [_comment(*wrap(f"{chosen.title}: {chosen.reason}", WIDTH)).rstrip()]
     parts += [
-        _comment(*_about(model, found)) + "[[models]]\n" + tomli_w.dumps(entry)
+        _comment(*_about(model, found, preset)) + "[[models]]\n" + tomli_w.dumps(entry)
         for model, entry in zip(recipe.models, models, strict=True)
     ]
     return "\n".join([*parts, tomli_w.dumps(algorithm)])
 
 
-def _about(model: PrivacyModel, found: Inspection) -> list[str]:
-    if isinstance(model, KAnonymity):
-        few = [f"The table has only {found.rows} rows."] if found.rows < USUAL_K else []
-        return ["Every group has at least k records.", *few]
-    return [f"Every group has at least l different values of {model.attributes[0]!r}."]
+def _about(model: PrivacyModel, found: Inspection, preset: str | None) -> list[str]:
+    sentences = [] if model.words is None else wrap(model.words.sentence(model.parameters()), WIDTH)
+    lowered = preset is None and isinstance(model, KAnonymity) and found.rows < USUAL_K
+    return [*sentences, *([f"The table has only {found.rows} rows."] if lowered else [])]
 
 
 def _comment(*lines: str) -> str:

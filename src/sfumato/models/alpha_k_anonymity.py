@@ -57,6 +57,8 @@ class AlphaKAnonymity(Conjunction):
         level=SHARE,
         promise="{Group} holds at least {k} records, and no value of “{sensitive}” accounts for more than "
         "a share of {alpha} of them.",
+        stops="Linkage and probabilistic inference: finding a person's record, or guessing a value because too large a "
+        "share of the group has it.",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
         further={
             "values": "Only values that were named are protected.",

@@ -64,6 +64,8 @@ class BetaLikeness(PrivacyModel):
         level="largest gain over the table, in the worst group",
         promise="In {group}, the share of a value of “{sensitive}” exceeds its share in the whole table by at most "
         "{beta} times the latter.",
+        stops="Gain: learning from a group that a value, even a rare one, is many times as likely for a person as in "
+        "the whole table.",
         open="An attacker may still rule out values that are rare in a group or absent from it.",
         further={
             "enhanced": "Frequent values are bounded more tightly, so that none becomes certain.",

@@ -61,6 +61,7 @@ class ConfidenceBounding(PrivacyModel):
         title="confidence bounding",
         level="largest share, or quotient of a share and its bound, in the worst group",
         promise="In {group}, values of “{sensitive}” hold at most this share of the records: {bounds}.",
+        stops="Probabilistic inference: guessing a value with more confidence than its bound allows.",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     )
 

@@ -67,6 +67,8 @@ class DeltaDisclosure(PrivacyModel):
         level="largest change from the table, in bits, in the worst group",
         promise="In {group}, each value of “{sensitive}” is less than 2 to the power of {delta} times as frequent, or "
         "as rare, as in the whole table.",
+        stops="Gain and exclusion: learning that a value is many times as likely for a person as in the whole table, "
+        "or can be ruled out.",
         open="It says nothing about who is in the table.",
         further={
             "present_only": "Values that are absent from a group were not looked at.",

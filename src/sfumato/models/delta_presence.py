@@ -52,6 +52,7 @@ class DeltaPresence(Conjunction):
         level=SHARE,
         promise="Nobody of the population is known to be in the table with a probability below {delta_min} or above "
         "{delta_max}.",
+        stops="Membership: learning whether a person is in the table at all.",
         open="It says nothing about sensitive values: a group whose records all share one value gives it away.",
     )
 
@@ -81,6 +82,7 @@ class LeastPresence(PrivacyModel):
     words = ModelWords(
         title="least presence",
         level="lowest probability of being in the table",
+        stops="Membership: ruling out that a person is in the table.",
     )
 
     least: float
@@ -111,6 +113,7 @@ class HighestPresence(PrivacyModel):
     words = ModelWords(
         title="highest presence",
         level="highest probability of being in the table",
+        stops="Membership: being nearly sure that a person is in the table.",
     )
 
     highest: float

@@ -41,6 +41,7 @@ class DistinctCategories(PrivacyModel):
     words = ModelWords(
         title="distinct categories",
         level="different categories or levels in the least diverse group",
+        stops="Similarity: learning the category of a person's value because all values of the group are of one.",
     )
 
     l: int

@@ -51,6 +51,7 @@ class DistinctLDiversity(PrivacyModel):
         title="distinct l-diversity",
         level="different values in the least diverse group",
         promise="{Group} shows at least {l} different values of “{sensitive}”.",
+        stops="Homogeneity: reading off a person's value because all records of the group share it.",
         open="One value may be far more frequent than the others of its group, so that an attacker can be nearly sure "
         "of it.",
     )

@@ -65,6 +65,7 @@ class EntropyLDiversity(PrivacyModel):
         title="entropy l-diversity",
         level="effective number of values in the worst group",
         promise="In {group}, the values of “{sensitive}” are at least as spread out as {l} equally frequent values.",
+        stops="Probabilistic inference: guessing a person's value because a few values dominate the group.",
         open="The most frequent value may hold more than one in l records of a group, so that a guess can be better "
         "than the number suggests.",
     )

@@ -70,6 +70,7 @@ class EpsilonMAnonymity(PrivacyModel):
         level="records per record in the most crowded place of the worst group",
         promise="In {group}, at most one in {m} records has a number of “{sensitive}” within {epsilon} of any number "
         "of the group.",
+        stops="Proximity: learning a person's number roughly because many numbers of the group lie close together.",
         open="An attacker may still learn that a range of numbers is more likely for a person than in the whole table.",
         further={
             "relative": "The distance is a share of that number.",

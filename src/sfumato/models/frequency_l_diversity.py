@@ -56,6 +56,7 @@ class FrequencyLDiversity(PrivacyModel):
         title="frequency l-diversity",
         level="records per record of the most frequent value, in the worst group",
         promise="In {group}, no value of “{sensitive}” accounts for more than one in {l} records.",
+        stops="Probabilistic inference: guessing a person's value because most records of the group share it.",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     )
 

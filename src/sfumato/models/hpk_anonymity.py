@@ -63,6 +63,8 @@ class HPKAnonymity(Conjunction):
         level=SHARE,
         promise="{Group} holds at least {k} records, with at least {p} different values of “{sensitive}” on at least "
         "{h} levels of sensitivity.",
+        stops="Similarity: learning how sensitive a person's value is because all values of the group are on one "
+        "level.",
         open="One level may be far more frequent than the others of its group, so that an attacker can be nearly sure "
         "of it.",
     )

@@ -49,6 +49,7 @@ class KAnonymity(PrivacyModel):
         title="k-anonymity",
         level="records in the smallest group",
         promise="Every record shares its published quasi-identifiers with at least {others}.",
+        stops="Linkage: finding a person's record by the quasi-identifiers that somebody knows from elsewhere.",
         open="It says nothing about sensitive values: a group whose records all share one value gives that value away.",
         further={
             "quasi": "Only these quasi-identifiers are looked at, together: {quasi}.",

@@ -54,6 +54,8 @@ class KMap(PrivacyModel):
         title="k-map",
         level="persons whom the worst group fits",
         promise="{Group} fits at least {k} persons of the population that the records are drawn from.",
+        stops="Linkage to the population: finding the one person whom a record fits, without knowing who is in the "
+        "table.",
         open="It does not protect persons who are known to be in the table: a group may hold a single record.",
         further={
             "fraction": "Persons are estimated from records, which are a share of {fraction} of the population; for a "

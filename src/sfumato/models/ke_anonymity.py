@@ -32,6 +32,7 @@ class LeastRange(PrivacyModel):
     words = ModelWords(
         title="range",
         level="largest less the least number, in the narrowest group",
+        stops="Proximity: learning the size of a person's number because all numbers of the group are alike.",
     )
 
     e: float
@@ -98,6 +99,7 @@ class KEAnonymity(Conjunction):
         level=SHARE,
         promise="{Group} shows at least {k} different numbers of “{sensitive}”, the largest at least {e} above the "
         "least.",
+        stops="Proximity: learning the size of a person's number because all numbers of the group lie close together.",
         open="Most numbers of a group may lie close together, so that an attacker can be nearly sure of their size.",
     )
 

@@ -55,6 +55,8 @@ class KLAnonymity(Conjunction):
         level=SHARE,
         promise="Nobody's record is found with a chance above one in {k}, and nobody's value of “{sensitive}” is "
         "learned with a chance above one in {l}.",
+        stops="Linkage and probabilistic inference: finding a person's record, or guessing the value, by groups, "
+        "buckets or both.",
         open="An attacker who knows the values of other persons in the same bucket or group can rule these out.",
     )
 

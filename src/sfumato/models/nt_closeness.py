@@ -63,6 +63,8 @@ class NTCloseness(PrivacyModel):
         level="distance of the farthest small group",
         promise="In {group} of fewer than {n} records, the values of “{sensitive}” are distributed as in the whole "
         "table, up to a distance of {t} ({distance}).",
+        stops="Skewness: learning from a small group that a value is far more likely for a person than it is in the "
+        "whole table.",
         open="It says nothing about large groups: what is true of that many people may be learned about each of them.",
     )
 

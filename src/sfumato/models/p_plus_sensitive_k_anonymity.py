@@ -61,6 +61,8 @@ class PPlusSensitiveKAnonymity(Conjunction):
         level=SHARE,
         promise="{Group} holds at least {k} records, with values of “{sensitive}” from at least {p} different "
         "categories.",
+        stops="Similarity: learning the category of a person's value because all values of the group are of one "
+        "category.",
         open="One category may be far more frequent than the others of its group, so that an attacker can be nearly "
         "sure of it.",
     )

@@ -51,6 +51,8 @@ class PSensitiveKAnonymity(Conjunction):
         title="p-sensitive k-anonymity",
         level=SHARE,
         promise="{Group} holds at least {k} records and at least {p} different values of “{sensitive}”.",
+        stops="Linkage and homogeneity: finding a person's record, or reading off a value that all records of the "
+        "group share.",
         open="The values of a group may be alike in meaning, or one of them far more frequent than the others.",
     )
 

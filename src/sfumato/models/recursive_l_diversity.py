@@ -58,6 +58,7 @@ class RecursiveLDiversity(PrivacyModel):
         level="largest quotient of the most frequent value and the rare ones",
         promise="In {group}, the most frequent value of “{sensitive}” stays below {c} times all values from rank {l} "
         "on together.",
+        stops="Background knowledge: ruling out a few values of a group and being nearly sure of the one that is left.",
         open="An attacker may still learn that a value is more likely for a person than it is in the whole table.",
     )
 

@@ -77,6 +77,8 @@ class TCloseness(PrivacyModel):
         level="distance of the farthest group",
         promise="In {group}, the values of “{sensitive}” are distributed as in the whole table, up to a distance of "
         "{t} ({distance}).",
+        stops="Skewness: learning from a group that a value is far more likely for a person than it is in the whole "
+        "table.",
         open="It says nothing about who is in the table, and what the table tells about all people of a kind it also "
         "tells about each of them.",
     )

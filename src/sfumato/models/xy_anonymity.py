@@ -50,6 +50,7 @@ class XYAnonymity(Conjunction):
         title="(X,Y)-anonymity",
         level=SHARE,
         promise="{Group} is linked to at least {k} different values of “{y}”.",
+        stops="Linkage to few persons: finding a group whose many records are all about the same person.",
         open="It says nothing about the other columns; and one value may be far more frequent than the others of its "
         "group, unless its share is bounded.",
         further={

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.inspection.detect import Inspection
-from sfumato.models.base import PrivacyModel
-from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.recipe import READING, Recipe
-from sfumato.schema.roles import Role
+from sfumato.release.presets import preset_named
+from sfumato.schema.scales import Scale
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
 
-USUAL_K = 5
-USUAL_L = 2
+USUAL = "research-partner"
 USUAL_READING = {"separator": ",", "encoding": "utf-8"}
 
 
-def propose_recipe(found: Inspection, data: Frame, *, reading: Mapping[str, Option] | None = None) -> Recipe:
+def propose_recipe(
+    found: Inspection, data: Frame, *, reading: Mapping[str, Option] | None = None, preset: str | None = None
+) -> Recipe:
     """Propose a recipe that can be carried out as it stands, or changed first.
 
-    It promises 5-anonymity, and two different values in every group for each sensitive column.
+    It promises what a preset promises: by default 5-anonymity, and two different values in every group for each
+    sensitive column. Only by default is less promised of a table with fewer than five records.
 
     Parameters
     ----------
     found : what `sf.inspect` found in the table; its roles are proposals, to be checked.
     data : the table, whose fingerprint the recipe records.
     reading : how the table was read, as `sf.propose_reading` tells it.
+    preset : who receives the table, or the rule that it must keep; one of `sf.release.list_presets()`.
 
     Examples
     --------
@@ -39,13 +42,21 @@ def propose_recipe(found: Inspection, data: Frame, *, reading: Mapping[str, Opti
     >>> [model.name for model in propose_recipe(inspect(table), table).models]
     ['k-anonymity', 'distinct-l-diversity']
     """
-    return Recipe(
+    recipe = Recipe(
         schema=found.schema(),
-        models=tuple(_models(found)),
+        models=(KAnonymity(k=1),),
         algorithm=Mondrian(),
         input_rows=found.rows,
         input_sha256=fingerprint(to_arrow(data)[0]),
         reading=to_remember(reading or {}),
+    )
+    chosen = preset_named(preset or USUAL)
+    if preset is None:
+        chosen = replace(chosen, k=min(chosen.k, found.rows))
+    return chosen.applied(
+        recipe,
+        distinct={each.name: each.distinct for each in found.proposals},
+        ordered=[each.name for each in found.proposals if each.scale in {Scale.NUMERIC, Scale.ORDINAL}],
     )
 
 
@@ -53,10 +64,3 @@ def to_remember(reading: Mapping[str, Option]) -> dict[str, Option]:
     """Return how a table was read, without what goes without saying."""
     known = {name: value for name, value in reading.items() if name in READING}
     return {name: value for name, value in known.items() if USUAL_READING.get(name) != value}
-
-
-def _models(found: Inspection) -> Iterator[PrivacyModel]:
-    yield KAnonymity(k=min(USUAL_K, found.rows))
-    for each in found.proposals:
-        if each.role is Role.SENSITIVE and each.distinct >= USUAL_L:
-            yield DistinctLDiversity(l=USUAL_L, sensitive=each.name)

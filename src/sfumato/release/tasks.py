@@ -29,28 +29,52 @@ FEW_VALUES = 50
 
 def task_of(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream | None = None) -> Task:
     """Code a table and build the task of a recipe; refuse what the algorithm does not support or nothing can keep."""
+    refuse_unpublished(recipe)
+    check_models(recipe.models, recipe.schema)
+    task = coded_task(recipe, table, progress, stream)
+    for refuse in (_refuse_unknown_values, _refuse_impossible):
+        for model in task.models:
+            refuse(model, task)
+    refuse_unsupported(task, recipe.algorithm)
+    for model in task.models:
+        _refuse_without_suppression(model, task, recipe.algorithm)
+    return task
+
+
+def refuse_unpublished(recipe: Recipe) -> None:
+    """Refuse a schema that publishes nothing."""
     schema = recipe.schema
     if not (*schema.quasi, *schema.sensitive, *schema.insensitive):
         raise SchemaError("There is nothing to publish; give columns the role quasi, sensitive or insensitive.")
-    check_models(recipe.models, schema)
-    coded = code(table, schema, _guides(recipe))
-    task = Task(
+
+
+def coded_task(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream | None = None) -> Task:
+    """Code a table and build the task of a recipe, whether it can be carried out or not."""
+    coded = code(table, recipe.schema, _guides(recipe))
+    return Task(
         table=coded,
         models=without_implied(recipe.models),
         most_suppressed=int(Fraction(str(recipe.max_suppressed)) * coded.rows),
-        missing=Missing(schema.missing),
+        missing=Missing(recipe.schema.missing),
         rng=generator(recipe.seed or 0),
         stream=Stream() if stream is None else stream,
         progress=progress,
     )
-    _refuse_unknown_values(task)
-    _refuse_impossible(task)
-    refusal = recipe.algorithm.refusal(task)
+
+
+def refuse_unkept(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None:
+    """Refuse a model that nothing can keep, or not without suppression where the algorithm suppresses nothing."""
+    _refuse_unknown_values(model, task)
+    _refuse_impossible(model, task)
+    _refuse_without_suppression(model, task, algorithm)
+
+
+def refuse_unsupported(task: Task, algorithm: Algorithm) -> None:
+    """Refuse what the algorithm does not support, and columns that it would publish value by value."""
+    refusal = algorithm.refusal(task)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
     _refuse_nearly_unique(task)
-    _refuse_without_suppression(task, recipe.algorithm)
-    return task
 
 
 def _guides(recipe: Recipe) -> tuple[str, ...]:
@@ -80,37 +104,36 @@ def _refuse_nearly_unique(task: Task) -> None:
             )
 
 
-def _refuse_unknown_values(task: Task) -> None:
-    """Refuse models that protect values by name if no record has them: a misspelled name would protect nobody."""
+def _refuse_unknown_values(model: PrivacyModel, task: Task) -> None:
+    """Refuse a model that protects values by name if no record has them: a misspelled name would protect nobody."""
+    if not model.named_values:
+        return
     protected = {column.name: column for column in task.table.sensitive}
     protected |= {name: flagged_cells(task.table, name) for name in task.table.flags}
-    for model in task.models:
-        known = [set(protected[name].domain.texts) for name in model.attributes if model.named_values]
-        unknown = sum(value not in texts for texts in known for value in model.named_values)
-        if unknown:
-            columns = ", ".join(repr(name) for name in model.attributes)
-            raise SchemaError(
-                f"{type(model).__name__} names {unknown} values that are not in column {columns}; correct them."
-            )
+    known = [set(protected[name].domain.texts) for name in model.attributes]
+    unknown = sum(value not in texts for texts in known for value in model.named_values)
+    if unknown:
+        columns = ", ".join(repr(name) for name in model.attributes)
+        raise SchemaError(
+            f"{type(model).__name__} names {unknown} values that are not in column {columns}; correct them."
+        )
 
 
-def _refuse_impossible(task: Task) -> None:
-    """Refuse models that no group can keep, or not even all records together if nothing may be suppressed."""
-    for model in task.models:
-        reached = _all_together(model, task) if model.extendable or not task.most_suppressed else None
-        if reached is not None:
-            raise InfeasibleError(f"No release of these {reached}.")
+def _refuse_impossible(model: PrivacyModel, task: Task) -> None:
+    """Refuse a model that no group can keep, or not even all records together if nothing may be suppressed."""
+    reached = _all_together(model, task) if model.extendable or not task.most_suppressed else None
+    if reached is not None:
+        raise InfeasibleError(f"No release of these {reached}.")
 
 
-def _refuse_without_suppression(task: Task, algorithm: Algorithm) -> None:
-    """Refuse models that not even all records together keep, if the algorithm suppresses none."""
-    for model in task.models:
-        reached = None if algorithm.suppresses else _all_together(model, task)
-        if reached is not None:
-            raise InfeasibleError(
-                f"{type(algorithm).__name__} suppresses nothing, and no release of all {reached}; use an algorithm "
-                "that suppresses, such as Optimal, or ask for less."
-            )
+def _refuse_without_suppression(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None:
+    """Refuse a model that not even all records together keep, if the algorithm suppresses none."""
+    reached = None if algorithm.suppresses else _all_together(model, task)
+    if reached is not None:
+        raise InfeasibleError(
+            f"{type(algorithm).__name__} suppresses nothing, and no release of all {reached}; use an algorithm "
+            "that suppresses, such as Optimal, or ask for less."
+        )
 
 
 def _all_together(model: PrivacyModel, task: Task) -> str | None:

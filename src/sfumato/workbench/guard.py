@@ -127,6 +127,8 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                if scope["path"].startswith("/static/"):
+                    headers["cache-control"] = "no-cache"  # kept, and asked for again
             await send(message)
 
         refused = self.gate.refusal(scope)

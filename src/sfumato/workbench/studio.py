@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from starlette.requests import Request
@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sfumato.exceptions import InvalidParameterError
+from sfumato.workbench.bodies import body_of
+from sfumato.workbench.desk import Desk
 from sfumato.workbench.opening import NAME, shown_name
 from sfumato.workbench.pages.coverage import uncounted
-
-if TYPE_CHECKING:
-    from sfumato.workbench.application import Application
+from sfumato.workbench.releases import download
 
 LARGEST = 64 << 20  # bytes of a hierarchy file
 
@@ -23,8 +23,8 @@ LARGEST = 64 << 20  # bytes of a hierarchy file
 class Studio:
     """What the page of hierarchies asks for."""
 
-    def __init__(self, application: Application) -> None:
-        self.desk = application.desk
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
@@ -70,8 +70,6 @@ class Studio:
 
     async def download(self, request: Request) -> Response:
         """Return the hierarchy of a column as the file that `sfumato hierarchy` reads."""
-        from sfumato.workbench.application import download
-
         number = self._number(request)
         if not self.desk.opened or self.desk.columns[number] not in self.desk.recipe.schema.hierarchies:
             raise InvalidParameterError("This column has no hierarchy that could be saved.")
@@ -87,8 +85,6 @@ class Studio:
         return number
 
     async def _asked(self, request: Request, *names: str) -> dict[str, Any]:
-        from sfumato.workbench.application import body_of
-
         given = await body_of(request)
         return {"column": self._number(request), **{name: given[name] for name in names if name in given}}
 

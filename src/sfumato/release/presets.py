@@ -1,0 +1,137 @@
+"""Presets: what to promise, by who receives the table or by a rule that it must keep, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.risk.attackers import least_size
+from sfumato.judging.risk.ema import LEAST_GROUP, WRITTEN
+from sfumato.models.base import PrivacyModel
+from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.t_closeness import TCloseness
+from sfumato.recipe import Recipe
+from sfumato.schema.schema import Schema
+from sfumato.validation import did_you_mean
+from sfumato.words import words_in
+
+USUAL_K = 5
+USUAL_L = 2
+QUOTED_THRESHOLD = 0.05  # often quoted for GB/T 42460; not verified in its text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A proposal of promises.
+
+    Parameters
+    ----------
+    name : its name in Python and on the command line.
+    of : whether it follows from a `"receiver"` of the table or from a `"rule"`.
+    k : the least number of records in a group.
+    guess : promise by how `"often"` a value may be shown in a group (one in l), or by how many values it `"shows"`.
+    l : the number of values for each sensitive column.
+    t : the largest distance of a group's values from the whole table's, if that is bounded, too.
+    max_suppressed : the share of records that may be suppressed.
+    source : where a rule is written down.
+    """
+
+    name: str
+    of: Literal["receiver", "rule"]
+    k: int
+    guess: Literal["shows", "often"] = "shows"
+    l: int = USUAL_L
+    t: float | None = None
+    max_suppressed: float = 0.0
+    source: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the preset is called."""
+        return words_in("en")(f"presets.{self.name}.title")
+
+    @property
+    def reason(self) -> str:
+        """Why it promises what it promises, and what it leaves to you."""
+        return words_in("en")(f"presets.{self.name}.reason")
+
+    def models(
+        self, schema: Schema, *, distinct: Mapping[str, int] | None = None, ordered: Collection[str] = ()
+    ) -> tuple[PrivacyModel, ...]:
+        """Propose models for a schema.
+
+        Parameters
+        ----------
+        schema : the roles.
+        distinct : how many values columns have, where that is known; a column with one value has none to hide.
+        ordered : columns of numbers or of values in order, whose distance counts how far apart values are.
+        """
+        return tuple(self._models(schema, distinct or {}, ordered))
+
+    def _models(self, schema: Schema, distinct: Mapping[str, int], ordered: Collection[str]) -> Iterator[PrivacyModel]:
+        yield KAnonymity(k=self.k)
+        for name in dict.fromkeys((*schema.sensitive, *schema.flags)):
+            if distinct.get(name, USUAL_L) < USUAL_L:
+                continue
+            if self.guess == "often":
+                yield FrequencyLDiversity(l=self.l, sensitive=name)
+            else:
+                yield DistinctLDiversity(l=self.l, sensitive=name)
+            if self.t is not None and name not in schema.flags:
+                yield TCloseness(t=self.t, sensitive=name, distance="ordered" if name in ordered else "equal")
+
+    def applied(
+        self, recipe: Recipe, *, distinct: Mapping[str, int] | None = None, ordered: Collection[str] = ()
+    ) -> Recipe:
+        """Return a recipe with these promises instead of its own; the rest of it stays."""
+        models = self.models(recipe.schema, distinct=distinct, ordered=ordered)
+        return replace(recipe, models=models, max_suppressed=self.max_suppressed)
+
+
+_EMA = "European Medicines Agency, External guidance on the implementation of Policy 0070, 2018"
+_PRESETS = (
+    Preset(name="open-data", of="receiver", k=20, t=0.2, max_suppressed=0.05),
+    Preset(name="research-partner", of="receiver", k=USUAL_K),
+    Preset(name="colleagues", of="receiver", k=3),
+    Preset(name="ema", of="rule", k=least_size(WRITTEN), max_suppressed=0.05, source=_EMA),
+    Preset(name="ema-usual", of="rule", k=LEAST_GROUP, max_suppressed=0.05, source=_EMA),
+    Preset(
+        name="wp216",
+        of="rule",
+        k=USUAL_K,
+        guess="often",
+        source="Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques, WP216",
+    ),
+    Preset(
+        name="gbt-42460",
+        of="rule",
+        k=least_size(QUOTED_THRESHOLD),
+        max_suppressed=0.05,
+        source="GB/T 42460-2023, Guide for evaluating the effectiveness of personal information de-identification",
+    ),
+)
+PRESETS: Mapping[str, Preset] = MappingProxyType({each.name: each for each in _PRESETS})
+
+
+def list_presets() -> tuple[Preset, ...]:
+    """List all presets: first by who receives the table, then by rules."""
+    return tuple(PRESETS.values())
+
+
+def preset_named(name: str) -> Preset:
+    """Return the preset of a name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is none.
+    """
+    if name not in PRESETS:
+        hint = did_you_mean(str(name), PRESETS) or f"; choose one of {', '.join(PRESETS)}."
+        raise InvalidParameterError(f"There is no preset {name!r}{hint}")
+    return PRESETS[name]

@@ -1,0 +1,33 @@
+"""The steps of the specification in a real browser: from a file to the two folders."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+
+def test_from_a_file_to_two_folders(start_server, visit, persons_csv):
+    server = start_server()
+    here = visit(server).enter()
+    page = here.page
+    page.set_input_files("#file", str(persons_csv))
+    expect(page.locator("#size")).to_have_text("240 records, 6 columns")
+    page.fill("#go-to-row", "200")
+    page.press("#go-to-row", "Enter")
+    expect(page.locator("sf-rows tbody")).to_contain_text("Person 0199")
+    page.click("text=Next: roles")
+    expect(page.locator("h1")).to_have_text("What is each column?")
+    expect(page.locator("#risk-now")).to_have_attribute("aria-busy", "false")
+    here.go("search")
+    page.click("#start")
+    page.wait_for_url("**/release")
+    expect(page.locator("#verdict")).to_contain_text("The promise holds.")
+    page.click("#write")
+    expect(page.locator("#public-1")).to_be_visible()
+
+
+def test_pages_can_be_used_by_all(start_server, visit, persons_csv):
+    server = start_server(persons_csv)
+    here = visit(server).enter()
+    expect(here.page.locator("#size")).to_be_visible()
+    for step in ("data", "roles", "search", "release", "history"):
+        here.check_looks(step)
