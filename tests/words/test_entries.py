@@ -76,7 +76,12 @@ def test_items_are_listed_as_a_language_lists_them():
     assert words_in("zh").together(["甲。", "乙。"]) == "甲。乙。"
 
 
-@pytest.mark.parametrize("entry", words_in("zh").entries.items(), ids=lambda item: item[0])
+CODE = "workbench_hierarchies.file.example"  # lines of a file
+
+
+@pytest.mark.parametrize(
+    "entry", [each for each in words_in("zh").entries.items() if each[0] != CODE], ids=lambda item: item[0]
+)
 def test_chinese_has_its_own_punctuation_and_spaces(entry):
     for form in forms(entry[1]):
         bare = re.sub("<[^>]*>", "", form)

@@ -16,7 +16,7 @@ import pytest
 
 from sfumato.workbench.application import Application
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.guard import Gate
+from sfumato.workbench.guard import Entrance
 from sfumato.workbench.projects import Project
 
 PORT = 8123
@@ -44,7 +44,7 @@ class Client:
     """An HTTP client of an application in the same process; its jobs run in a worker process as ever."""
 
     def __init__(self, folder):
-        self.gate = Gate(port=PORT)
+        self.gate = Entrance(port=PORT)
         self.desk = Desk(Project(folder))
         self.application = Application(self.desk, self.gate)
         self.loop = asyncio.new_event_loop()  # in a thread of its own: Playwright has one in this

@@ -7,8 +7,8 @@ from typing import Any
 
 from sfumato.algorithms.losses import LOSSES
 from sfumato.reporting import numbers
-from sfumato.reporting.html import drawn
 from sfumato.reporting.solution_scatter import ScatterWords, solution_scatter
+from sfumato.reporting.telling import drawn
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.candidates import chosen_of

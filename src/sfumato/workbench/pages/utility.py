@@ -8,8 +8,8 @@ from typing import Any
 
 from sfumato.reporting import numbers
 from sfumato.reporting.analysts import findings_of
-from sfumato.reporting.html import drawn
 from sfumato.reporting.pictures import attribute_picture, legend
+from sfumato.reporting.telling import drawn
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.candidates import chosen_of
