@@ -32,6 +32,7 @@ export async function refresh(url = location.href) {
 function show(text) {
   const drawn = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
   const focused = document.activeElement?.id;
+  const typed = beingTyped();
   const open = new Set([...document.querySelectorAll("details[open][id]")].map((each) => each.id));
   for (const id of PARTS) {
     const [old, made] = [byId(id), drawn.getElementById(id)];
@@ -43,8 +44,27 @@ function show(text) {
   document.documentElement.lang = drawn.documentElement.lang;
   document.body.dataset.version = drawn.body.dataset.version;
   hideProblem();
-  if (focused && byId(focused) && document.activeElement?.id !== focused) byId(focused).focus({ preventScroll: true });
+  const again = focused && byId(focused);
+  if (again && document.activeElement !== again) again.focus({ preventScroll: true });
+  if (again && typed !== null) keepTyping(again, typed);
   begin();
+}
+
+// What somebody is typing when the page is drawn again stays, and is sent when the field is left.
+function beingTyped() {
+  const field = document.activeElement;
+  const text = field?.matches("textarea, input:not([type=checkbox], [type=radio], [type=file])");
+  return text && field.value !== field.defaultValue ? field.value : null;
+}
+
+function keepTyping(field, typed) {
+  if (field.value === typed) return;
+  let sent = false;
+  field.value = typed;
+  field.addEventListener("change", () => { sent = true; }, { once: true });
+  field.addEventListener("blur", () => {
+    if (!sent && field.isConnected) field.dispatchEvent(new Event("change", { bubbles: true }));
+  }, { once: true });
 }
 
 export function announce(text) {
@@ -86,8 +106,28 @@ export async function patch(change, beside = null) {
   }, beside);
 }
 
+// A list has one entry per line, a mapping one line per value as in "flu = mild"; both can be JSON.
+function entriesOf(field) {
+  const text = field.value.trim();
+  if (text === "") return null;
+  if (text.startsWith("{") || text.startsWith("[")) return JSON.parse(text);
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line);
+  if (field.dataset.type === "lines") return lines;
+  if (lines.length === 1 && !text.includes("=") && text !== "" && !Number.isNaN(Number(text))) return Number(text);
+  return Object.fromEntries(lines.map((line) => entryOf(line, field.dataset.entries)));
+}
+
+function entryOf(line, kind) {
+  const at = line.lastIndexOf("=");
+  const [value, given] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  if (at < 1 || !given) throw new Error(line);
+  const numeric = kind !== "text" && !Number.isNaN(Number(given));
+  return [value, numeric ? Number(given) : given];
+}
+
 function valueOf(field) {
   if (field.type === "checkbox") return field.checked;
+  if (["lines", "mapping"].includes(field.dataset.type)) return entriesOf(field);
   if (field.dataset.type === "json") return field.value === "" ? null : JSON.parse(field.value);
   if (field.dataset.type === "json-algorithm") return { name: field.value };
   if (field.type === "number" || field.dataset.type === "number") return field.value === "" ? null : Number(field.value);
