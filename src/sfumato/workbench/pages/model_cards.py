@@ -106,7 +106,7 @@ def _pieces(
     entry = say.entries[own] if own in say else said_of(type(model), "promise", say)
     group = say("workbench_promise.bucket" if flagged else "workbench_promise.group")
     words = {"group": group, "Group": group[:1].upper() + group[1:], "title": said_of(type(model), "title", say)}
-    for text, name, _, _ in Formatter().parse(str(entry)):
+    for text, name, _, _ in Formatter().parse(str(entry).replace("“{", "{").replace("}”", "}")):
         if text:
             yield {"text": text}
         if name is None:

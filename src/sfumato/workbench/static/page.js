@@ -34,11 +34,13 @@ function show(text) {
   const focused = document.activeElement?.id;
   const typed = beingTyped();
   const open = new Set([...document.querySelectorAll("details[open][id]")].map((each) => each.id));
+  drawing = true;
   for (const id of PARTS) {
     const [old, made] = [byId(id), drawn.getElementById(id)];
     if (!old || !made || (id === "progress" && following !== null)) continue;
     old.replaceWith(document.adoptNode(made));
   }
+  drawing = false;
   for (const id of open) byId(id)?.setAttribute("open", "");
   document.title = drawn.title;
   document.documentElement.lang = drawn.documentElement.lang;
@@ -49,6 +51,9 @@ function show(text) {
   if (again && typed !== null) keepTyping(again, typed);
   begin();
 }
+
+// A field that is taken away while somebody types in it tells a change; it is sent later, on the new recipe.
+let drawing = false;
 
 // What somebody is typing when the page is drawn again stays, and is sent when the field is left.
 function beingTyped() {
@@ -77,8 +82,9 @@ export function showProblem(text, beside = null) {
   place.textContent = text;
   place.hidden = false;
   if (field) {
-    beside.setAttribute("aria-invalid", "true");
-    beside.setAttribute("aria-describedby", place.id);
+    const shown = byId(beside.id);
+    shown.setAttribute("aria-invalid", "true");
+    shown.setAttribute("aria-describedby", place.id);
   } else {
     place.focus();
   }
@@ -98,12 +104,16 @@ async function attempt(work, beside = null) {
   }
 }
 
-export async function patch(change, beside = null) {
-  const { step, version } = document.body.dataset;
-  await attempt(async () => {
+// Changes are sent one after the other: each is made on the recipe that the one before it left.
+let changes = Promise.resolve();
+
+export function patch(change, beside = null) {
+  changes = changes.then(() => attempt(async () => {
+    const { step, version } = document.body.dataset;
     await send("PATCH", "/recipe", { version: Number(version), step, ...change });
     await refresh();
-  }, beside);
+  }, beside));
+  return changes;
 }
 
 // A list has one entry per line, a mapping one line per value as in "flu = mild"; both can be JSON.
@@ -205,7 +215,7 @@ function begin() {
 
 document.addEventListener("change", (event) => {
   const field = event.target.closest("[data-set], [data-role]");
-  if (!field) return;
+  if (!field || drawing) return;
   if (field.dataset.role !== undefined) return patch({ roles: rolesOf(field) }, field);
   let value;
   try {
