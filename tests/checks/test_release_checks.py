@@ -97,8 +97,8 @@ class Retouched(Release):
 
 
 class Fickle(Release):
-    def _handover(self):
-        return replace(super()._handover(), internal={"token.txt": secrets.token_hex()})
+    def _content(self, **options):
+        return replace(super()._content(**options), internal={"token.txt": secrets.token_hex()})
 
 
 class Prettified(Release):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 import types
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr
 
 import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.progress import bar, followed
+from sfumato.core import progress as module
+from sfumato.core.progress import bar, followed, partly, silent, wait_for, while_working
 
 PEOPLE = sf.samples.generate(60, seed=1)
 SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
@@ -107,3 +110,65 @@ def test_outside_a_notebook_ipython_makes_no_difference(monkeypatch):
     package.get_ipython = types.SimpleNamespace
     monkeypatch.setitem(sys.modules, "IPython", package)
     assert "Reading" in on_terminal(monkeypatch, "Reading")
+
+
+def test_what_work_says_is_repeated_while_it_goes_on(monkeypatch):
+    monkeypatch.setattr(module, "BEAT", 0.001)
+    enough, told = threading.Event(), []
+
+    def work(tell):
+        tell(0.5, "halfway")
+        assert enough.wait(60)
+        return "done"
+
+    def hear(done, note=""):
+        told.append((done, note))
+        if told.count((0.5, "halfway")) == 3:
+            enough.set()
+
+    assert while_working(work, hear) == "done"
+    assert told[0] == (0.0, "")
+    assert told.count((0.5, "halfway")) >= 3
+
+
+def test_who_listens_stops_the_work_the_next_time_it_speaks(monkeypatch):
+    monkeypatch.setattr(module, "BEAT", 0.001)
+    asked, spoken = threading.Event(), []
+
+    def work(tell):
+        assert asked.wait(60)
+        while True:
+            spoken.append(1)
+            tell(0.5)
+
+    def hear(*_):
+        asked.set()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        while_working(work, hear)
+    assert spoken
+
+
+def test_work_that_fails_while_somebody_listens_fails_here(monkeypatch):
+    monkeypatch.setattr(module, "BEAT", 0.001)
+
+    def work(_):
+        raise ValueError("no")
+
+    for listener in (silent, partly(silent, 0.0, 0.5)):
+        with pytest.raises(ValueError, match="no"):
+            while_working(work, listener)
+
+
+def test_waiting_ends_with_the_first_failure_and_drops_what_has_not_begun(monkeypatch):
+    monkeypatch.setattr(module, "BEAT", 60)
+
+    def fail():
+        raise ValueError("no")
+
+    with ThreadPoolExecutor(1) as pool:
+        begun = [pool.submit(fail), *(pool.submit(threading.Event().wait, 0.001) for _ in range(50))]
+        wait_for(begun, lambda: None)
+    assert isinstance(begun[0].exception(), ValueError)
+    assert begun[-1].cancelled()

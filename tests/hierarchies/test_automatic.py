@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
-from sfumato.hierarchies.proposing import automatic
+from sfumato.exceptions import HierarchyError
+from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
+from sfumato.hierarchies.proposing import automatic, proposed
 
 DAY = dt.date(2020, 1, 1)
 MORNING = dt.datetime.fromisoformat("2020-01-01T08:00")
@@ -94,3 +95,27 @@ def test_the_order_of_values_does_not_matter():
     words = [f"word {i}" for i in range(30)]
     shuffled = random.Random(5).sample(words, len(words))
     assert automatic(pa.array(words)) == automatic(pa.array(shuffled))
+
+
+def test_a_kind_that_is_asked_for():
+    ages, words = pa.array([17, 43, 90]), pa.array(["b", "a"])
+    assert proposed("intervals", ages) == automatic(ages)
+    assert proposed("prefixes", words) == Prefixes()
+    assert proposed("taxonomy", words) == Taxonomy(["a", "b"])
+    assert proposed("ordered-groups", pa.array([10, 9])) == OrderedGroups(["9", "10"])
+
+
+def test_what_a_column_has_opens_as_groups():
+    ages = pa.array([17, 43, 90])
+    opened = proposed("taxonomy", ages, Intervals(20, 40))
+    assert opened.rows == tuple(Intervals(20, 40).build(ages).rows())
+    short = Intervals(cuts=[[0, 18, 65]])
+    assert proposed("ordered-groups", ages, short).uncovered(ages).to_pylist() == []
+    assert proposed("taxonomy", pa.array(["x"]), Taxonomy({"g": ["a"], "h": ["b"]})).rows[2] == ("x", "x", "*")
+
+
+def test_kinds_that_do_not_fit_are_refused():
+    with pytest.raises(HierarchyError, match="Intervals need a column of numbers or dates"):
+        proposed("intervals", pa.array(["a"]))
+    with pytest.raises(HierarchyError, match="2,001 values, more than can be grouped by hand"):
+        proposed("taxonomy", pa.array(range(2001)))

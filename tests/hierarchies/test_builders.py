@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import pickle
 import tomllib
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError, RecipeError, SfumatoError
+from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError, SfumatoError
 from sfumato.hierarchies import (
     Hierarchy,
     Intervals,
@@ -21,6 +23,7 @@ from sfumato.hierarchies import (
 )
 from sfumato.hierarchies.proposing import automatic
 from sfumato.hierarchies.settings import BUILDERS, builder_from_dict
+from sfumato.table.values import texts
 
 CANARY = "canary-7391"
 
@@ -155,3 +158,41 @@ def test_no_value_of_a_file_appears_in_a_message(tmp_path, text):
 @pytest.mark.parametrize("builder", [Taxonomy([CANARY]), OrderedGroups({"x": [CANARY]}), Taxonomy([CANARY]).hierarchy])
 def test_no_value_appears_in_a_repr(builder):
     assert CANARY not in repr(builder)
+
+
+@pytest.mark.parametrize(
+    ("builder", "values", "missed"),
+    [
+        (Intervals(5, 10), pa.array([3, 17]), []),
+        (Intervals(0.5), pa.array([0.1, float("inf"), float("-inf")]), ["-inf", "inf"]),
+        (Intervals(cuts=[[0, 18, 65]]), pa.array([66, 65, 0, -1]), ["-1", "66"]),
+        (
+            Intervals(cuts=[["2020-01-01", "2021-01-01"]]),
+            pa.array([dt.date(2019, 12, 31), dt.date(2021, 1, 1)]),
+            ["2019-12-31"],
+        ),
+        (Intervals("month"), pa.array([dt.date(2019, 12, 31)]), []),
+        (Prefixes(2), pa.array(["537", "x"]), []),
+        (OrderedGroups(["low", "high"]), pa.array(["middle", "low"]), ["middle"]),
+        (Taxonomy({"x": ["1"], "y": ["2"]}), pa.array([1, 2, 3]), ["3"]),
+    ],
+    ids=repr,
+)
+def test_every_builder_lists_the_values_that_it_misses(builder, values, missed):
+    assert builder.uncovered(values).to_pylist() == missed
+    covered = values.filter(pc.invert(pc.is_in(texts(values), value_set=pa.array(missed, pa.string()))))
+    assert builder.uncovered(covered).to_pylist() == []
+    builder.build(covered)
+    if missed:
+        with pytest.raises(HierarchyError):
+            builder.build(values)
+
+
+@pytest.mark.parametrize("builder", EXAMPLES, ids=repr)
+def test_no_values_are_no_missed_values(builder):
+    assert builder.uncovered(pa.array([], pa.string())).to_pylist() == []
+
+
+def test_intervals_of_numbers_refuse_to_look_for_texts():
+    with pytest.raises(HierarchyError, match="need a column of numbers"):
+        Intervals(5).uncovered(pa.array(["a"]))

@@ -234,7 +234,7 @@ def test_columns_that_do_not_fit_are_refused(builder, column, message):
         ((10, 5), {}, "multiple of the one before"),
         ((5, 5), {}, "multiple of the one before"),
         ((0.1, 0.25), {}, "multiple of the one before"),
-        (("week",), {}, "calendar units among day, month"),
+        (("fortnight",), {}, "calendar units among day, week"),
         (("year", "month"), {}, "from narrow to wide"),
         (("month", 5), {}, "calendar units"),
         ((5,), {"origin": float("nan")}, "a number"),
@@ -273,3 +273,24 @@ def test_decimal_widths_nest_as_written():
 )
 def test_repr_is_what_a_user_would_write(builder, written):
     assert repr(builder) == written
+
+
+def test_weeks_begin_on_mondays():
+    days = pa.array([dt.date(2024, 1, 7), dt.date(2024, 1, 8), dt.date(2024, 1, 14), dt.date(1969, 12, 28)])
+    assert Intervals("day", "week").build(days).labels[2] == (
+        "[1969-12-22, 1969-12-29)",
+        "[2024-01-01, 2024-01-08)",
+        "[2024-01-08, 2024-01-15)",
+    )
+
+
+@given(st.dates(dt.date(1600, 1, 1), dt.date(2600, 1, 1)))
+def test_every_day_is_in_the_week_of_its_monday(day):
+    monday = day - dt.timedelta(days=day.weekday())
+    (label,) = Intervals("week").build(pa.array([day])).labels[1]
+    assert label == f"[{monday}, {monday + dt.timedelta(days=7)})"
+
+
+def test_nothing_follows_weeks():
+    with pytest.raises(InvalidParameterError, match="without units after weeks"):
+        Intervals("week", "month")

@@ -10,17 +10,22 @@ from pathlib import Path
 import pytest
 
 import sfumato
-from sfumato.inspection.reasons import SENTENCES, Reason
+from sfumato.inspection.patterns import DATES, PERSONAL
+from sfumato.inspection.profile import CellKind
+from sfumato.inspection.reasons import Reason
+from sfumato.words import words_in
 
+KINDS = [kind for kind in words_in("en").under("reasons") if "." not in kind]
 VALUES = {"where": "column name", "word": "zip", "distinct": 1200, "filled": 3400, "percent": 5, "what": "dates"}
 
 
-@pytest.mark.parametrize("kind", SENTENCES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_reason_is_its_sentence_and_can_be_copied(kind):
-    fields = set(re.findall(r"{(\w+)", SENTENCES[kind]))
+    fields = set(re.findall(r"{(\w+)", words_in("en").entries[f"reasons.{kind}"]))
     given = {name: VALUES[name] for name in fields}
     reason = Reason(kind, **given)
-    assert reason == SENTENCES[kind].format(**given)
+    assert reason == words_in("en")(f"reasons.{kind}", **given)
+    assert "{" not in reason + reason.in_words(words_in("zh"))
     for other in (copy.deepcopy(reason), pickle.loads(pickle.dumps(reason))):  # noqa: S301 - made here
         assert (other, other.kind, dict(other.values)) == (reason, kind, given)
 
@@ -28,4 +33,18 @@ def test_a_reason_is_its_sentence_and_can_be_copied(kind):
 def test_every_sentence_is_used():
     room = Path(sfumato.__file__).parent / "inspection"
     code = "".join(path.read_text("utf-8") for path in room.glob("*.py") if path.name != "reasons.py")
-    assert [kind for kind in SENTENCES if f'"{kind}"' not in code] == []
+    assert [kind for kind in KINDS if f'"{kind}"' not in code] == []
+
+
+def test_what_values_look_like_has_words_in_every_language():
+    told = {pattern.looks_like for pattern in (*PERSONAL, DATES)} | {kind.value for kind in CellKind}
+    assert told == set(words_in("zh").under("reasons.what"))
+
+
+def test_a_reason_is_told_in_chinese():
+    reason = Reason("looks-like", percent=97, what="e-mail addresses")
+    assert reason.in_words(words_in("zh")) == "97% 的不同取值看起来像电子邮箱地址"
+    found = Reason("secret", where="column label", word="salary")
+    assert (
+        words_in("zh")(f"reasons.{found.kind}", **found.values) == "列标签含有“salary”：不应让任何人得知某人的这一信息"
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from itertools import product
@@ -16,7 +18,9 @@ import pytest
 import sfumato as sf
 from sfumato.algorithms.full_domain.exploration import Status
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.reporting.solution_scatter import ScatterWords
 
+SVG = "{http://www.w3.org/2000/svg}"
 SHAPE = (4, 3, 2)
 NAMES = ("age", "zip", "sex")
 
@@ -298,3 +302,66 @@ def test_the_input_is_not_touched_and_progress_is_told(table, schema):
     sf.explore(frame, schema, MODELS["k"], progress=lambda *stand: told.append(stand[0]))
     pd.testing.assert_frame_equal(frame, before)
     assert told[-1] == 1.0
+
+
+def test_ranked_solutions_come_by_loss_with_the_best_first(solutions):
+    ranked = solutions.ranked()
+    judged = [node for node in solutions.filter(status="anonymous").minimal if node.loss is not None]
+    assert ranked[0] == solutions.best
+    assert [node.loss for node in ranked] == sorted(node.loss for node in ranked)
+    assert len(ranked) == sum(
+        loss is not None for loss in solutions.filter(status="anonymous").table()["loss"].to_pylist()
+    )
+    assert all(node in ranked for node in judged)
+    assert solutions.ranked(3) == ranked[:3]
+    assert solutions.filter(max_loss=-1.0).ranked() == []
+
+
+def test_levels_at_most_are_kept(solutions):
+    kept = solutions.filter(max_levels={"age": 1, "sex": 0})
+    table = solutions.table()
+    expected = [
+        (a, z, s) for a, z, s in zip(*(table[name].to_pylist() for name in NAMES), strict=True) if a <= 1 and s == 0
+    ]
+    assert sorted(zip(*(kept.table()[name].to_pylist() for name in NAMES), strict=True)) == sorted(expected)
+    with pytest.raises(InvalidParameterError, match="not a quasi-identifier"):
+        solutions.filter(max_levels={"disease": 1})
+
+
+def test_what_was_found_is_plain_values(solutions):
+    told = solutions.to_dict()
+    assert json.loads(json.dumps(told)) == told
+    assert told["nodes"] == len(solutions)
+    assert told["status"] == solutions.counts()
+    assert told["best"]["levels"] == solutions.best.levels
+    assert told["proven"]
+
+
+SAID = ScatterWords(title="Which?", description="All of them.", loss="loss", suppressed="left out")
+
+
+def test_the_scatter_shows_every_judged_solution_and_rings_the_marked_ones(solutions):
+    ranked = solutions.ranked()
+    root = ET.fromstring(solutions.scatter({"A": ranked[0], "B": ranked[2].levels}, SAID))  # noqa: S314 - our own
+    tips = [tip.text for tip in root.iter(f"{SVG}title") if tip.text != "Which?"]
+    more = [int(found[1]) for tip in tips if (found := re.search(r"\(\+(\d+)\)$", tip))]
+    assert len(tips) + sum(more) == len(ranked)
+    rings = [each for each in root.iter(f"{SVG}circle") if each.get("fill") == "none"]
+    assert len(rings) == 2
+    losses = [ranked[0].loss, ranked[2].loss]
+    assert (float(rings[0].get("cx")) < float(rings[1].get("cx"))) == (losses[0] < losses[1])
+    texts = [each.text for each in root.iter(f"{SVG}text")]
+    assert {"A", "B", "loss", "left out"} <= set(texts)
+    assert root.find(f"{SVG}desc").text == "All of them."
+
+
+def test_only_judged_nodes_can_be_marked(solutions):
+    with pytest.raises(InvalidParameterError, match="not judged or is filtered out"):
+        solutions.scatter({"A": dict.fromkeys(NAMES, 0)}, SAID)
+    with pytest.raises(InvalidParameterError, match="give the level of"):
+        solutions.scatter({"A": {"age": 1}}, SAID)
+
+
+def test_a_scatter_without_solutions_is_empty(solutions):
+    none = solutions.filter(max_loss=-1.0)
+    assert ET.fromstring(none.scatter({}, SAID)).find(f"{SVG}circle") is None  # noqa: S314 - our own

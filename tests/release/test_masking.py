@@ -28,7 +28,7 @@ from sfumato.masking import (
     TopCode,
 )
 from sfumato.reporting.masked import masking_facts
-from sfumato.reporting.words import STEP_WORDS
+from sfumato.words import words_in
 
 SECRET = "5f" * 32
 PEOPLE = sf.samples.generate(200, seed=3)
@@ -340,4 +340,4 @@ def test_every_measure_of_a_step_is_explained():
         HIDE,
     ]
     records = masked(*steps, algorithm=sf.AsIs()).masking
-    assert {name for record in records for name in record.measures} == set(STEP_WORDS)
+    assert {name for record in records for name in record.measures} == set(words_in("en").under("masking.measures"))

@@ -12,8 +12,7 @@ import sfumato as sf
 from sfumato.judging.audit.audit import audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.release.release import Release
-from sfumato.reporting.facts import AgainstOriginal, compare
-from sfumato.reporting.handover import Handover
+from sfumato.reporting.judged import Judged
 from sfumato.reporting.public import dictionary_of
 from sfumato.table.columns import undecorated
 
@@ -77,11 +76,10 @@ def suppressing(release, schema) -> Release:
 
 @pytest.fixture
 def parts():
-    """Return what facts are gathered from: what is written, the table as receivers see it, and what is told of both."""
+    """Return what facts are gathered from: what was judged, the table as receivers see it, and what they are told."""
 
-    def taken(release: Release) -> tuple[Handover, Evidence, list[dict], AgainstOriginal]:
-        handover = release._handover()
+    def taken(release: Release) -> tuple[Judged, Evidence, list[dict]]:
         written = Evidence(undecorated(release.published), release.recipe.schema, centers=release.evidence.centers)
-        return handover, written, dictionary_of(written), compare(handover)
+        return Judged(release._handover()), written, dictionary_of(written)
 
     return taken

@@ -10,7 +10,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.reporting import exposures
-from sfumato.reporting.facts import gather, smallest_promised
+from sfumato.reporting.facts import gather
+from sfumato.reporting.judged import smallest_promised
 
 
 @pytest.fixture(params=["release", "suppressing"])

@@ -11,10 +11,12 @@ import pytest
 
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.core.publication import Proof
+from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, BEFORE, INK, LINE
 from sfumato.reporting.lattice_pictures import lattice_picture
-from sfumato.reporting.loss_scatter import BOTTOM, TOP, VerticalAxis
+from sfumato.reporting.loss_scatter import BOTTOM, TOP
 from sfumato.reporting.node_looks import PAPER
+from sfumato.words import words_in
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -52,7 +54,7 @@ def minimal_of(explored):
 
 
 def drawn(explored):
-    return ET.fromstring(lattice_picture(explored, minimal_of(explored)))  # noqa: S314 - our own picture
+    return ET.fromstring(lattice_picture(explored, minimal_of(explored), words_in("en")))  # noqa: S314 - our own picture
 
 
 def pills(root):
@@ -162,15 +164,15 @@ def test_pointing_at_a_node_tells_what_is_known():
         for group in drawn(SMALL).iter(f"{SVG}g")
         if group.find(f"{SVG}title") is not None
     ]
-    assert "a 1, b 1, c 0: anonymous, loss 0.2, 3 records suppressed" in tips
-    assert "a 0, b 0, c 0: not anonymous" in tips
+    assert "a 1, b 1, c 0: solution, loss 0.2, 3 records suppressed" in tips
+    assert "a 0, b 0, c 0: no solution" in tips
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\"&'", "a\x00b", "長" * 60, "x" * 500])
 @pytest.mark.parametrize("heights", [(2, 1), (9, 29)])
 def test_any_name_becomes_a_well_formed_picture(name, heights):
     explored = exploration(heights, (1, 0), names=(name, "b"))
-    picture = lattice_picture(explored, minimal_of(explored))
+    picture = lattice_picture(explored, minimal_of(explored), words_in("en"))
     root = ET.fromstring(picture)  # noqa: S314 - our own picture
     assert not root.findall(f".//{SVG}script")
     assert "<script" not in picture
@@ -208,7 +210,7 @@ def dots(root):
     found = []
     for shape in root.iter(f"{SVG}circle"):
         tip = shape.find(f"{SVG}title")
-        number = re.match(r"([\d,]+) (anonymous|not anonymous|not checked)", tip.text) if tip is not None else None
+        number = re.match(r"([\d,]+) (solutions|not solutions|not checked)", tip.text) if tip is not None else None
         if number:
             found.append((shape, int(number[1].replace(",", ""))))
     return found
@@ -237,8 +239,8 @@ def test_dots_stand_at_their_height_and_loss():
     (mark,) = marked
     (dashed,) = [shape for shape in root.iter(f"{SVG}line") if shape.get("stroke") == LINE]
     assert mark.get("cy") == dashed.get("y1") == dashed.get("y2")
-    axis = VerticalAxis.over(np.array([0.0, 2.3]))
-    assert float(mark.get("cy")) == pytest.approx(float(axis.place(np.array([0.9]))[0]), abs=0.01)
+    axis = Axis.over(np.array([0.0, 2.3]))
+    assert float(mark.get("cy")) == pytest.approx(BOTTOM - axis.share(0.9) * (BOTTOM - TOP), abs=0.01)
 
 
 def test_a_node_of_unknown_loss_stands_at_its_bound_and_is_hollow():
@@ -258,8 +260,10 @@ def test_bounds_without_end_are_left_out():
     "values", [[], [0.0], [5.0], [-3.0, 4.0], [1e-12, 2e-12], [1e15, 3e15], [0.3575, 1.0000000001], [0.11, 0.57]]
 )
 def test_the_axis_holds_all_values_between_round_numbers(values):
-    axis = VerticalAxis.over(np.array(values))
+    axis = Axis.over(np.array(values))
     assert axis.low < axis.high
     assert 1 <= round((axis.high - axis.low) / axis.step) <= 8
-    places = axis.place(np.array(values))
-    assert ((places >= TOP - 0.01) & (places <= BOTTOM + 0.01)).all()
+    places = axis.shares(np.array(values))
+    assert ((places >= -1e-9) & (places <= 1 + 1e-9)).all()
+    assert axis.ticks[0] == axis.low
+    assert axis.ticks[-1] == pytest.approx(axis.high)

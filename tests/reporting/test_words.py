@@ -11,19 +11,22 @@ import numpy as np
 import pytest
 
 from sfumato.catalogue import MEASURES, MODELS
+from sfumato.inspection.profile import CellKind
 from sfumato.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.conjunction import Conjunction
-from sfumato.models.words import FLAGGED_BUCKET
 from sfumato.release.anonymizing import INFORMATION_LOSS
 from sfumato.reporting.public import promised
-from sfumato.reporting.words import MEASURE_WORDS, MISSING_WORDS, ROLE_WORDS, compared, measure_words, words_of
+from sfumato.reporting.words import BUCKET, SHARES, compared, measure_words, words_of
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
+from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
+from sfumato.words import words_in
 
 # What every model has been called since its words were in one list; a changed text is changed here, too, on purpose.
 TOLD = json.loads(Path(__file__).with_name("model_words.json").read_text("utf-8"))
+SAY = words_in("en")
 SCHEMA = Schema(quasi=["age"], sensitive=["disease"])
 
 
@@ -56,9 +59,13 @@ def made(name: str) -> list[PrivacyModel]:
 def test_every_model_and_measure_of_the_catalogue_has_words():
     assert set(TOLD["models"]) == set(MODELS)
     assert all(model.words is not None for model in MODELS.values())
-    assert set(MEASURE_WORDS) == {INFORMATION_LOSS, *MEASURES}
-    assert set(MISSING_WORDS) == {policy.value for policy in Missing}
-    assert set(ROLE_WORDS) == {role.value for role in Role}
+    measures = {key.partition(".")[0] for key in SAY.under("measures")} - {"utility"}
+    assert measures == {INFORMATION_LOSS, *MEASURES}
+    assert measures > SHARES
+    assert set(SAY.under("kinds.missing")) == {policy.value for policy in Missing}
+    assert set(SAY.under("kinds.roles")) == {BUCKET, *(role.value for role in Role)}
+    assert set(SAY.under("kinds.scales")) == {scale.value for scale in Scale}
+    assert set(SAY.under("kinds.cells")) == {kind.value for kind in CellKind}
 
 
 @pytest.mark.parametrize("name", list(MODELS))
@@ -108,7 +115,7 @@ def test_a_promise_about_flagged_cells_speaks_of_buckets_wherever_a_sentence_beg
         MODELS["frequency-l-diversity"](l=3, sensitive="disease"),
     ):
         words = promised(model, flagged)["words"].lower()
-        assert FLAGGED_BUCKET in words
+        assert SAY("promises.bucket") in words
         assert "quasi-identifiers" not in words
 
 
@@ -133,6 +140,6 @@ def test_texts_that_a_model_was_given_are_told_only_if_they_are_columns_or_shown
 
 
 def test_no_words_call_a_release_by_what_it_is_not():
-    told = f"{[model.words for model in MODELS.values()]} {MEASURE_WORDS} {MISSING_WORDS}".lower()
+    told = f"{[model.words for model in MODELS.values()]} {dict(SAY.entries)}".lower()
     assert "anonymous" not in told
     assert "anonymized" not in told

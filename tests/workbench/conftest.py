@@ -8,6 +8,7 @@ import csv
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import httpx
@@ -15,7 +16,7 @@ import pytest
 
 from sfumato.workbench.application import Application
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.guard import Gate
+from sfumato.workbench.guard import Entrance
 from sfumato.workbench.projects import Project
 
 PORT = 8123
@@ -43,10 +44,12 @@ class Client:
     """An HTTP client of an application in the same process; its jobs run in a worker process as ever."""
 
     def __init__(self, folder):
-        self.gate = Gate(port=PORT)
+        self.gate = Entrance(port=PORT)
         self.desk = Desk(Project(folder))
         self.application = Application(self.desk, self.gate)
-        self.loop = asyncio.new_event_loop()
+        self.loop = asyncio.new_event_loop()  # in a thread of its own: Playwright has one in this
+        self.thread = threading.Thread(target=self.loop.run_forever)
+        self.thread.start()
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(self.application.asgi(), raise_app_exceptions=False),
             base_url=f"http://127.0.0.1:{PORT}",
@@ -56,7 +59,7 @@ class Client:
 
     def run(self, awaitable):
         """Wait for something, with patience."""
-        return self.loop.run_until_complete(asyncio.wait_for(awaitable, PATIENCE))
+        return asyncio.run_coroutine_threadsafe(awaitable, self.loop).result(PATIENCE)
 
     def send(self, method, url, **options):
         """Send a request as the page would."""
@@ -108,7 +111,9 @@ class Client:
         with contextlib.suppress(TimeoutError):
             self.run(self.desk.jobs.close())
         self.run(self.http.aclose())
-        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.run(self.loop.shutdown_asyncgens())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
         self.loop.close()
 
 

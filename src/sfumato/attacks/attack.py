@@ -16,6 +16,7 @@ from sfumato.attacks.linking import Linkage, Membership, SinglingOut
 from sfumato.attacks.results import Attacks
 from sfumato.attacks.running import chosen_attack, run_all
 from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare, worst_case
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
 from sfumato.judging.evidence import Evidence
@@ -92,9 +93,11 @@ def attack(
     return _run([chosen_attack(each, ATTACKS, Attack, "attack") for each in attacks], setting)
 
 
-def attack_evidence(evidence: Evidence, attacks: Sequence[Attack], *, targets: int, seed: int) -> Attacks:
+def attack_evidence(
+    evidence: Evidence, attacks: Sequence[Attack], *, targets: int, seed: int, tell: Progress = silent
+) -> Attacks:
     """Attack evidence that others judge, too, as one would who knows everybody in the original; see `attack`."""
-    return _run(attacks, worst_case(evidence, targets=targets, seed=seed))
+    return _run(attacks, worst_case(evidence, targets=targets, seed=seed), tell)
 
 
 def _check(schema: object, targets: object, seed: object) -> None:
@@ -118,10 +121,10 @@ def _rows(
     return rows
 
 
-def _run(chosen: Sequence[Attack], setting: AttackSetting) -> Attacks:
+def _run(chosen: Sequence[Attack], setting: AttackSetting, tell: Progress = silent) -> Attacks:
     """Run the chosen attacks, all of which must apply; by default all that apply."""
     _refuse_perturbed(setting)
-    results, skipped = run_all(chosen, ATTACKS, setting)
+    results, skipped = run_all(chosen, ATTACKS, setting, tell)
     return Attacks(results=results, skipped=skipped)
 
 

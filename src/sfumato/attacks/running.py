@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
+from sfumato.core.progress import Progress, silent
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.validation import did_you_mean, require
 
@@ -46,8 +47,9 @@ def run_all(
     chosen: Sequence[Runnable[Setting_contra, Result_co]],
     every: Mapping[str, Callable[[], Runnable[Setting_contra, Result_co]]],
     setting: Setting_contra,
+    tell: Progress = silent,
 ) -> tuple[tuple[Result_co, ...], dict[str, str]]:
-    """Run the chosen attacks, all of which must apply, or else every one that applies.
+    """Run the chosen attacks, all of which must apply, or else every one that applies; `tell` is told which.
 
     Returns
     -------
@@ -55,7 +57,9 @@ def run_all(
     """
     results: list[Result_co] = []
     skipped = {}
-    for each in chosen or [kind() for kind in every.values()]:
+    run = chosen or [kind() for kind in every.values()]
+    for number, each in enumerate(run):
+        tell(number / len(run), each.name)
         why = each.refusal(setting)
         if why is None:
             results += each.run(setting)

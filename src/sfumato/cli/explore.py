@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +18,7 @@ from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.recipe import Recipe
-    from sfumato.release.exploring import LatticeNode, Solutions
+    from sfumato.release.solutions import LatticeNode, Solutions
 
 EXAMPLES = examples(
     "sfumato explore patients.csv --recipe recipe.toml --picture lattice.svg",
@@ -76,7 +76,7 @@ def explore(
         )
     _write(found, out, picture)
     if json:
-        print_json(_facts(found))
+        print_json({**found.to_dict(), "algorithm": None if found.best is None else _applied(found.best)})
     else:
         typer.echo("\n".join(_lines(found, out, picture)))
     if found.best is None:
@@ -159,18 +159,3 @@ def _applied(node: LatticeNode) -> str | None:
     if any(set(name) & NOT_IN_LEVELS for name in node.levels):
         return None
     return shlex.quote("fixed-levels:levels=" + "+".join(f"{name}={level}" for name, level in node.levels.items()))
-
-
-def _facts(found: Solutions) -> dict[str, object]:
-    proof, best = found.explored.proof, found.best
-    return {
-        "nodes": proof.candidates,
-        "checked": proof.checked,
-        "status": found.counts(),
-        "objective": proof.objective,
-        "proven": found.proven,
-        "bound": None if best is None else proof.bound,
-        "best": None if best is None else asdict(best),
-        "minimal": [asdict(node) for node in found.minimal],
-        "algorithm": None if best is None else _applied(best),
-    }

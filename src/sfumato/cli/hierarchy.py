@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -131,7 +129,7 @@ def make(
     The file has one line per value: leaf;level1;...;*
     """
     refuse_existing(out, force=force)
-    text = _lines(_built(reading, file, column, kind))
+    text = _built(reading, file, column, kind).to_csv()
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -157,12 +155,3 @@ def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierar
     values = _values(reading, file, column)
     chosen = automatic(values) if kind is None else read_builder(kind)
     return chosen.build(values)
-
-
-def _lines(tree: Hierarchy) -> str:
-    columns = [
-        [labels[node] for node in nodes.tolist()] for nodes, labels in zip(tree.levels, tree.labels, strict=True)
-    ]
-    sink = io.StringIO()
-    csv.writer(sink, delimiter=";", lineterminator="\n").writerows(zip(*columns, strict=True))
-    return sink.getvalue()

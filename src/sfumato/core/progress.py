@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from html import escape
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
+
+BEAT = 1.0  # seconds after which somebody who listens is told again
+Result = TypeVar("Result")
 
 
 class Progress(Protocol):
@@ -37,6 +41,54 @@ class Note(str):
 
 def silent(done: float, note: str = "") -> None:
     """Show no progress."""
+
+
+def partly(tell: Progress, start: float, end: float) -> Progress:
+    """Return what is told the progress of a part of the work.
+
+    >>> partly(lambda done, note="": print(done, note), 0.5, 1.0)(0.5, "linkage")
+    0.75 linkage
+    """
+    return lambda done, note="": tell(start + (end - start) * done, note)
+
+
+def wait_for(begun: Sequence[Future[Any]], beat: Callable[[], None]) -> None:
+    """Wait until all work is done or some of it has failed, and call `beat` every second from this thread.
+
+    If `beat` raises, work that has not begun is dropped, and what is underway is left to end.
+    """
+    try:
+        while True:
+            done, left = wait(begun, BEAT, FIRST_EXCEPTION)
+            if not left or any(each.exception() is not None for each in done):
+                break
+            beat()
+    finally:
+        for each in begun:
+            each.cancel()
+
+
+def while_working(work: Callable[[Progress], Result], tell: Progress) -> Result:
+    """Do work in another thread; what it says last is told every second from this one, which may raise to stop it."""
+    if tell is silent:
+        return work(silent)
+    said: tuple[float, str] = (0.0, "")
+    stopped = False
+
+    def heard(done: float, note: str = "") -> None:
+        nonlocal said
+        said = (done, note)
+        if stopped:
+            raise InterruptedError
+
+    with ThreadPoolExecutor(1) as pool:
+        begun = pool.submit(work, heard)
+        try:
+            tell(0.0)
+            wait_for([begun], lambda: tell(*said))
+        finally:
+            stopped = True
+    return begun.result()
 
 
 @contextmanager

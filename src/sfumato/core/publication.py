@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.table.values import text as value_text
+from sfumato.words import Sentence
 
 SUPPRESSED_TEXT = "*"
 NOT_PUBLISHED = -1
@@ -130,11 +131,20 @@ class Proof:
         """Whether nothing better exists, up to rounding."""
         return self.bound >= self.found - ROUNDING * abs(self.found)
 
+    @property
+    def sentence(self) -> Sentence:
+        """How good the result is, in words."""
+        return Sentence(
+            "search.proven" if self.optimal else "search.found",
+            objective=self.objective,
+            found=float(self.found),
+            bound=float(self.bound),
+            checked=self.checked,
+            candidates=self.candidates,
+        )
+
     def __str__(self) -> str:
-        checked = f"{self.checked:,} of {self.candidates:,} recodings checked"
-        if self.optimal:
-            return f"Proven best: {self.objective} {self.found:.6g}; {checked}."
-        return f"Best found: {self.objective} {self.found:.6g}; lower bound {self.bound:.6g}; {checked}."
+        return self.sentence
 
 
 @dataclass(frozen=True, eq=False, repr=False)

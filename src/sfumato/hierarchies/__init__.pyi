@@ -1,8 +1,17 @@
 from .builder import Builder as Builder
 from .drawing import draw as draw
+from .editing import add_values as add_values
+from .editing import group as group
+from .editing import merge as merge
+from .editing import move as move
+from .editing import rename as rename
+from .editing import shift as shift
+from .editing import ungroup as ungroup
 from .hierarchy import Hierarchy as Hierarchy
 from .intervals import Intervals as Intervals
 from .ordered_groups import OrderedGroups as OrderedGroups
+from .outlines import Outline as Outline
+from .outlines import outline as outline
 from .prefixes import Prefixes as Prefixes
 from .proposing import automatic as automatic
 from .taxonomy import Taxonomy as Taxonomy

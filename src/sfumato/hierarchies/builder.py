@@ -27,6 +27,9 @@ class Builder(Protocol):
     def build(self, values: pa.Array) -> Hierarchy:
         """Build the hierarchy over the distinct, nonmissing values of a column."""
 
+    def uncovered(self, values: pa.Array) -> pa.Array:
+        """Return the texts of those distinct, nonmissing values that have nothing above them."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings, lists and dictionaries."""
 

@@ -12,10 +12,12 @@ import numpy.typing as npt
 class _Unit(NamedTuple):
     counted_in: str
     size: int
+    shift: int = 0
 
 
 UNITS = {
     "day": _Unit("D", 1),
+    "week": _Unit("D", 7, shift=3),  # weeks begin on Mondays, and 1970 on a Thursday
     "month": _Unit("M", 1),
     "quarter": _Unit("M", 3),
     "year": _Unit("Y", 1),
@@ -24,10 +26,10 @@ UNITS = {
 
 
 def unit_numbers(moments: npt.NDArray[np.datetime64], unit: str) -> npt.NDArray[np.int64]:
-    """Return the day, month, quarter, year or decade of each datetime, counted from 1970."""
-    counted_in, size = UNITS[unit]
+    """Return the day, week, month, quarter, year or decade of each datetime, counted from 1970."""
+    counted_in, size, shift = UNITS[unit]
     counted = moments.astype(f"datetime64[{counted_in}]").astype(np.int64)
-    return np.asarray(counted // size, dtype=np.int64)
+    return np.asarray((counted + shift) // size, dtype=np.int64)
 
 
 def unit_labels(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
@@ -36,7 +38,7 @@ def unit_labels(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
     >>> unit_labels(np.array([5]), "decade")
     ['[2020-01-01, 2030-01-01)']
     """
-    lows, highs = _first_days(numbers, unit), _first_days(numbers + 1, unit)
+    lows, highs = first_days(numbers, unit), first_days(numbers + 1, unit)
     return [f"[{low}, {high})" for low, high in zip(lows, highs, strict=True)]
 
 
@@ -59,8 +61,9 @@ def iso(point: object) -> str | None:
     return point.date().isoformat() if point.time() == dt.time() else point.isoformat()
 
 
-def _first_days(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
-    counted_in, size = UNITS[unit]
-    first = (numbers * size).astype(f"datetime64[{counted_in}]")
+def first_days(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
+    """Return the first days of calendar units, as ISO dates."""
+    counted_in, size, shift = UNITS[unit]
+    first = (numbers * size - shift).astype(f"datetime64[{counted_in}]")
     written: list[str] = np.datetime_as_string(first.astype("datetime64[D]")).tolist()
     return written

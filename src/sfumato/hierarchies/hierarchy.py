@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,6 +54,23 @@ class Hierarchy:
     def height(self) -> int:
         """The number of steps from a leaf to the root."""
         return len(self.levels) - 1
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return one row per leaf: its text, its nodes from narrow to wide, and the root."""
+        columns = [
+            [labels[at] for at in nodes.tolist()] for nodes, labels in zip(self.levels, self.labels, strict=True)
+        ]
+        return list(zip(*columns, strict=True))
+
+    def to_csv(self) -> str:
+        r"""Write one line per leaf, `leaf;level1;...;*`, as `Taxonomy.read_csv` and ARX read them.
+
+        >>> Hierarchy.from_levels(["a", "b"], [["a", "b"], ["x", "y"]]).to_csv()
+        'a;x;*\nb;y;*\n'
+        """
+        sink = io.StringIO()
+        csv.writer(sink, delimiter=";", lineterminator="\n").writerows(self.rows())
+        return sink.getvalue()
 
     def leaf_counts(self, level: int) -> npt.NDArray[np.int64]:
         """Count the leaves under each node of a level."""

@@ -38,7 +38,8 @@ class Intervals:
     Parameters
     ----------
     widths : one per level, each a multiple of the one below; or, for dates and times, calendar units
-        from narrow to wide among `"day"`, `"month"`, `"quarter"`, `"year"`, `"decade"`.
+        from narrow to wide among `"day"`, `"week"`, `"month"`, `"quarter"`, `"year"`, `"decade"`. Weeks begin on
+        Mondays; nothing can follow them, because they cross the ends of months and years.
     origin : a point where an interval begins, from which widths count in both directions. Numbers only.
     cuts : instead of widths, the points at which the intervals of each level begin, and where the last
         one ends: numbers, or ISO dates. Each level uses some of the points of the level below, and the same ends.
@@ -102,6 +103,28 @@ class Intervals:
             columns = self._width_columns(values)
         return Hierarchy.from_levels(leaves, [texts(values), *columns, [ROOT] * len(leaves)], ordered=True)
 
+    def uncovered(self, values: pa.Array) -> pa.Array:
+        """Return the texts of those values that no interval contains: infinite ones, and those outside the cuts.
+
+        Parameters
+        ----------
+        values : the distinct, nonmissing values of a column of numbers, or of dates for intervals of dates.
+        """
+        if not len(values):
+            return texts(values)
+        self._check_kind(values)
+        values = values.take(pc.array_sort_indices(values))
+        inside = (
+            pc.is_finite(values)
+            if pa.types.is_floating(values.type)
+            else pa.array(np.ones(len(values), dtype=np.bool_))
+        )
+        if self.cuts is not None:
+            starts, end = _positions(values, values.to_pylist(), self.cuts[0])
+            at = np.arange(len(values))
+            inside = pc.and_(inside, pa.array((at >= starts[0]) & (at < end)))
+        return texts(values.filter(pc.invert(inside)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings, lists and dictionaries."""
         if self.cuts is not None:
@@ -127,6 +150,8 @@ class Intervals:
         ranks = [list(UNITS).index(str(width)) for width in self.widths]
         rising = all(below < above for below, above in pairwise(ranks))
         require(rising, self, "widths", "calendar units from narrow to wide", self.widths)
+        nested = "week" not in self.widths[:-1]
+        require(nested, self, "widths", "without units after weeks, which cross the ends of months", self.widths)
 
     def _check_widths(self) -> None:
         positive = all(_is_finite(width) and width > 0 for width in self._number_widths())
@@ -156,7 +181,7 @@ class Intervals:
         require(nested, self, "cuts", "on every level some of the points of the level below, with the same ends", cuts)
         return checked
 
-    def _check_type(self, values: pa.Array) -> None:
+    def _check_kind(self, values: pa.Array) -> None:
         of_dates = pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)
         of_numbers = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
         if not (of_dates if self.of_dates else of_numbers):
@@ -164,6 +189,9 @@ class Intervals:
             wanted = "dates" if self.of_dates else "numbers"
             hint = "; use units, as in Intervals('month', 'year')" if of_dates else ""
             raise HierarchyError(f"Intervals of {wanted} need a column of {wanted}; this one contains {found}{hint}.")
+
+    def _check_type(self, values: pa.Array) -> None:
+        self._check_kind(values)
         if pa.types.is_floating(values.type):
             infinite = len(values) - pc.sum(pc.is_finite(values)).as_py()
             if infinite:

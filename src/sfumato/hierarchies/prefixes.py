@@ -78,6 +78,10 @@ class Prefixes:
         columns = [_masked(fronts, shared, length, longest) if length < longest else codes for length in lengths]
         return Hierarchy.from_levels(codes, [codes, *columns, [ROOT] * len(codes)], ordered=True)
 
+    def uncovered(self, values: pa.Array) -> pa.Array:
+        """Return no texts: every code has a prefix."""
+        return texts(values.slice(0, 0))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings, lists and dictionaries."""
         return {"kind": self.kind, "lengths": list(self.lengths)} if self.lengths else {"kind": self.kind}

@@ -11,8 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies.dates import UNITS, unit_numbers
+from sfumato.hierarchies.editing import add_values
 from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.outlines import covered
 from sfumato.hierarchies.prefixes import Prefixes
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.hierarchies.widths import exact
@@ -22,8 +26,10 @@ if TYPE_CHECKING:
     from sfumato.hierarchies.builder import Builder
 
 MOST_INTERVALS = 20
+MOST_GROUPED = 2000
 STEPS = {1: (1, 5, 10), 2: (1, 5, 10), 5: (1, 2, 4, 8)}
 SHORTEST_CODE, LONGEST_CODE = 3, 12
+NESTED = ("month", "quarter", "year", "decade")
 NARROWEST_SPAN = Fraction(1, 10**290)  # a twentieth of it is still a float of full precision
 WIDEST_SPAN = Fraction(sys.float_info.max)
 
@@ -48,6 +54,48 @@ def automatic(values: pa.Array) -> Builder:
     if not len(words) or _are_codes(words):
         return Prefixes()
     return Taxonomy(sorted(words.to_pylist()))
+
+
+def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Builder:
+    """Propose a builder of some kind for the distinct, nonmissing values of a column.
+
+    Parameters
+    ----------
+    kind : as recipes name it. Intervals are those of `automatic`; groups are taken over from the current builder, where
+        it covers values, and other values stand alone.
+    values : the values.
+    current : what the column has now, if anything.
+
+    Examples
+    --------
+    >>> proposed("ordered-groups", pa.array(["b", "a"]), Taxonomy({"x": ["a"], "y": ["c"]})).to_dict()["groups"]
+    [{'x': ['a']}, {'y': ['c']}, 'b']
+
+    Raises
+    ------
+    HierarchyError
+        If the values are not of a kind that can have it, or too many to be grouped by hand.
+    """
+    if kind == Prefixes.kind:
+        return Prefixes()
+    if kind == Intervals.kind:
+        made = automatic(values)
+        if not isinstance(made, Intervals):
+            raise HierarchyError("Intervals need a column of numbers or dates; choose another kind of hierarchy.")
+        return made
+    if len(values) > MOST_GROUPED:
+        raise HierarchyError(
+            f"The column has {len(values):,} values, more than can be grouped by hand; choose intervals or prefixes, or"
+            " write the groups to a file."
+        )
+    groups = OrderedGroups if kind == OrderedGroups.kind else Taxonomy
+    words = texts(values.take(pc.array_sort_indices(values)))
+    if current is None:
+        return groups(words.to_pylist())
+    missed = current.uncovered(values)
+    rows = covered(current, values).rows()
+    made = groups.from_rows(rows) if rows else groups(words.to_pylist())
+    return add_values(made, missed.to_pylist()) if rows else made
 
 
 def _widths(values: pa.Array) -> list[float]:
@@ -81,7 +129,7 @@ def _units(values: pa.Array) -> list[str]:
         return ["month"]
     ends = pc.min_max(values)
     moments = pa.array([ends["min"], ends["max"]]).to_numpy(zero_copy_only=False)
-    kept = [unit for unit in UNITS if unit != "day" or pa.types.is_timestamp(values.type)]
+    kept = [unit for unit in UNITS if unit in NESTED or (unit == "day" and pa.types.is_timestamp(values.type))]
     return [unit for unit in kept if np.ptp(unit_numbers(moments, unit))] or kept[:1]
 
 

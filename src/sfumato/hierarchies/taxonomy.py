@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from sfumato.exceptions import HierarchyError, ReadError
 from sfumato.hierarchies.nesting import NestedGroups
+from sfumato.table.formats.cells import detect_separator
+from sfumato.table.formats.encoding import detect_encoding
 from sfumato.validation import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+SEMICOLON = ";"
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -45,14 +50,14 @@ class Taxonomy(NestedGroups):
         super().__init__(tree)
 
     @classmethod
-    def read_csv(cls, path: str | Path, separator: str = ";", encoding: str | None = None) -> Self:
+    def read_csv(cls, path: str | Path, separator: str | None = None, encoding: str | None = None) -> Self:
         """Read one line per leaf, `leaf;level1;...;*`, without a header, as ARX writes them.
 
         Parameters
         ----------
         path : the file. Blank lines are ignored; lines may end in CR LF, LF or CR.
-        separator : the character between columns.
-        encoding : the encoding of the file; by default UTF-8, with or without a byte order mark.
+        separator : the character between columns; by default a semicolon if the first line has one, else detected.
+        encoding : the encoding of the file; detected if not given.
 
         Raises
         ------
@@ -61,15 +66,12 @@ class Taxonomy(NestedGroups):
         HierarchyError
             If its lines differ in length or do not form a hierarchy.
         """
-        require(
-            len(separator) == 1 and separator not in '"\r\n',
-            cls.__name__,
-            "separator",
-            "one character",
-            separator,
-        )
+        one = separator is None or (len(separator) == 1 and separator not in '"\r\n')
+        require(one, cls.__name__, "separator", "one character", separator)
         name = Path(path).name
-        rows = _rows(Path(path), separator, encoding or "utf-8-sig")
+        data = _text(Path(path), encoding)
+        separator = separator or _separator(data)
+        rows = _rows(name, data, separator)
         for line, row in rows:
             if len(row) != len(rows[0][1]):
                 raise HierarchyError(
@@ -84,16 +86,26 @@ class Taxonomy(NestedGroups):
             raise HierarchyError(f"{name}: {error}") from None
 
 
-def _rows(path: Path, separator: str, encoding: str) -> list[tuple[int, list[str]]]:
+def _text(path: Path, encoding: str | None) -> str:
     try:
-        with path.open(encoding=encoding, newline="") as file:
-            reader = csv.reader(file, delimiter=separator, strict=True)
-            return [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
+        data = path.read_bytes()
+        return data.decode(encoding or detect_encoding(path)).removeprefix("\ufeff")
     except OSError as error:
         raise ReadError(f"Cannot read {path.name}: {error.strerror}.") from None
     except LookupError:
         raise ReadError(f"Cannot read {path.name}: there is no encoding named {encoding!r}.") from None
     except UnicodeError:
         raise ReadError(f"Cannot read {path.name} as {encoding}; give its encoding.") from None
+
+
+def _separator(data: str) -> str:
+    first = next((line for line in data.splitlines() if line.strip()), "")
+    return SEMICOLON if SEMICOLON in first else detect_separator(data.encode())
+
+
+def _rows(name: str, data: str, separator: str) -> list[tuple[int, list[str]]]:
+    try:
+        reader = csv.reader(io.StringIO(data, newline=""), delimiter=separator, strict=True)
+        return [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
     except csv.Error:
-        raise ReadError(f"Cannot read {path.name}: a quoted cell is broken or too long; fix its quotes.") from None
+        raise ReadError(f"Cannot read {name}: a quoted cell is broken or too long; fix its quotes.") from None

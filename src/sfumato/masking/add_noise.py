@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.masking.base import ColumnsStep, StepWords, changed_share, listed, replaced
+from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
 from sfumato.masking.numbers import (
     Floats,
     column_of,
@@ -26,6 +26,7 @@ from sfumato.masking.numbers import (
 )
 from sfumato.randomness import Stream
 from sfumato.validation import is_number, require
+from sfumato.words import Sentence, quoted
 
 KINDS = ("kept", "additive", "correlated", "exact", "multiplicative")
 NEAR = 0.05  # the radius of the interval risk, in standard deviations
@@ -125,9 +126,9 @@ class AddNoise(ColumnsStep):
         zeros = [name for name, column in zip(self.columns, values.T, strict=True) if (column == 0).mean() > MANY_ZEROS]
         found = list(super().warnings(before, after, measures))
         if zeros and self.kind == "multiplicative":
-            found.append(f"A factor leaves zeros as they are: who has none is published for {listed(zeros)}.")
+            found.append(Sentence("masking.warnings.zeros", columns=quoted(zeros)))
         if self.low is not None or self.high is not None:
-            found.append("Values beyond the bounds were set to them, which shifts means; see mean-shift.")
+            found.append(Sentence("masking.warnings.bounds"))
         return tuple(found)
 
     def _masked(self, values: Floats, noise: Floats) -> Floats:

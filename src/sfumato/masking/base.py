@@ -12,6 +12,7 @@ import pyarrow as pa
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import Stream
 from sfumato.validation import did_you_mean, require
+from sfumato.words import Sentence, quoted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,7 @@ class MaskingStep(ABC):
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - some steps warn by them
         """Say what the owner should know about what the step did, without any cell value."""
         if all(before[name].equals(after[name]) for name in self.attributes):
-            return (f"{type(self).__name__} changed no cell of {listed(self.attributes)}.",)
+            return (Sentence("masking.warnings.unchanged", name=type(self).__name__, columns=quoted(self.attributes)),)
         return ()
 
     def parameters(self) -> dict[str, object]:

@@ -18,6 +18,7 @@ from sfumato.masking.numbers import Floats, column_of, floats, mean_shift, scale
 from sfumato.randomness import Stream
 from sfumato.table.values import text, texts
 from sfumato.validation import is_number, require
+from sfumato.words import Sentence
 
 FEWEST_TO_AVERAGE = 3
 LARGEST_PART = 0.8
@@ -98,9 +99,7 @@ class ExtremeCode(MaskingStep):
         values = floats(self, before, [self.column])[:, 0]
         beyond = int(self._beyond(values, self._bound(values)).sum())
         if 0 < beyond < FEWEST_TO_AVERAGE:
-            return (
-                f"Only {beyond} cells of {self.column!r} are coded, so they still stand out; choose another bound.",
-            )
+            return (Sentence("masking.warnings.few_coded", n=beyond, column=self.column),)
         return super().warnings(before, after, measures)
 
     def _bound(self, values: Floats) -> float:

@@ -14,6 +14,7 @@ from sfumato.masking.numbers import Floats, column_of, floats, refuse_missing
 from sfumato.masking.undoing_rotation import component_correlation, length_link, recovered_share, standardized
 from sfumato.randomness import Stream
 from sfumato.validation import require
+from sfumato.words import Sentence
 
 FEWEST = 2
 DIGITS = 6
@@ -87,7 +88,7 @@ class RotateNumbers(ColumnsStep):
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Say what a rotation is worth against whoever knows a few records."""
         known, share = measures["known-records"], measures["recovered"]
-        told = f"A rotation alone protects nobody: {known:.0f} known records give back {share:.1%} of all others."
+        told = Sentence("masking.warnings.rotation", known=round(known), share=share)
         return (*super().warnings(before, after, measures), told)
 
 

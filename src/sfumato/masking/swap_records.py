@@ -16,6 +16,7 @@ from sfumato.exceptions import SchemaError
 from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, listed, replaced
 from sfumato.randomness import Stream
 from sfumato.validation import did_you_mean, is_number, is_whole, require
+from sfumato.words import Sentence
 
 Ints = npt.NDArray[np.int64]
 MOST_RATE = 0.5
@@ -131,8 +132,8 @@ class SwapRecords(MaskingStep):
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Tell how many units stood out and found no partner."""
         stuck = int(measures["stuck-units"])
-        told = f"{stuck:,} units stand out and found no similar one elsewhere; name fewer columns in similar."
-        return (*super().warnings(before, after, measures), *([told] if stuck else []))
+        told = [Sentence("masking.warnings.stuck", n=stuck)] if stuck else []
+        return (*super().warnings(before, after, measures), *told)
 
     def _partners(self, units: _Units, stream: Stream) -> Ints:
         """Return the partner of every unit, or a number below 0.

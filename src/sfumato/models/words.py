@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-GROUP = "every group of records with equal quasi-identifiers"
-FLAGGED_BUCKET = "every bucket of flagged cells"
+from sfumato.words import Words, words_in
 
 SHARE = "least share of what is asked for that the worst group reaches"
 
@@ -27,6 +26,7 @@ class ModelWords:
     stops : the name of the attack that no longer works, a colon, and what an attacker does in it.
     open : a sentence that says what the promise leaves open.
     further : one more sentence for each parameter that is given and not false.
+    language : the language of all these.
     """
 
     title: str
@@ -35,26 +35,47 @@ class ModelWords:
     stops: str = "See the documentation of this model for the attack that it stops."
     open: str = "See the documentation of this model for what it leaves open."
     further: Mapping[str, str] = field(default_factory=dict)
+    language: str = "en"
 
-    def sentence(self, parameters: Mapping[str, Any], group: str = GROUP) -> str:
-        """Say what is promised with these parameters, of every group or bucket.
+    def sentence(self, parameters: Mapping[str, Any], *, buckets: bool = False) -> str:
+        """Say what is promised with these parameters, of every group, or of every bucket of flagged cells.
 
         >>> words = ModelWords(title="k-anonymity", promise="{Group} holds at least {k} records.")
-        >>> words.sentence({"k": 5}, FLAGGED_BUCKET)
+        >>> words.sentence({"k": 5}, buckets=True)
         'Every bucket of flagged cells holds at least 5 records.'
         """
-        filled = {key: _shown(value) for key, value in parameters.items()}
+        say = words_in(self.language)
+        group = say("promises.bucket" if buckets else "promises.group")
+        filled = {key: _shown(key, value, say) for key, value in parameters.items()}
         filled |= {"group": group, "Group": group.capitalize(), "title": self.title}
         k = parameters.get("k")
         if isinstance(k, int):
-            filled["others"] = "1 other" if k == 2 else f"{k - 1} others"  # noqa: PLR2004 - one and another one
+            filled["others"] = say("promises.others", n=k - 1)
         further = [sentence for key, sentence in self.further.items() if parameters.get(key)]
-        return " ".join(sentence.format_map(filled) for sentence in (self.promise, *further))
+        return say.together(sentence.format_map(filled) for sentence in (self.promise, *further))
+
+    def translated(self, name: str, words: Words) -> ModelWords:
+        """Return the words of the model of this name in another language; these, where that has none.
+
+        >>> from sfumato.models import KAnonymity
+        >>> KAnonymity.words.translated("k-anonymity", words_in("zh")).title
+        'K-匿名'
+        """
+        found = words.under(f"models.{name}")
+        if not found:
+            return self
+        told = {each: str(found[each]) for each in ("title", "level", "promise", "open") if each in found}
+        further = {
+            key.removeprefix("further."): str(entry) for key, entry in found.items() if key.startswith("further.")
+        }
+        return ModelWords(**told, further=further, language=words.language)
 
 
-def _shown(value: object) -> object:
+def _shown(key: str, value: object, say: Words) -> object:
     if isinstance(value, Mapping):
-        return f"as given for {len(value)} values"
+        return say("promises.given", n=len(value))
     if isinstance(value, list | tuple):
-        return ", ".join(f"“{name}”" for name in value)
+        return say.listed(say("promises.name", name=name) for name in value)
+    if isinstance(value, str):
+        return say.known(f"promises.{key}.{value}", value)
     return f"{value:g}" if isinstance(value, float) else value

@@ -2,11 +2,10 @@ from .anonymizing import anonymize as anonymize
 from .anonymizing import carry_out as carry_out
 from .bucket_tables import join_tables as join_tables
 from .bucket_tables import split_tables as split_tables
-from .exploring import LatticeNode as LatticeNode
-from .exploring import Solutions as Solutions
 from .exploring import explore as explore
 from .later_rows import RecodedRows as RecodedRows
 from .later_rows import recode as recode
+from .learning import try_learning as try_learning
 from .presets import Preset as Preset
 from .presets import list_presets as list_presets
 from .presets import preset_named as preset_named
@@ -14,4 +13,6 @@ from .recoding_rules import Recoding as Recoding
 from .refusing import Refusal as Refusal
 from .refusing import refusals as refusals
 from .release import Release as Release
+from .solutions import LatticeNode as LatticeNode
+from .solutions import Solutions as Solutions
 from .trying import try_algorithms as try_algorithms

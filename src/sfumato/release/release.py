@@ -93,7 +93,7 @@ class Release(HandedOver):
             measures=self.measures,
             recipe=self.recipe.to_toml(),
             left_out=self.left_out,
-            search=None if self.proof is None else str(self.proof),
+            search=None if self.proof is None else self.proof.sentence,
             conventions=self.recipe.conventions,
             zones=zones_of(self.original),
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.reporting import numbers
+from sfumato.reporting.words import ENGLISH
+from sfumato.words import Words
 
 MOST_ROWS = 6
 
@@ -22,77 +24,76 @@ class FindingTable:
     folded: tuple[tuple[str, ...], ...] = ()
 
 
-def findings_of(utility: Mapping[str, Any]) -> list[FindingTable]:
+def findings_of(utility: Mapping[str, Any], say: Words = ENGLISH) -> list[FindingTable]:
     """Prepare what analysts find for reading; see `sfumato.judging.comparing.utility.Utility`."""
     found = []
     if utility["moments"] is not None:
-        found.append(_moments(utility["moments"]["moments"]))
+        found.append(_moments(utility["moments"]["moments"], say))
         if utility["moments"]["correlations"]:
-            found.append(_correlations(utility["moments"]["correlations"]))
+            found.append(_correlations(utility["moments"]["correlations"], say))
     if utility["tabulations"] is not None:
-        found.append(_tabulations(utility["tabulations"]["pairs"]))
+        found.append(_tabulations(utility["tabulations"]["pairs"], say))
     if utility["regression"] is not None:
-        found.append(_regression(utility["regression"]))
+        found.append(_regression(utility["regression"], say))
     return found
 
 
-def _moments(entries: Sequence[Mapping[str, Any]]) -> FindingTable:
+def _table(kind: str, say: Words, head: Sequence[str], rows: Sequence[tuple[str, ...]], **named: str) -> FindingTable:
+    title, says = say(f"report.analysts.{kind}.title", **named), say(f"report.analysts.{kind}.says")
+    return FindingTable(title, says, tuple(map(say, head)), tuple(rows[:MOST_ROWS]), tuple(rows[MOST_ROWS:]))
+
+
+def _moments(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
     kinds = ("original_mean", "published_mean", "original_deviation", "published_deviation")
-    rows = tuple((each["column"], *(numbers.measure(each[kind], share=False) for kind in kinds)) for each in entries)
-    head = ("column", "mean, original", "published", "deviation, original", "published")
-    says = "Means and standard deviations; a generalized number counts as its midpoint, a date in days since 1970."
-    return FindingTable("Means and deviations", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    rows = [(each["column"], *(numbers.measure(each[kind], share=False) for kind in kinds)) for each in entries]
+    pairs = ("report.analysts.moments.mean", "page.published", "report.analysts.moments.deviation", "page.published")
+    return _table("moments", say, ("page.column", *pairs), rows)
 
 
-def _correlations(entries: Sequence[Mapping[str, Any]]) -> FindingTable:
+def _correlations(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
     worst = sorted(entries, key=lambda each: -abs(each["published"] - each["original"]))
-    rows = tuple((_pair(each), f"{each['original']:.3f}", f"{each['published']:.3f}") for each in worst)
-    head = ("columns", "original", "published")
-    return FindingTable("Correlations", "Those that changed most come first.", head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    rows = [(_pair(each, say), f"{each['original']:.3f}", f"{each['published']:.3f}") for each in worst]
+    return _table("correlations", say, ("report.analysts.columns", "page.original", "page.published"), rows)
 
 
-def _tabulations(entries: Sequence[Mapping[str, Any]]) -> FindingTable:
+def _tabulations(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
     worst = sorted(entries, key=lambda each: -each["distance"])
-    rows = tuple(
+    rows = [
         (
-            _pair(each),
+            _pair(each, say),
             numbers.percent(min(max(each["distance"], 0.0), 1.0)),
             f"{each['original_association']:.3f}",
             f"{each['published_association']:.3f}",
         )
         for each in worst
-    )
-    says = (
-        "How many records would have to move to another cell, and how strongly the columns are associated (Cramér's V, "
-        "from 0 to 1). A generalized cell counts evenly for all values it covers."
-    )
-    head = ("columns", "records in another cell", "association, original", "published")
-    return FindingTable("Cross-tabulations", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    ]
+    compared = ("report.analysts.association", "page.published")
+    head = ("report.analysts.columns", "report.analysts.tabulations.moved", *compared)
+    return _table("tabulations", say, head, rows)
 
 
-def _regression(found: Mapping[str, Any]) -> FindingTable:
-    rows = tuple(
+def _regression(found: Mapping[str, Any], say: Words) -> FindingTable:
+    rows = [
         (
             each["column"],
-            _with_interval(each["original"], each["original_interval"]),
-            _with_interval(each["published"], each["published_interval"]),
+            _with_interval(each["original"], each["original_interval"], say),
+            _with_interval(each["published"], each["published_interval"], say),
             numbers.percent(min(each["overlap"], 1.0)),
         )
         for each in found["coefficients"]
-    )
-    says = (
-        "Coefficients of least squares with their 95% confidence intervals, in standard deviations of the original. "
-        "The more the intervals overlap, the more an analyst of the release agrees with one of the original."
-    )
-    head = ("explained by", "original", "published", "overlap")
-    return FindingTable(f"Regression of {found['target']}", says, head, rows[:MOST_ROWS], rows[MOST_ROWS:])
+    ]
+    overlap = "report.analysts.regression.overlap"
+    head = ("report.analysts.regression.by", "page.original", "page.published", overlap)
+    return _table("regression", say, head, rows, target=found["target"])
 
 
-def _pair(each: Mapping[str, Any]) -> str:
-    return " and ".join(each["columns"])
+def _pair(each: Mapping[str, Any], say: Words) -> str:
+    first, second = each["columns"]
+    return say("report.analysts.pair", first=first, second=second)
 
 
-def _with_interval(value: float | None, interval: Sequence[float] | None) -> str:
+def _with_interval(value: float | None, interval: Sequence[float] | None, say: Words) -> str:
     if value is None or interval is None:
-        return "not determined"
-    return f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f})"
+        return say("report.analysts.not_determined")
+    low, high = map(float, interval)
+    return say("report.analysts.interval", value=float(value), low=low, high=high)

@@ -9,13 +9,14 @@ from sfumato.attacks.base import Attack
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Skewness
 from sfumato.attacks.linking import Linkage, SinglingOut
 from sfumato.attacks.results import AttackResult
+from sfumato.core.progress import Progress, partly, silent
 from sfumato.judging.evidence import Evidence
 
 TARGETS = 1000
 SEED = 0  # the same release gives the same report
 
 
-def attack_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
+def attack_facts(evidence: Evidence, tell: Progress = silent) -> list[dict[str, Any]] | None:
     """Attack both tables as an adversary who knows everybody's quasi-identifiers in the original: the worst case.
 
     Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, and tables
@@ -24,15 +25,18 @@ def attack_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
     chosen = _chosen(evidence)
     if chosen is None:
         return None
-    before, after = (attack_evidence(each, chosen, targets=TARGETS, seed=SEED) for each in (evidence.raw, evidence))
+    before = attack_evidence(evidence.raw, chosen, targets=TARGETS, seed=SEED, tell=partly(tell, 0.0, 0.5))
+    after = attack_evidence(evidence, chosen, targets=TARGETS, seed=SEED, tell=partly(tell, 0.5, 1.0))
     return [
         {**_named(result), "before": _figures(first), "after": _figures(result)}
         for first, result in zip(before, after, strict=True)
     ]
 
 
-def worst_attack_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
-    """Attack the published table alone; see `attack_facts`."""
+def worst_attack_facts(evidence: Evidence, known: list[dict[str, Any]] | None = None) -> list[dict[str, Any]] | None:
+    """Attack the published table alone, unless it is known already what comes of it; see `attack_facts`."""
+    if known is not None:
+        return [{name: value for name, value in each.items() if name != "before"} for each in known]
     chosen = _chosen(evidence)
     if chosen is None:
         return None

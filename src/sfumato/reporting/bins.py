@@ -64,7 +64,7 @@ class Bins:
         return mass
 
 
-def bins_for(values: pa.Array, counts: npt.NDArray[np.number]) -> Bins | None:
+def bins_for(values: pa.Array, counts: npt.NDArray[np.number], *, most: int = MOST_BINS) -> Bins | None:
     """Choose bins for a column with these distinct values; None for texts, and for numbers that fit no axis.
 
     If a few numbers lie far out, the bins are chosen for the others and the outermost bins are left open.
@@ -78,11 +78,11 @@ def bins_for(values: pa.Array, counts: npt.NDArray[np.number]) -> Bins | None:
     if not max(-low, high) < BEYOND_AXES:
         return None
     if pa.types.is_date(type_):
-        return _dates(low, high, unit=1, half=0.5)
+        return _dates(low, high, most, unit=1, half=0.5)
     if pa.types.is_timestamp(type_):
-        return _dates(low, high, unit=MICROSECONDS, half=0)
+        return _dates(low, high, most, unit=MICROSECONDS, half=0)
     inner = _bulk(places, counts)
-    bins = _whole(int(inner[0]), int(inner[1])) if pa.types.is_integer(type_) else _real(*inner)
+    bins = _whole(int(inner[0]), int(inner[1]), most) if pa.types.is_integer(type_) else _real(*inner, most)
     return _opened(bins, low, high)
 
 
@@ -105,21 +105,21 @@ def _opened(bins: Bins, low: float, high: float) -> Bins:
     return Bins(edges, tuple(texts), bins.half)
 
 
-def _whole(low: int, high: int) -> Bins:
+def _whole(low: int, high: int, most: int) -> Bins:
     sizes = (digit * 10**exponent for exponent in count() for digit in ROUND_DIGITS)
-    width = next(size for size in sizes if high // size - low // size < MOST_BINS)
+    width = next(size for size in sizes if high // size - low // size < most)
     starts = [width * at for at in range(low // width, high // width + 1)]
     between = "\u2013" if low >= 0 else " to "
     texts = [_number(start) + (f"{between}{_number(start + width - 1)}" if width > 1 else "") for start in starts]
     return Bins(np.array([*starts, starts[-1] + width], dtype=np.float64) - 0.5, tuple(texts), 0.5)
 
 
-def _real(low: float, high: float) -> Bins:
+def _real(low: float, high: float, most: int) -> Bins:
     if high - low <= max(NO_WIDTH * max(-low, high), 1 / BEYOND_AXES):
         return Bins(np.array([low, high]), (_number(low),), 0)
-    smallest = math.floor(math.log10((high - low) / MOST_BINS))
+    smallest = math.floor(math.log10((high - low) / most))
     sizes = (float(f"{digit}e{exponent}") for exponent in count(smallest) for digit in ROUND_DIGITS)
-    width = next(size for size in sizes if high // size - low // size < MOST_BINS)
+    width = next(size for size in sizes if high // size - low // size < most)
     edges = width * np.arange(low // width, high // width + 2)
     texts = tuple(f"{_number(start)} to {_number(stop)}" for start, stop in pairwise(edges.tolist()))
     return Bins(edges, texts, 0)
@@ -132,21 +132,21 @@ def _number(number: float) -> str:
     return f"{number:,.12g}" if abs(number) >= LARGE else f"{number:.12g}"
 
 
-def _dates(low: float, high: float, *, unit: int, half: float) -> Bins:
+def _dates(low: float, high: float, most: int, *, unit: int, half: float) -> Bins:
     first, last = (np.datetime64(int(place // unit), "D") for place in (low, high))
     days = int((last - first).astype(np.int64)) + 1
-    if days <= MOST_BINS:
+    if days <= most:
         starts = first + np.arange(days + 1)
         texts = [str(day) for day in starts[:-1]]
     else:
-        starts, texts = _months(first, last)
+        starts, texts = _months(first, last, most)
     edges = starts.astype("datetime64[D]").astype(np.int64).astype(np.float64) * unit - half
     return Bins(edges, tuple(texts), half)
 
 
-def _months(first: np.datetime64, last: np.datetime64) -> tuple[npt.NDArray[np.datetime64], list[str]]:
+def _months(first: np.datetime64, last: np.datetime64, most: int) -> tuple[npt.NDArray[np.datetime64], list[str]]:
     start, stop = (int(day.astype("datetime64[M]").astype(np.int64)) for day in (first, last))
-    step = next((s for s in MONTHS if stop // s - start // s < MOST_BINS), MONTHS[-1])
+    step = next((s for s in MONTHS if stop // s - start // s < most), MONTHS[-1])
     months = step * np.arange(start // step, stop // step + 2)
     starts = months.astype("datetime64[M]")
     if step == 1:

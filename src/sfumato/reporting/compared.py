@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sfumato.reporting.facts import FORMAT
-from sfumato.reporting.html import promises_told
+from sfumato.reporting.telling import promises_told
 
 SYNTHETIC_UTILITY = ("mean-shift", "covariance-error", "correlation-difference")
 

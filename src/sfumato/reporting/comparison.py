@@ -16,7 +16,7 @@ from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.page import Page
 from sfumato.reporting.publishable import Publishable
-from sfumato.reporting.words import UTILITY_WORDS, measure_words
+from sfumato.reporting.words import ENGLISH, measure_words
 
 Compared: TypeAlias = Publishable | str | PathLike[str]
 BEST_FIRST = ("loss", "ncp", "tabulation-distance", "covariance-error", "average-class-size")
@@ -222,9 +222,11 @@ def _lost(found: ReleaseComparison) -> Section:
 
 
 def _kept(found: ReleaseComparison) -> Section:
-    names = [name for name in UTILITY_WORDS if any(name in each.utility for each in found.candidates)]
+    names = [
+        name for name in ENGLISH.under("measures.utility") if any(name in each.utility for each in found.candidates)
+    ]
     rows = tuple((each.name, *(_figure(each.utility.get(name)) for name in names)) for each in found.candidates)
-    says = "; ".join(f"{name}: {UTILITY_WORDS[name]}" for name in names)
+    says = "; ".join(f"{name}: {ENGLISH(f'measures.utility.{name}')}" for name in names)
     return Section("For analysts", f"{says}." if says else "", tuple(names), rows)
 
 

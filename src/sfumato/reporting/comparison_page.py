@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sfumato import __version__
 from sfumato.reporting.comparison import ReleaseComparison
-from sfumato.reporting.html import drawn, environment
+from sfumato.reporting.html import environment
+from sfumato.reporting.telling import drawn
 from sfumato.reporting.tradeoff_picture import Placed, draw_tradeoff, in_order
 
 RISK = "mean exposure"

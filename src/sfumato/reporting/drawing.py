@@ -71,6 +71,14 @@ def path(points: Iterable[tuple[float, float]], *, ink: str, width: float) -> st
     return f'<polyline points="{steps}" fill="none" stroke="{ink}" stroke-width="{width:g}" stroke-linejoin="round"/>'
 
 
+def arc(x1: float, y1: float, x2: float, y2: float, radius: float, *, ink: str, width: float) -> str:
+    """Draw a part of a circle, clockwise and at most half of it."""
+    return (
+        f'<path d="M{x1:.2f},{y1:.2f} A{radius:g},{radius:g} 0 0 1 {x2:.2f},{y2:.2f}" fill="none" stroke="{ink}" '
+        f'stroke-width="{width:g}"/>'
+    )
+
+
 def words(
     x: float,
     y: float,

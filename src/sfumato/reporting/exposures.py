@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.progress import Progress, silent
 from sfumato.judging.audit.verdict import plain
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.exposure import Exposed, Exposure, exposure_of, own_groups
@@ -23,16 +24,23 @@ class Exposures:
     before: Exposure
     after: Exposure | None
 
+    def of_row(self, row: int) -> list[dict[str, Any]]:
+        """Return the exposure of a row of the original; None where it has nothing of a kind to hide."""
+        before, after = _listed(self.before), {} if self.after is None else _listed(self.after)
+        return [
+            {"attribute": name, "before": _at(each, row), "after": _at(after[name], row) if name in after else None}
+            for name, each in before.items()
+        ]
 
-def exposures_of(evidence: Evidence) -> Exposures | None:
+
+def exposures_of(evidence: Evidence, tell: Progress = silent) -> Exposures | None:
     """Measure the exposure before and after; None for a table that would take too long."""
     if evidence.source.num_rows > MOST_ROWS:
         return None
     raw = evidence.raw
-    return Exposures(
-        before=exposure_of(raw) if evidence.schema.flags else own_groups(raw),
-        after=None if evidence.centers else exposure_of(evidence),
-    )
+    before = exposure_of(raw) if evidence.schema.flags else own_groups(raw)
+    tell(0.3)
+    return Exposures(before=before, after=None if evidence.centers else exposure_of(evidence))
 
 
 def exposure_facts(evidence: Evidence, written: Evidence, found: Exposures | None) -> list[dict[str, Any]] | None:
@@ -77,6 +85,11 @@ def _moved(exposed: Exposed, correspondence: Rows, rows: int) -> Exposed:
     by_record = np.zeros(rows)
     by_record[correspondence] = exposed.by_record
     return Exposed(exposed.what, by_record)
+
+
+def _at(exposed: Exposed, row: int) -> float | None:
+    value = float(exposed.by_record[row])
+    return None if np.isnan(value) else value
 
 
 def _listed(found: Exposure) -> dict[str | None, Exposed]:

@@ -6,9 +6,8 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from dataclasses import replace as changed
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress
+from sfumato.core.progress import Progress, wait_for
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.judging.evidence import Evidence
-from sfumato.reporting.facts import FORMAT, AgainstOriginal, compare, gather
-from sfumato.reporting.handover import Handover
+from sfumato.reporting.facts import FORMAT, gather
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
+from sfumato.reporting.judged import Judged
 from sfumato.reporting.page import Page
 from sfumato.reporting.public import dictionary_of, promise_of
 from sfumato.reporting.reading_back import judge_written
@@ -57,7 +55,8 @@ class Content:
     Parameters
     ----------
     published : the table.
-    judge : reads the table back from a file, refuses one that breaks its promise, and says what is told about it.
+    judge : reads the table back from a file, refuses one that breaks its promise, and says what is told about it; it
+        tells how far it is.
     internal : the texts that must be kept private, by name of file.
     correspondence : the original row of every published row, if it is known.
     conventions : how a text file is written.
@@ -65,20 +64,20 @@ class Content:
     """
 
     published: pa.Table
-    judge: Callable[[Path], Statement]
+    judge: Callable[[Path, Progress], Statement]
     internal: Mapping[str, str]
     correspondence: npt.NDArray[np.int64] | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     confirm: Callable[[], None] | None = None
 
 
-def content_of(handover: Handover, *, excel_safe: bool, report: bool) -> Content:
+def content_of(judged: Judged, *, excel_safe: bool, report: bool) -> Content:
     """Return what a release is written from; the table will be judged as it stands in its file."""
-    handover = changed(handover, evidence=handover.evidence.undecorated())
+    handover = judged.handover
     rows = handover.evidence.correspondence
     return Content(
         published=with_zones(handover.evidence.published, handover.zones),
-        judge=partial(_judged, handover, excel_safe=excel_safe, report=report),
+        judge=partial(_judged, judged, excel_safe=excel_safe, report=report),
         internal={"recipe.toml": handover.recipe, **handover.internal},
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
         conventions=handover.conventions,
@@ -86,29 +85,29 @@ def content_of(handover: Handover, *, excel_safe: bool, report: bool) -> Content
     )
 
 
-def _judged(handover: Handover, file: Path, *, excel_safe: bool, report: bool) -> Statement:
+def _judged(judged: Judged, file: Path, tell: Progress, *, excel_safe: bool, report: bool) -> Statement:
     """Judge a file, and compare the table with the original at the same time if there is to be a report."""
-    with ThreadPoolExecutor(1) as pool:
-        begun = pool.submit(compare, handover) if report else None
-        written, audit = judge_written(file, handover, excel_safe=excel_safe)
-        dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking)
-        conventions = written_by(handover.conventions, format_of(file, WriteError))
-        promise |= {"file": conventions} if conventions else {}
-        compared = AgainstOriginal() if begun is None else begun.result()
+    handover = judged.handover
+    with ThreadPoolExecutor(2) as pool:
+        begun: list[Future[Any]] = [pool.submit(judge_written, file, handover, excel_safe=excel_safe)]
+        begun += [pool.submit(judged.complete)] if report else []
+        wait_for(begun, lambda: tell(judged.done if report else 0.0, "judging the file"))
+    (written, audit), *_ = [each.result() for each in begun]
+    dictionary, promise = dictionary_of(written), promise_of(handover.models, audit, written.masking)
+    conventions = written_by(handover.conventions, format_of(file, WriteError))
+    promise |= {"file": conventions} if conventions else {}
     return Statement(
         promise=promise,
         dictionary=dictionary,
         about=render_about(promise, dictionary),
-        report=lambda: gather(handover, written, dictionary, compared),
+        report=lambda: gather(judged, written, dictionary),
     )
 
 
-def report_page(handover: Handover) -> Page:
+def report_page(judged: Judged) -> Page:
     """Return the internal report of a release that is not written."""
-    handover = changed(handover, evidence=handover.evidence.undecorated())
-    evidence = handover.evidence
-    shown = Evidence(evidence.published, evidence.schema, centers=evidence.centers, masking=evidence.masking.public())
-    return Page("Release report", render(gather(handover, shown, dictionary_of(shown), compare(handover))))
+    judged.complete()
+    return Page("Release report", render(gather(judged, judged.shown, dictionary_of(judged.shown))))
 
 
 def write_content(
@@ -139,12 +138,12 @@ def write_content(
         options = {"excel_safe": excel_safe, **written_by(content.conventions, form)}
         write_in(form, content.published, table, honored(form, "write", options))
         progress(0.2, "judging the file")
-        told = content.judge(table)
+        told = content.judge(table, lambda done, note="": progress(0.2 + 0.6 * done, note))
         _write_public(made / PUBLIC, told)
         (made / INTERNAL).mkdir(mode=0o700)
         _write_internal(made / INTERNAL, content)
         if report:
-            progress(0.4, "reporting")
+            progress(0.8, "reporting")
             facts = told.report()
             write_json(made / INTERNAL / "report.json", {**facts, "sha256": _seal(facts)})
             _write_text(made / INTERNAL / "report.html", render(facts))

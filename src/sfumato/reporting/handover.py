@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.evidence import Evidence
 from sfumato.models.base import PrivacyModel
+from sfumato.words import Sentence
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -40,7 +41,7 @@ class Handover:
     measures: Mapping[str, float]
     recipe: str
     left_out: tuple[str, ...] = ()
-    search: str | None = None
+    search: Sentence | None = None
     internal: Mapping[str, str] = field(default_factory=dict)
     row_numbers: npt.NDArray[np.int64] | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)

@@ -17,13 +17,14 @@ from sfumato.reporting.node_looks import (
     LEGEND_LETTER,
     LOOKS,
     PAPER,
-    STATUS_WORDS,
+    STATUS_KEYS,
     Looks,
     best_title,
     lattice_words,
     legend_places,
     node_words,
 )
+from sfumato.words import Words
 
 MOST_NODES = 200
 NARROWEST, WIDEST = 640.0, 2400.0
@@ -40,16 +41,17 @@ FRONTIER = LOOKS[Status.ANONYMOUS]._replace(edge=INK, width=2.6)
 BEST = LOOKS[Status.ANONYMOUS]._replace(edge=LINE, width=3.6)
 
 
-def lattice_picture(explored: Exploration, minimal: npt.NDArray[np.bool_]) -> str:
+def lattice_picture(explored: Exploration, minimal: npt.NDArray[np.bool_], say: Words) -> str:
     """Draw the nodes of a lattice: each of them if they are few, otherwise how many lose how much at every height.
 
     Parameters
     ----------
     explored : the nodes and what is known about each.
     minimal : which of them are minimal solutions.
+    say : the words of a language.
     """
-    diagram = Diagram(explored, minimal)
-    return diagram.drawn() if diagram.fits else loss_over_height(explored)
+    diagram = Diagram(explored, minimal, say)
+    return diagram.drawn() if diagram.fits else loss_over_height(explored, say)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ class Diagram:
 
     explored: Exploration
     minimal: npt.NDArray[np.bool_]
+    say: Words
 
     @property
     def fits(self) -> bool:
@@ -70,11 +73,17 @@ class Diagram:
         shapes = [bar(0, 0, self._width, self._height, fill=PAPER), *self._legend(), *self._row_titles()]
         shapes += [line(*places[low], *places[high], ink=EDGE) for low, high in self._edges]
         shapes += [
-            _pill(*places[node], self._pill_width, label, looks=self._looks(node), tip=node_words(self.explored, node))
+            _pill(
+                *places[node],
+                self._pill_width,
+                label,
+                looks=self._looks(node),
+                tip=node_words(self.explored, node, self.say),
+            )
             for node, label in enumerate(self._labels)
         ]
         shapes += self._caption()
-        title, told = "Lattice of recodings", lattice_words(self.explored) + self._frontier_words()
+        title, told = self.say("lattice.title"), lattice_words(self.explored, self.say) + self._frontier_words()
         return picture(self._width, self._height, title=title, description=told, shapes=shapes)
 
     @cached_property
@@ -151,7 +160,9 @@ class Diagram:
 
     def _row_titles(self) -> Iterator[str]:
         for row, height in enumerate(self._span):
-            yield words(MARGIN, self._row_middle(row) + 4, f"height {height}", size=11, ink=QUIET)
+            yield words(
+                MARGIN, self._row_middle(row) + 4, self.say("lattice.height", height=height), size=11, ink=QUIET
+            )
 
     def _looks(self, node: int) -> Looks:
         if node == self.explored.best:
@@ -162,11 +173,13 @@ class Diagram:
     def _entries(self) -> list[tuple[str, Looks]]:
         """The entries of the legend."""
         shown = set(self.explored.status.tolist())
-        entries = [(text, LOOKS[status]) for status, text in STATUS_WORDS.items() if status in shown]
+        entries = [
+            (self.say(f"lattice.status.{key}"), LOOKS[status]) for status, key in STATUS_KEYS.items() if status in shown
+        ]
         if set(np.flatnonzero(self.minimal).tolist()) - {self.explored.best}:
-            entries.append(("no solution below", FRONTIER))
+            entries.append((self.say("lattice.below"), FRONTIER))
         if self.explored.best is not None:
-            entries.append((best_title(self.explored, self.explored.best), BEST))
+            entries.append((best_title(self.explored, self.explored.best, self.say), BEST))
         return entries
 
     @property
@@ -187,8 +200,9 @@ class Diagram:
     @property
     def _caption_lines(self) -> list[str]:
         names = self.explored.names
-        which = f"Levels of {', '.join(names)}, in this order" if len(names) > 1 else f"Level of {names[0]}"
-        text = f"{which}; 0 is the value itself"
+        text = self.say(
+            f"lattice.{'levels' if len(names) > 1 else 'level'}", names=self.say("lattice.between").join(names)
+        )
         return wrapped(text, int((self._width - 2 * MARGIN) / LEGEND_LETTER), 3)
 
     def _caption(self) -> Iterator[str]:
@@ -198,7 +212,7 @@ class Diagram:
 
     def _frontier_words(self) -> str:
         frontier = "; ".join(self._labels[node] for node in np.flatnonzero(self.minimal).tolist())
-        return f" Minimal solutions: {frontier}." if frontier else ""
+        return f" {self.say('lattice.told_minimal', nodes=frontier)}" if frontier else ""
 
 
 def _straighten(rows: Sequence[list[int]], neighbors: dict[int, list[int]]) -> None:

@@ -16,6 +16,7 @@ from sfumato.masking.comparing import link_rate
 from sfumato.models.base import PrivacyModel
 from sfumato.reporting.public import masked_facts, plain_values
 from sfumato.table.numbers import has_distances, to_numbers
+from sfumato.words import Sentence
 
 ATTACKS = ("single-value", "link-halves", "nearest-inference")
 TARGETS = 500
@@ -28,7 +29,11 @@ def masking_facts(evidence: Evidence, models: Sequence[PrivacyModel]) -> dict[st
     if not masking:
         return None
     steps = [
-        {**plain_values(each.to_dict()), "measures": {name: plain(value) for name, value in each.measures.items()}}
+        {
+            **plain_values(each.to_dict()),
+            "measures": {name: plain(value) for name, value in each.measures.items()},
+            "warned": [said.told if isinstance(said, Sentence) else None for said in each.warnings],
+        }
         for each in masking.records
     ]
     told = masked_facts(masking, models)
@@ -74,7 +79,13 @@ def record_attack_facts(evidence: Evidence) -> list[dict[str, Any]]:
         except SfumatoError:
             continue
         found += [
-            {"attack": each.title, "question": each.question, "rate": each.rate, "guessing": each.baseline}
+            {
+                "name": each.attack,
+                "sensitive": each.sensitive,
+                "question": each.question,
+                "rate": each.rate,
+                "guessing": each.baseline,
+            }
             for each in tried.results
         ]
     return found

@@ -10,15 +10,12 @@ import numpy as np
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.reporting.drawing import AFTER, BEFORE, BEFORE_EDGE, INK, text_width
 from sfumato.reporting.numbers import count
+from sfumato.words import Words
 
 PAPER = "#ffffff"
 LEGEND_LETTER = 6.9  # the approximate width of a letter in a legend
 LEGEND_GAP = 16.0
-STATUS_WORDS = {
-    Status.ANONYMOUS: "anonymous",
-    Status.NOT_ANONYMOUS: "not anonymous",
-    Status.BOUNDED: "not checked, cannot be better",
-}
+STATUS_KEYS = {Status.ANONYMOUS: "anonymous", Status.NOT_ANONYMOUS: "not_anonymous", Status.BOUNDED: "bounded"}
 
 
 class Looks(NamedTuple):
@@ -38,35 +35,44 @@ LOOKS = {
 }
 
 
-def node_words(explored: Exploration, node: int) -> str:
+def node_words(explored: Exploration, node: int, say: Words) -> str:
     """Describe what is known about a node."""
-    levels = ", ".join(f"{name} {level}" for name, level in zip(explored.names, explored.node(node), strict=True))
-    parts = [f"{levels}: {STATUS_WORDS[Status(int(explored.status[node]))]}"]
+    between = say("lattice.between")
+    levels = between.join(f"{name} {level}" for name, level in zip(explored.names, explored.node(node), strict=True))
+    status = say(f"lattice.one.{STATUS_KEYS[Status(int(explored.status[node]))]}")
+    parts = [say("lattice.node", levels=levels, status=status)]
     if not np.isnan(explored.loss[node]):
         parts.append(f"{explored.proof.objective} {explored.loss[node]:.4g}")
     if explored.suppressed[node] >= 0:
-        parts.append(f"{count(int(explored.suppressed[node]))} records suppressed")
-    return ", ".join(parts)
+        parts.append(say("lattice.suppressed", n=int(explored.suppressed[node])))
+    return between.join(parts)
 
 
-def best_title(explored: Exploration, best: int) -> str:
+def best_title(explored: Exploration, best: int, say: Words) -> str:
     """Describe what the best node loses."""
-    return f"best: {explored.proof.objective} {explored.loss[best]:.4g}"
+    return say("lattice.best", objective=explored.proof.objective, loss=f"{explored.loss[best]:.4g}")
 
 
-def lattice_words(explored: Exploration) -> str:
+def counted_words(nodes: int, status: Status, say: Words, *, bound: bool = False) -> str:
+    """Describe how many nodes there are of a kind; `bound` if only a lower bound of their loss is known."""
+    told = say("lattice.counted", count=count(nodes), status=say(f"lattice.status.{STATUS_KEYS[status]}"))
+    return say("lattice.bound", status=told) if bound else told
+
+
+def lattice_words(explored: Exploration, say: Words) -> str:
     """Describe how many nodes there are of every kind, and which is best."""
-    counts = [
-        f"{count(int(np.count_nonzero(explored.status == status)))} {text}" for status, text in STATUS_WORDS.items()
-    ]
-    best = "" if explored.best is None else f" Best: {node_words(explored, explored.best)}."
-    return f"{count(len(explored))} nodes over {', '.join(explored.names)}: {', '.join(counts)}.{best}"
+    between = say("lattice.between")
+    counts = [counted_words(int(np.count_nonzero(explored.status == status)), status, say) for status in STATUS_KEYS]
+    told = say("lattice.told", n=len(explored), names=between.join(explored.names), counts=between.join(counts))
+    if explored.best is None:
+        return told
+    return f"{told} {say('lattice.told_best', node=node_words(explored, explored.best, say))}"
 
 
 def legend_places(texts: Iterable[str], left: float, right: float, sign: float) -> Iterator[tuple[float, int]]:
     """Place the entries of a legend, each after a marker of some width, in as many rows as needed.
 
-    >>> list(legend_places(["anonymous", "not anonymous"], 0, 150, 20))
+    >>> list(legend_places(["solutions", "not solutions"], 0, 150, 20))
     [(0, 0), (0, 1)]
     """
     x, row = left, 0

@@ -23,6 +23,8 @@ from sfumato.reporting.drawing import (
     wrapped,
 )
 from sfumato.reporting.numbers import count, percent
+from sfumato.reporting.words import ENGLISH
+from sfumato.words import Words
 
 WIDTH = 380.0
 LEFT, RIGHT, TOP, BOTTOM = 42.0, WIDTH - 8, 34.0, 204.0  # of the axes below columns
@@ -35,64 +37,63 @@ MOST_NUMBERED = 9
 THOUSAND, MILLION = 1_000, 1_000_000
 
 
-def legend() -> str:
+def legend(say: Words = ENGLISH) -> str:
     """Draw the legend: which bars are before and which after."""
     shapes = [
         bar(1, 3, 12, 12, fill=BEFORE, edge=BEFORE_EDGE),
-        words(19, 13, "original"),
+        words(19, 13, say("pictures.original")),
         bar(81, 3, 12, 12, fill=AFTER),
-        words(99, 13, "published"),
+        words(99, 13, say("pictures.published")),
     ]
-    description = "Light bars are the original table, dark bars and lines the published one."
-    return picture(160, 18, title="Legend", description=description, shapes=shapes)
+    description = say("pictures.legend_told")
+    return picture(160, 18, title=say("pictures.legend"), description=description, shapes=shapes)
 
 
-def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int) -> str:
+def group_sizes(sizes: Sequence[Mapping[str, Any]], smallest: int, say: Words = ENGLISH) -> str:
     """Draw the share of records in groups of every size, with a line at the smallest size promised."""
     sides = [[size["records"][side] for size in sizes] for side in ("before", "after")]
-    classes = [(_short(size["from"]), f"groups of {size_text(size)}") for size in sizes]
-    shapes, told = _paired_columns(sides, classes, "records in the group (from)")
+    classes = [(_short(size["from"]), say("pictures.groups_of", size=size_text(size, say))) for size in sizes]
+    shapes, told = _paired_columns(sides, classes, say("pictures.sizes_axis"), say)
     step = (RIGHT - LEFT) / len(sizes)
-    shapes += _promise_line(LEFT + step * [size["from"] for size in sizes].index(smallest), BOTTOM, smallest)
-    description = f"Share of records by group size. {told} Promised: at least {smallest}."
-    return picture(WIDTH, BOTTOM + 44, title="Records by size of their group", description=description, shapes=shapes)
+    shapes += _promise_line(LEFT + step * [size["from"] for size in sizes].index(smallest), BOTTOM, smallest, say)
+    description = say("pictures.sizes_told", told=told, smallest=str(smallest))
+    return picture(WIDTH, BOTTOM + 44, title=say("pictures.sizes"), description=description, shapes=shapes)
 
 
-def exposure_columns(kind: Mapping[str, Any]) -> str:
+def exposure_columns(kind: Mapping[str, Any], say: Words = ENGLISH) -> str:
     """Draw the share of people at every exposure to an adversary who knows their quasi-identifiers."""
     sides = [list(reversed(kind[side]["histogram"].values())) for side in ("before", "after")]
     names = list(reversed(kind["before"]["histogram"]))
-    classes = [(_lower_end(name), f"exposure {name}") for name in names]
-    shapes, told = _paired_columns(sides, classes, "exposure (from)")
-    title = f"Exposure of {kind['attribute'] or 'the identity'} before and after"
-    description = f"Share of people by exposure. {told}"
+    classes = [(_lower_end(name), say("pictures.exposure_of", range=range_text(name, say))) for name in names]
+    shapes, told = _paired_columns(sides, classes, say("pictures.exposure_axis"), say)
+    title = say("pictures.exposure", what=kind["attribute"] or say("pictures.identity"))
+    description = say("pictures.exposure_told", told=told)
     return picture(WIDTH, BOTTOM + 44, title=title, description=description, shapes=shapes)
 
 
-def risk_bars(measured: Mapping[str, Any]) -> str:
+def risk_bars(measured: Mapping[str, Any], say: Words = ENGLISH) -> str:
     """Draw the risks of the original and the published table as pairs of bars from 0 to 100%."""
     smallest = measured["smallest_promised"]
-    rows = [("Highest risk of a record", "highest_risk"), ("Average risk of a record", "average_risk")]
-    rows += [("Unique records", "unique")]
-    rows += [(f"Records in groups smaller than {smallest}", "share_below")] if smallest > 1 else []
+    rows = ["highest_risk", "average_risk", "unique", *(["share_below"] if smallest > 1 else [])]
     long, shapes, told = WIDTH - 58, [], []
-    for at, (title, key) in enumerate(rows):
-        y = 16 + at * 60.0
+    for at, key in enumerate(rows):
+        y, title = 16 + at * 60.0, say(f"pictures.{key}", smallest=str(smallest))
         before, after = (_risk_of(measured[side], key) for side in ("before", "after"))
-        told.append(f"{title}: original {percent(before)}, published {percent(after)}")
+        told.append(say("pictures.both", what=title, before=percent(before), after=percent(after)))
         shapes.append(words(0.5, y, title, size=12.5, weight=600))
         for offset, share, fill, edge in ((7, before, BEFORE, BEFORE_EDGE), (25, after, AFTER, "none")):
             shapes.append(bar(0.5, y + offset, long, 14, fill="#f3f5f8"))
             shapes.append(bar(0.5, y + offset, long * share, 14, fill=fill, edge=edge if share else "none"))
             shapes.append(words(WIDTH, y + offset + 11.5, percent(share), size=12, anchor="end", weight=600))
     height = 16 + len(rows) * 60 - 12
-    return picture(WIDTH, height, title="Risk before and after", description=". ".join(told) + ".", shapes=shapes)
+    description = say("pictures.all_told", told=say("pictures.between_sentences").join(told))
+    return picture(WIDTH, height, title=say("pictures.risk"), description=description, shapes=shapes)
 
 
-def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int], say: Words = ENGLISH) -> str:
     """Draw bins of numbers or dates: bars for the original, a stepped line for the published table."""
     left, right, top, bottom = 42.0, WIDTH - 8, 12.0, 158.0
-    bars = attribute["bars"]
+    bars = [{**each, "text": range_text(each["text"], say)} for each in attribute["bars"]]
     before, after = _shares(bars, rows)
     most = max([*before, *after]) or 1.0
     shapes = _share_axis(most, left, right, top, bottom)
@@ -101,18 +102,20 @@ def histogram(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
     for at, entry in enumerate(bars):
         x = left + at * step
         height = high * before[at] / most
-        tip = f"{entry['text']}: original {percent(before[at])}, published {percent(after[at])}"
+        tip = say("pictures.both", what=entry["text"], before=percent(before[at]), after=percent(after[at]))
         shapes.append(bar(x + 0.5, bottom - height, step - 1, height, fill=BEFORE, edge=BEFORE_EDGE, tip=tip))
         y = bottom - high * after[at] / most
         steps += [(x, y), (x + step, y)]
     shapes += [line(left, bottom, right, bottom, ink=QUIET), path([*steps, (right, bottom)], ink=AFTER, width=2.4)]
-    shapes += _bin_labels([entry["text"] for entry in bars], left, step, bottom)
-    return picture(WIDTH, bottom + 24, title=_title(attribute), description=_told(bars, before, after), shapes=shapes)
+    backwards = attribute["bars"][-1]["text"].endswith("or more")
+    shapes += _bin_labels([entry["text"] for entry in bars], left, step, bottom, backwards=backwards)
+    told = _told(bars, before, after, say)
+    return picture(WIDTH, bottom + 24, title=_title(attribute, say), description=told, shapes=shapes)
 
 
-def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int], say: Words = ENGLISH) -> str:
     """Draw values as pairs of bars, the original above the published one."""
-    bars = [*attribute["bars"], *_remainders(attribute)]
+    bars = [*attribute["bars"], *_remainders(attribute, say)]
     before, after = _shares(bars, rows)
     most = max([*before, *after, 0]) or 1.0
     left, tall = 134.0, 32.0
@@ -120,27 +123,27 @@ def value_bars(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
     shapes: list[str] = [line(left, 0, left, tall * len(bars), ink=QUIET)]
     for at, entry in enumerate(bars):
         y = at * tall
-        lines = wrapped(entry["text"], COLUMNS, 2) if entry["text"].strip() else ["(empty text)"]
+        lines = wrapped(entry["text"], COLUMNS, 2) if entry["text"].strip() else [say("pictures.empty")]
         start = y + tall / 2 + 4 - 6.5 * (len(lines) - 1)
         for number, text in enumerate(lines):
             ink = QUIET if entry.get("quiet") else INK
             shapes.append(words(left - 8, start + 13 * number, text, size=11.5, ink=ink, anchor="end"))
         for offset, share, fill, edge in ((4.5, before[at], BEFORE, BEFORE_EDGE), (16, after[at], AFTER, "none")):
             width = long * share / most
-            tip = f"{entry['text']}: {percent(share)}"
+            tip = say("pictures.value_tip", what=entry["text"], share=percent(share))
             shapes.append(bar(left + 0.5, y + offset, width, 10.5, fill=fill, edge=edge if share else "none", tip=tip))
             shapes.append(words(left + width + 5, y + offset + 9, percent(share), size=10, ink=QUIET))
-    told = _told(bars, before, after)
-    return picture(WIDTH, tall * max(1, len(bars)), title=_title(attribute), description=told, shapes=shapes)
+    told = _told(bars, before, after, say)
+    return picture(WIDTH, tall * max(1, len(bars)), title=_title(attribute, say), description=told, shapes=shapes)
 
 
-def attribute_picture(attribute: Mapping[str, Any], rows: Mapping[str, int]) -> str:
+def attribute_picture(attribute: Mapping[str, Any], rows: Mapping[str, int], say: Words = ENGLISH) -> str:
     """Draw an attribute before and after: bins or values."""
-    return (histogram if attribute["kind"] == "bins" else value_bars)(attribute, rows)
+    return (histogram if attribute["kind"] == "bins" else value_bars)(attribute, rows, say)
 
 
 def _paired_columns(
-    sides: Sequence[Sequence[int]], classes: Sequence[tuple[str, str]], axis: str
+    sides: Sequence[Sequence[int]], classes: Sequence[tuple[str, str]], axis: str, say: Words
 ) -> tuple[list[str], str]:
     """Draw shares of records by class as pairs of columns; return the shapes, and the same in words.
 
@@ -152,10 +155,12 @@ def _paired_columns(
     for at, (tick, name) in enumerate(classes):
         x, thick = LEFT + at * step, 0.38 * step
         numbered = _label_heights([BOTTOM - 4 - side[at] * (BOTTOM - TOP) for side in shares])
-        for side, table, fill, edge in ((0, "original", BEFORE, BEFORE_EDGE), (1, "published", AFTER, "none")):
+        for side, key, fill, edge in ((0, "original", BEFORE, BEFORE_EDGE), (1, "published", AFTER, "none")):
+            table = say(f"pictures.{key}")
             share, start = shares[side][at], x + (0.10 + 0.42 * side) * step
             height = share * (BOTTOM - TOP)
-            tip = f"{table}, {name}: {count(sides[side][at])} records, {percent(share)}"
+            records = count(sides[side][at])
+            tip = say("pictures.class_tip", table=table, name=name, records=records, share=percent(share))
             outline = edge if share else "none"
             shapes.append(bar(start, BOTTOM - height, thick, height, fill=fill, edge=outline, tip=tip))
             if share and len(classes) <= MOST_NUMBERED:
@@ -168,10 +173,14 @@ def _paired_columns(
     shapes.append(line(LEFT, BOTTOM, RIGHT, BOTTOM, ink=QUIET))
     shapes.append(words((LEFT + RIGHT) / 2, BOTTOM + 36, axis, size=11, ink=QUIET, anchor="middle"))
     before, after = (
-        ", ".join(f"{name} {percent(share)}" for (_, name), share in zip(classes, side, strict=True) if share)
+        say.listed(
+            say("pictures.class_share", name=name, share=percent(share))
+            for (_, name), share in zip(classes, side, strict=True)
+            if share
+        )
         for side in shares
     )
-    return [*shapes, *labels], f"Original: {before}. Published: {after}."
+    return [*shapes, *labels], say("pictures.sides_told", before=before, after=after)
 
 
 def _label_heights(heights: Sequence[float]) -> list[float]:
@@ -206,10 +215,9 @@ def _share_axis(most: float, left: float, right: float, top: float, bottom: floa
     return shapes
 
 
-def _bin_labels(texts: Sequence[str], left: float, step: float, bottom: float) -> list[str]:
+def _bin_labels(texts: Sequence[str], left: float, step: float, bottom: float, *, backwards: bool) -> list[str]:
     """Label every so many bins with their content; the last one also if it is open."""
     every = math.ceil((max(text_width(text) for text in texts) * LETTER + 10) / step)
-    backwards = texts[-1].endswith("or more")
     shapes: list[str] = []
     taken: list[tuple[float, float]] = []
     for at in range(len(texts) - 1, -1, -every) if backwards else range(0, len(texts), every):
@@ -222,10 +230,10 @@ def _bin_labels(texts: Sequence[str], left: float, step: float, bottom: float) -
     return shapes
 
 
-def _promise_line(x: float, bottom: float, smallest: int) -> list[str]:
+def _promise_line(x: float, bottom: float, smallest: int, say: Words) -> list[str]:
     if smallest <= 1:
         return []
-    text = f"promised: at least {smallest}"
+    text = say("pictures.promised", smallest=str(smallest))
     beyond = x + 6 + text_width(text) * 6.4 > WIDTH
     label = words(
         x - 6 if beyond else x + 6, 14, text, size=12, ink=LINE, weight=600, anchor="end" if beyond else "start"
@@ -242,32 +250,50 @@ def _shares(bars: Sequence[Mapping[str, Any]], rows: Mapping[str, int]) -> tuple
     return before, [entry["after"] / max(1, rows["published"]) for entry in bars]
 
 
-def _remainders(attribute: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _remainders(attribute: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
     """Make bars for the values that are not named, and for the missing cells."""
     other, missing = attribute["other"], attribute["missing"]
     found = []
     if other["values"]:
-        plural = "value" if other["values"] == 1 else "values"
-        found.append({**other, "text": f"{count(other['values'])} other {plural}", "quiet": True})
+        found.append({**other, "text": say("pictures.others", n=other["values"]), "quiet": True})
     if missing["before"] or missing["after"]:
-        found.append({**missing, "text": "missing", "quiet": True})
+        found.append({**missing, "text": say("pictures.missing"), "quiet": True})
     return found
 
 
-def _title(attribute: Mapping[str, Any]) -> str:
-    return f"{attribute['name']}: distribution before and after"
+def _title(attribute: Mapping[str, Any], say: Words) -> str:
+    return say("pictures.distribution", what=attribute["name"])
 
 
-def _told(bars: Sequence[Mapping[str, Any]], before: Sequence[float], after: Sequence[float]) -> str:
-    parts = [f"{e['text']}: {percent(b)}, {percent(a)}" for e, b, a in zip(bars, before, after, strict=True)]
-    return f"Shares of the original and the published records. {'; '.join(parts)}."
+def _told(bars: Sequence[Mapping[str, Any]], before: Sequence[float], after: Sequence[float], say: Words) -> str:
+    parts = [
+        say("pictures.value_told", what=entry["text"], before=percent(first), after=percent(second))
+        for entry, first, second in zip(bars, before, after, strict=True)
+    ]
+    return say("pictures.shares_told", told=say("pictures.between").join(parts))
 
 
-def size_text(size: Mapping[str, Any]) -> str:
+def size_text(size: Mapping[str, Any], say: Words = ENGLISH) -> str:
     """Write a range of group sizes: 5 to 9, or 100 or more."""
-    if size["to"] is None:
-        return f"{size['from']} or more"
-    return f"{size['from']}" if size["to"] == size["from"] else f"{size['from']} to {size['to']}"
+    low, high = str(size["from"]), size["to"]
+    if high is None:
+        return say("pictures.or_more", low=low)
+    return low if high == size["from"] else say("pictures.to", low=low, high=str(high))
+
+
+def range_text(text: str, say: Words) -> str:
+    """Write the range of a bin or of exposures, as the facts tell it, in the words of a language.
+
+    >>> from sfumato.words import words_in
+    >>> [range_text(text, words_in("zh")) for text in ("20 or more", "below 1/20", "-5 to 5", "20-24")]
+    ['20 及以上', '1/20 以下', '-5 至 5', '20-24']
+    """
+    if text.endswith(" or more"):
+        return say("pictures.or_more", low=text.removesuffix(" or more"))
+    if text.startswith("below "):
+        return say("pictures.below", high=text.removeprefix("below "))
+    low, between, high = text.partition(" to ")
+    return say("pictures.to", low=low, high=high) if between else text
 
 
 def _short(number: int) -> str:

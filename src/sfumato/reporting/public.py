@@ -18,15 +18,11 @@ from sfumato.judging.audit.verdict import Verdict, plain
 from sfumato.judging.evidence import Evidence
 from sfumato.masking.masking import Masking
 from sfumato.models.base import PrivacyModel
-from sfumato.models.words import FLAGGED_BUCKET, GROUP
-from sfumato.reporting.words import BUCKET, FORM_WORDS, MISSING_WORDS, compared, words_of
+from sfumato.models.words import ModelWords
+from sfumato.reporting.words import BUCKET, ENGLISH, FORMS, compared, words_of
 from sfumato.schema.schema import Schema
 from sfumato.threads import in_threads
-
-NO_MODEL = (
-    "No privacy model is promised: nothing is said about how many persons look alike. Cells were changed or hidden as "
-    "told under masking, and that is all."
-)
+from sfumato.words import words_in
 
 
 def promise_of(models: Sequence[PrivacyModel], audit: Audit, masking: Masking | None = None) -> dict[str, Any]:
@@ -54,14 +50,14 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit, masking: Masking | 
         **(masked_facts(masking, models) if masking else {}),
         "words": words_used(audit),
         "missing": str(audit.counts.schema.missing),
-        "counted": f"For the numbers above, {MISSING_WORDS[str(audit.counts.schema.missing)]}.",
+        "counted": ENGLISH("promises.counted", missing=ENGLISH(f"kinds.missing.{audit.counts.schema.missing}")),
     }
 
 
 def masked_facts(masking: Masking, models: Sequence[PrivacyModel]) -> dict[str, Any]:
     """Tell the steps of masking, which columns they perturbed, and that no model is promised where none is."""
     told = {"perturbed": list(masking.perturbed), "masking": [plain_values(each.told()) for each in masking.records]}
-    return told if models else {**told, "no_model": NO_MODEL}
+    return told if models else {**told, "no_model": ENGLISH("promises.no_model")}
 
 
 def plain_values(value: Any) -> Any:
@@ -82,18 +78,30 @@ def promised(
     """Return a model with its parameters, and in words; if `shown` is given, only with these sensitive values.
 
     Where columns that it reads were perturbed before, the words say that it is their masked values that are counted.
+    `buckets` and `masked` are there only if the words are about flagged cells, or about masked columns.
     """
     parameters = model.parameters()
     if shown is not None:
         columns = set(schema.attributes) - set(model.named_values)
         parameters = {key: _only(columns, shown, value) for key, value in parameters.items()}
-    group = FLAGGED_BUCKET if set(model.attributes) & set(schema.flags) else GROUP
-    words = words_of(model).sentence(parameters, group)
     read = {*(model.scope or schema.quasi), *model.attributes}
     masked = [name for name in perturbed if name in read]
-    if masked:
-        words = f"{words.removesuffix('.')}, counted after masking of {', '.join(masked)}."
-    return {"model": model.name, "parameters": parameters, "words": words}
+    told = {
+        "model": model.name,
+        "parameters": parameters,
+        **({"buckets": True} if set(model.attributes) & set(schema.flags) else {}),
+        **({"masked": masked} if masked else {}),
+    }
+    return {**told, "words": promise_words(told, words_of(model))}
+
+
+def promise_words(told: Mapping[str, Any], words: ModelWords) -> str:
+    """Say a promise, as it is told by `promised`, in these words of its model."""
+    sentence = words.sentence(told["parameters"], buckets=told.get("buckets", False))
+    if "masked" not in told:
+        return sentence
+    say, bare = words_in(words.language), sentence.removesuffix(".").removesuffix("。")
+    return say("promises.after_masking", promise=bare, columns=told["masked"])
 
 
 def words_used(audit: Audit) -> dict[str, dict[str, str]]:
@@ -190,7 +198,7 @@ def forms_of(column: PublishedColumn) -> list[str]:
     """Return the forms that the cells of a quasi-identifier have, in a fixed order."""
     found = {_form(label) for label in column.others.values() if not isinstance(label, MissingCell)}
     found |= {"intervals"} if len(column.intervals) else set()
-    return [form for form in FORM_WORDS if form in found]
+    return [form for form in FORMS if form in found]
 
 
 def type_words(type_: pa.DataType) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -13,6 +14,7 @@ from sfumato.reporting.page import Page
 
 if TYPE_CHECKING:
     from sfumato.reporting.folders import Content
+    from sfumato.reporting.judged import Judged
 
 
 class Certificate(Protocol):
@@ -142,16 +144,26 @@ class HandedOver(WrittenRelease):
     def _handover(self) -> Handover:
         """Hand over what is to be written."""
 
+    @cached_property
+    def judged(self) -> Judged:
+        """What the report tells, part by part: risk, attacks, exposure, distributions, utility.
+
+        What was asked for once is not computed again when the release is written.
+        """
+        from sfumato.reporting.judged import Judged
+
+        return Judged(self._handover())
+
     def _content(self, *, excel_safe: bool, report: bool) -> Content:
         from sfumato.reporting.folders import content_of
 
-        return content_of(self._handover(), excel_safe=excel_safe, report=report)
+        return content_of(self.judged, excel_safe=excel_safe, report=report)
 
     def figures(self) -> Mapping[str, Any]:
         """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
         from sfumato.reporting.facts import compared_facts
 
-        return compared_facts(self._handover())
+        return compared_facts(self.judged)
 
     def report(self) -> Page:
         """Return the internal report without writing anything; a notebook shows it.
@@ -160,4 +172,4 @@ class HandedOver(WrittenRelease):
         """
         from sfumato.reporting.folders import report_page
 
-        return report_page(self._handover())
+        return report_page(self.judged)

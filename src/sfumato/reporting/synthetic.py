@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato import __version__
+from sfumato.core.progress import Progress
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.verdict import plain
 from sfumato.reporting.folders import Content, Statement
@@ -53,7 +54,7 @@ class SyntheticHandover:
 def synthetic_content(handover: SyntheticHandover, *, excel_safe: bool) -> Content:
     """Return what synthetic records are written from; their file is compared with what was drawn."""
 
-    def judge(file: Path) -> Statement:
+    def judge(file: Path, _: Progress) -> Statement:
         shown = read_back(file, excel_safe=excel_safe)
         changed = [name for name in changed_columns(handover.published, shown) if not _near(handover, shown, name)]
         if changed:

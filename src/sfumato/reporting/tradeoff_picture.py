@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, FAINT, QUIET, dot, line, picture, words
-from sfumato.reporting.loss_scatter import VerticalAxis
 
 LEFT, TOP, WIDTH, HEIGHT = 64.0, 34.0, 560.0, 300.0
 RIGHT, BELOW = 24.0, 48.0
@@ -40,9 +40,7 @@ def draw_tradeoff(candidates: Sequence[Placed], *, risk: str, loss: str) -> str:
     ordered = in_order(candidates)
     across, up = (_axis([getattr(each, what) for each in ordered]) for what in ("risk", "loss"))
     shapes = [*_grid(across, up, risk, loss)]
-    places = [
-        (LEFT + WIDTH * _share(across, each.risk), TOP + HEIGHT * (1 - _share(up, each.loss))) for each in ordered
-    ]
+    places = [(LEFT + WIDTH * across.share(each.risk), TOP + HEIGHT * (1 - up.share(each.loss))) for each in ordered]
     for each, (x, y) in sorted(zip(ordered, places, strict=True), key=lambda pair: pair[0].front):
         tip = f"{each.name}: {risk} {each.risk:.4g}, {loss} {each.loss:.4g}"
         shapes.append(dot(x, y, RADIUS, fill=AFTER if each.front else PAPER, edge=AFTER, width=1.5, tip=tip))
@@ -86,28 +84,20 @@ def _numbers(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > pairs else ", ".join(map(str, run)) for run in runs)
 
 
-def _axis(values: Sequence[float]) -> VerticalAxis:
+def _axis(values: Sequence[float]) -> Axis:
     """Choose an axis from 0, or below, to the largest value."""
-    return VerticalAxis.over(np.array([0.0, *values]))
+    return Axis.over(np.array([0.0, *values]))
 
 
-def _share(axis: VerticalAxis, value: float) -> float:
-    return (value - axis.low) / (axis.high - axis.low)
-
-
-def _grid(across: VerticalAxis, up: VerticalAxis, risk: str, loss: str) -> Iterator[str]:
+def _grid(across: Axis, up: Axis, risk: str, loss: str) -> Iterator[str]:
     bottom, right = TOP + HEIGHT, LEFT + WIDTH
-    for value in _ticks(across):
-        x = LEFT + WIDTH * _share(across, value)
+    for value in across.ticks:
+        x = LEFT + WIDTH * across.share(value)
         yield line(x, TOP, x, bottom, ink=FAINT)
         yield words(x, bottom + 18, f"{value:.4g}", size=11, ink=QUIET, anchor="middle")
-    for value in _ticks(up):
-        y = bottom - HEIGHT * _share(up, value)
+    for value in up.ticks:
+        y = bottom - HEIGHT * up.share(value)
         yield line(LEFT, y, right, y, ink=FAINT)
         yield words(LEFT - 8, y + 4, f"{value:.4g}", size=11, ink=QUIET, anchor="end")
     yield words(right, bottom + 38, f"{risk} →", ink=QUIET, anchor="end")
     yield words(LEFT - 40, TOP - 12, f"{loss} ↑", ink=QUIET)
-
-
-def _ticks(axis: VerticalAxis) -> list[float]:
-    return [axis.low + number * axis.step for number in range(round((axis.high - axis.low) / axis.step) + 1)]

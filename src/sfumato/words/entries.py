@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.validation import did_you_mean
 
 LANGUAGES = MappingProxyType({"en": "English", "zh": "中文"})
+BETWEEN = MappingProxyType({"en": (", ", " "), "zh": ("、", "")})  # the items of a list, and sentences
+NAMED = frozenset({"attack", "identifier", "objective", "question", "role", "step", "what", "where"})
+
+Entry: TypeAlias = str | Mapping[str, str]
 
 
 class Words:
@@ -20,28 +24,85 @@ class Words:
 
     A key is the name of a file, a dot, and the path to an entry in it. An entry is a sentence with fields in braces, or
     a table of two, `one` and `other`, which the field `n` chooses between. Whole numbers are written with a comma
-    between thousands.
+    between thousands. The value of one of the `NAMED` fields is said by its own entry, if it has one under the field's
+    name in the same file; a field that is told as a key and its fields, as `Sentence.told` does, is said like any other
+    sentence.
 
     >>> say = words_in("en")
     >>> say("units.records", n=1), say("units.records", n=30162)
     ('1 record', '30,162 records')
     """
 
-    def __init__(self, language: str, entries: Mapping[str, str | Mapping[str, str]]) -> None:
+    def __init__(self, language: str, entries: Mapping[str, Entry]) -> None:
         self.language = language
         self.entries = entries
 
     def __call__(self, key: str, /, **fields: Any) -> str:
         """Say the sentence of this key with these fields."""
-        entry = self.entries[key]
-        sentence = entry if isinstance(entry, str) else entry["one" if fields.get("n") == 1 else "other"]
-        return sentence.format_map({name: _shown(value) for name, value in fields.items()})
+        return self.form(key, fields).format_map(self.filled(key, fields))
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
 
     def __repr__(self) -> str:
-        return f"Words({self.language!r}, {len(self.entries):,} entries)"
+        return f"Words({self.language!r})"
+
+    def form(self, key: str, fields: Mapping[str, Any]) -> str:
+        """Return the sentence of this key as it is written, the form that the field `n` chooses."""
+        entry = self.entries[key]
+        return entry if isinstance(entry, str) else entry["one" if fields.get("n") == 1 else "other"]
+
+    def filled(self, key: str, fields: Mapping[str, Any]) -> dict[str, object]:
+        """Return the fields as they stand in the sentence of this key."""
+        room = key.partition(".")[0]
+        return {name: self._field(room, name, value) for name, value in fields.items()}
+
+    def known(self, key: str, otherwise: str, /, **fields: Any) -> str:
+        """Say the sentence of this key if there is one, and something else otherwise.
+
+        >>> words_in("en").known("kinds.roles.quasi", "quasi"), words_in("en").known("kinds.roles.other", "other")
+        ('quasi-identifier', 'other')
+        """
+        return self(key, **fields) if key in self.entries else otherwise
+
+    def again(self, told: Mapping[str, Any]) -> str:
+        """Say a sentence that is told as its key and fields.
+
+        >>> words_in("en").again({"key": "units.columns", "fields": {"n": 3}})
+        '3 columns'
+        """
+        return self(told["key"], **told["fields"])
+
+    def under(self, path: str) -> dict[str, Entry]:
+        """Return all entries below a path, by the rest of their keys, as they are written.
+
+        >>> sorted(words_in("en").under("kinds.scales"))
+        ['categorical', 'nominal', 'numeric', 'ordinal']
+        """
+        start = f"{path}."
+        return {key.removeprefix(start): entry for key, entry in self.entries.items() if key.startswith(start)}
+
+    def listed(self, items: Iterable[object]) -> str:
+        """Write items one after another.
+
+        >>> words_in("zh").listed(["age", "sex"])
+        'age、sex'
+        """
+        return BETWEEN[self.language][0].join(map(str, items))
+
+    def together(self, sentences: Iterable[str]) -> str:
+        """Write sentences one after another."""
+        return BETWEEN[self.language][1].join(sentences)
+
+    def _field(self, room: str, name: str, value: object) -> object:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return f"{value:,}"
+        if isinstance(value, Mapping):
+            return self.again(value)
+        if isinstance(value, list | tuple):
+            return self.listed(self._field(room, name, each) for each in value)
+        named = f"{room}.{name}.{value}"
+        return self(named) if name in NAMED and named in self.entries else value
 
 
 @cache
@@ -53,24 +114,53 @@ def words_in(language: str) -> Words:
     InvalidParameterError
         If there are no words in this language.
     """
+    check_language(language)
+    return Words(language, _Files(language))
+
+
+def check_language(language: str) -> None:
+    """Refuse a language that there are no words in."""
     if language not in LANGUAGES:
         hint = did_you_mean(str(language), LANGUAGES) or f"; choose one of {', '.join(LANGUAGES)}."
         raise InvalidParameterError(f"There are no words in the language {language!r}{hint}")
-    folder = files("sfumato.words") / language
-    found: dict[str, str | Mapping[str, str]] = {}
-    for file in sorted(folder.iterdir(), key=lambda each: each.name):
-        if file.name.endswith(".toml"):
-            found |= _flat(tomllib.loads(file.read_text(encoding="utf-8")), file.name.removesuffix(".toml"))
-    return Words(language, MappingProxyType(found))
 
 
-def _flat(entries: Mapping[str, Any], prefix: str) -> dict[str, str | Mapping[str, str]]:
+class _Files(Mapping[str, Entry]):
+    """The entries of all files of a language; a file is read when one of its entries is asked for."""
+
+    def __init__(self, language: str) -> None:
+        self._texts = {
+            file.name.removesuffix(".toml"): file
+            for file in (files("sfumato.words") / language).iterdir()
+            if file.name.endswith(".toml")
+        }
+        self._read: dict[str, dict[str, Entry]] = {}
+
+    def __getitem__(self, key: str) -> Entry:
+        return self._of(key.partition(".")[0])[key]
+
+    def __iter__(self) -> Iterator[str]:
+        for name in sorted(self._texts):
+            yield from self._of(name)
+
+    def __len__(self) -> int:
+        return sum(len(self._of(name)) for name in self._texts)
+
+    def _of(self, name: str) -> dict[str, Entry]:
+        if name not in self._read:
+            found = self._texts.get(name)
+            text = "" if found is None else found.read_text(encoding="utf-8")
+            self._read[name] = _flat(tomllib.loads(text), name)
+        return self._read[name]
+
+
+def _flat(entries: Mapping[str, Any], prefix: str) -> dict[str, Entry]:
     """Name every entry by its path.
 
     >>> _flat({"a": "x", "b": {"one": "y", "other": "z"}, "c": {"d": "w"}}, "f")
     {'f.a': 'x', 'f.b': {'one': 'y', 'other': 'z'}, 'f.c.d': 'w'}
     """
-    found: dict[str, str | Mapping[str, str]] = {}
+    found: dict[str, Entry] = {}
     for name, value in entries.items():
         key = f"{prefix}.{name}"
         if isinstance(value, str) or set(value) == {"one", "other"}:
@@ -78,7 +168,3 @@ def _flat(entries: Mapping[str, Any], prefix: str) -> dict[str, str | Mapping[st
         else:
             found |= _flat(value, key)
     return found
-
-
-def _shown(value: object) -> object:
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.responses import StreamingResponse as Streaming
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -20,9 +20,13 @@ from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.release.changing import with_roles
 from sfumato.table.kept_rows import KeptRows
 from sfumato.words import LANGUAGES, Words, words_in
+from sfumato.workbench.bodies import body_of, is_change, whole
 from sfumato.workbench.desk import Desk, Stale
-from sfumato.workbench.guard import Gate, Guard
+from sfumato.workbench.guard import Entrance, Guard
+from sfumato.workbench.opening import Opening
+from sfumato.workbench.releases import Releases, download
 from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
+from sfumato.workbench.studio import Studio
 
 BEAT = 15.0  # seconds between two signs of life of a stream of events
 MOST_ROWS = 200
@@ -42,7 +46,7 @@ class Application:
     """
 
     def __init__(
-        self, desk: Desk, gate: Gate, *, language: str | None = None, max_upload: int = 2 << 30, quit_: Any = None
+        self, desk: Desk, gate: Entrance, *, language: str | None = None, max_upload: int = 2 << 30, quit_: Any = None
     ) -> None:
         self.desk = desk
         self.gate = gate
@@ -53,10 +57,7 @@ class Application:
 
     def asgi(self) -> Starlette:
         """Return the application as a server runs it."""
-        from sfumato.workbench.opening import Opening
-        from sfumato.workbench.releases import Releases
-
-        opening, releases = Opening(self), Releases(self)
+        opening, releases, studio = Opening(self.desk, self.max_upload), Releases(self.desk), Studio(self.desk)
         routes = [
             Route("/", self.home),
             Route("/enter", self.enter, methods=["POST"]),
@@ -67,6 +68,7 @@ class Application:
             *(Route(f"/{step}", self.page, name=step) for step in PLACES),
             *opening.routes(),
             *releases.routes(),
+            *studio.routes(),
             Route("/rows/original", self.original_rows),
             Route("/rows/candidate/{number:int}", self.candidate_rows),
             Route("/columns/{number:int}", self.column),
@@ -81,7 +83,7 @@ class Application:
             Route("/jobs/{number:int}/events", self.events),
             Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
         ]
-        handlers: Mapping[Any, Any] = {SfumatoError: refused, Stale: stale, json.JSONDecodeError: unreadable}
+        handlers: Mapping[Any, Any] = {SfumatoError: refused, Stale: stale}
         return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
 
     def words(self, request: Request) -> Words:
@@ -108,7 +110,7 @@ class Application:
 
     async def again(self, _: Request) -> Response:
         """Give the owner of the server another token."""
-        return JSONResponse({"token": self.gate.new_token()})
+        return JSONResponse({"token": self.gate.draw_token()})
 
     async def choose_language(self, request: Request) -> Response:
         """Remember the language in a cookie."""
@@ -168,11 +170,14 @@ class Application:
         return JSONResponse({"version": self.desk.version, "recipe": self.desk.recipe.to_dict()})
 
     def _change(self, version: int, step: str, given: Mapping[str, Any]) -> None:
-        roles = given.get("roles", {})
-        if roles:
+        roles = given.get("roles")
+        if isinstance(roles, dict):
             if version != self.desk.version:
                 raise Stale
-            named = {self.desk.columns[int(number)]: role or None for number, role in roles.items()}
+            numbered = {str(number): name for number, name in enumerate(self.desk.columns)}
+            if not roles.keys() <= numbered.keys():
+                raise InvalidParameterError("There is no such column.")
+            named = {numbered[number]: role or None for number, role in roles.items()}
             self.desk.replace(version, step, with_roles(self.desk.recipe, named))
             return
         changed = given.get("set")
@@ -249,38 +254,6 @@ class Application:
             waiting = asyncio.ensure_future(anext(states))
 
 
-async def body_of(request: Request) -> dict[str, Any]:
-    """Return the JSON object that a request has for its body."""
-    content = json.loads(await request.body() or b"{}")
-    if not isinstance(content, dict):
-        raise InvalidParameterError("The body of this request must be a JSON object.")
-    return content
-
-
-def is_change(given: object) -> bool:
-    """Return whether something is a place in a recipe and a value."""
-    return (
-        isinstance(given, list)
-        and len(given) == 2  # noqa: PLR2004 - a place and a value
-        and isinstance(given[0], list)
-        and bool(given[0])
-        and all(isinstance(name, str) for name in given[0])
-    )
-
-
-def whole(request: Request, name: str, usual: int) -> int:
-    """Return a whole number of a query."""
-    given = request.query_params.get(name, str(usual))
-    if not (given.isascii() and given.isdecimal()) or len(given) > 18:  # noqa: PLR2004 - digits of the largest number
-        raise InvalidParameterError(f"{name} must be a whole number.")
-    return int(given)
-
-
-def download(text: str, name: str) -> Response:
-    """Return a text as a file to keep."""
-    return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
-
-
 async def refused(_: Request, error: Exception) -> Response:
     """Tell a refusal of the library: its class and its sentence."""
     return JSONResponse({"error": str(error), "kind": type(error).__name__}, 422)
@@ -289,8 +262,3 @@ async def refused(_: Request, error: Exception) -> Response:
 async def stale(_: Request, __: Exception) -> Response:
     """Say that the page is older than the recipe."""
     return JSONResponse({"error": "The recipe was changed elsewhere; the page is drawn again.", "kind": "Stale"}, 409)
-
-
-async def unreadable(_: Request, __: Exception) -> Response:
-    """Say that a request cannot be read."""
-    return JSONResponse({"error": "This request is not JSON.", "kind": "RequestError"}, 400)

@@ -7,18 +7,24 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.recipe import Recipe
 from sfumato.table.formats.known import is_url
 from sfumato.table.kept_rows import KeptRows
-from sfumato.workbench.history import Fragment, History, apply
+from sfumato.workbench import verbs
+from sfumato.workbench.history import ChangeHistory, Fragment, apply
 from sfumato.workbench.jobs import Job, Jobs
 from sfumato.workbench.projects import Project
 
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release")
-NUMBERED = {"anonymize": "candidates", "write": "releases"}  # verbs that make something new
+NUMBERED = {
+    "anonymize": "candidates",
+    "fixed_levels": "candidates",
+    "write": "releases",
+}  # verbs that make something new
 SEARCHED = ("attributes", "models", "algorithm", "masking", "release")  # what a candidate depends on
 
 
@@ -31,7 +37,7 @@ class Desk:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.history = History(project.folder / "history.jsonl")
+        self.history = ChangeHistory(project.folder / "history.jsonl")
         self.jobs = Jobs(project.folder, self._finished)
         self._results: dict[str, dict[str, Any]] = {}
         for path in sorted((project.folder / "results").glob("*.json"), key=lambda each: each.stat().st_mtime_ns):
@@ -100,7 +106,10 @@ class Desk:
             The recipe would not be one; the library says why.
         """
         content = self._content(version)
-        apply(content, changed)
+        try:
+            apply(content, changed)
+        except (AttributeError, TypeError):
+            raise InvalidParameterError("There is no such place in a recipe.") from None
         return self.replace(version, step, Recipe.from_dict(content, self.project.folder))
 
     def replace(self, version: int, step: str, recipe: Recipe) -> bool:
@@ -171,10 +180,20 @@ class Desk:
             return
         if job.verb == "write":
             self.project.write_json(f"releases/{job.result['release']}.json", job.asked)
+        if job.verb == "anonymize":
+            self.project.save(chosen=job.result["candidate"])
+        if job.verb == "fixed_levels":
+            self._pin(job.result["candidate"])
         kept = {"verb": job.verb, "request": job.asked, "result": job.result}
         self._results.pop(job.key, None)
         self._results[job.key] = kept
         self.project.write_json(f"results/{job.key}.json", kept)
+
+    def _pin(self, number: int) -> None:
+        """Put a new candidate side by side with others, and keep looking at the one that was looked at."""
+        others = [each["number"] for each in self.candidates if each["number"] != number]
+        chosen = self.chosen if self.chosen != number else next(iter(others), number)
+        self.project.save(pinned=sorted({*self.project.content.get("pinned", []), number}), chosen=chosen)
 
     def _table_opened(self, asked: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         kept = {} if is_url(asked["place"]) else {"path": asked["place"]}
@@ -217,10 +236,7 @@ class Desk:
 
 
 def _needs(verb: str) -> tuple[str, ...]:
-    if not verb.isidentifier():
+    if verb not in {each.name for each in iter_modules(verbs.__path__)}:
         raise InvalidParameterError("There is no such job.")
-    try:
-        needs: tuple[str, ...] = import_module(f"sfumato.workbench.verbs.{verb}").NEEDS
-    except ModuleNotFoundError:
-        raise InvalidParameterError("There is no such job.") from None
+    needs: tuple[str, ...] = import_module(f"sfumato.workbench.verbs.{verb}").NEEDS
     return needs

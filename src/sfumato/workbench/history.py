@@ -27,7 +27,7 @@ class Change:
     changed: tuple[Fragment, ...]
 
 
-class History:
+class ChangeHistory:
     """The changes of a project, kept in a file; `at` is the one whose recipe is the current one."""
 
     def __init__(self, path: Path) -> None:

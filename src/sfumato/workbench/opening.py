@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from starlette.requests import Request
@@ -14,10 +14,9 @@ from starlette.routing import Route
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.recipe import checked_reading
 from sfumato.table.formats.known import FORMATS
+from sfumato.workbench.bodies import body_of
+from sfumato.workbench.desk import Desk
 from sfumato.workbench.jobs import Job
-
-if TYPE_CHECKING:
-    from sfumato.workbench.application import Application
 
 NAME = "x-file-name"
 SPARE = 256 << 20  # bytes that an upload leaves free on the disk
@@ -27,9 +26,9 @@ SHOWN = 120  # characters of a name
 class Opening:
     """What the page asks for before there is a table."""
 
-    def __init__(self, application: Application) -> None:
-        self.application = application
-        self.desk = application.desk
+    def __init__(self, desk: Desk, max_upload: int) -> None:
+        self.desk = desk
+        self.max_upload = max_upload
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
@@ -61,7 +60,7 @@ class Opening:
         return JSONResponse(self.open(str(target), name).facts(), 202)
 
     async def _take(self, request: Request, taken: Path) -> Response | None:
-        most, size = self.application.max_upload, 0
+        most, size = self.max_upload, 0
         with private(taken).open("wb") as file:
             async for part in request.stream():
                 size += len(part)
@@ -81,8 +80,6 @@ class Opening:
 
     async def read_again(self, request: Request) -> Response:
         """Read the same table with other options."""
-        from sfumato.workbench.application import body_of
-
         place = self.desk.project.source.get("path")
         if place is None:
             raise ReadError("Open the table again with the command line: its place is not kept.")

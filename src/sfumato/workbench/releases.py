@@ -8,16 +8,14 @@ import io
 import re
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from sfumato.exceptions import InvalidParameterError
-
-if TYPE_CHECKING:
-    from sfumato.workbench.application import Application
+from sfumato.recipe import Recipe
+from sfumato.workbench.desk import Desk
 
 STYLE = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL)
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP file can state: equal folders give equal files
@@ -26,8 +24,8 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP file can state: eq
 class Releases:
     """What the page does with candidates and releases."""
 
-    def __init__(self, application: Application) -> None:
-        self.desk = application.desk
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
@@ -36,6 +34,8 @@ class Releases:
             Route("/candidates/{number:int}/choose", self.choose, methods=["POST"]),
             Route("/candidates/{number:int}/pin", self.pin, methods=["POST"]),
             Route("/candidates/{number:int}/adopt", self.adopt, methods=["POST"]),
+            Route("/candidates/{number:int}/recipe.toml", self.recipe_toml),
+            Route("/candidates/{number:int}/release.py", self.script),
             Route("/releases/{number:int}/report.html", self.report),
             Route("/releases/{number:int}/{part}.zip", self.packed),
         ]
@@ -49,6 +49,18 @@ class Releases:
         number = self.desk.candidate(request.path_params["number"])["number"]
         self.desk.project.save(chosen=number)
         return JSONResponse({"chosen": number})
+
+    def _recipe(self, request: Request) -> Recipe:
+        number = self.desk.candidate(request.path_params["number"])["number"]
+        return Recipe.read(self.desk.project.folder / "candidates" / str(number) / "recipe.toml")
+
+    async def recipe_toml(self, request: Request) -> Response:
+        """Return the recipe that made a candidate, with everything that was drawn for it: it makes the same bytes."""
+        return download(self._recipe(request).to_toml(), "recipe.toml")
+
+    async def script(self, request: Request) -> Response:
+        """Return the script that makes the same bytes."""
+        return download(self._recipe(request).to_python(self.desk.name), "release.py")
 
     async def pin(self, request: Request) -> Response:
         """Put a candidate side by side with others, or take it away."""
@@ -101,3 +113,8 @@ class Releases:
         name = f"{part}-{request.path_params['number']}.zip"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(packed.getvalue(), media_type="application/zip", headers=headers)
+
+
+def download(text: str, name: str) -> Response:
+    """Return a text as a file to keep."""
+    return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})

@@ -11,7 +11,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sfumato import __version__
-from sfumato.inspection.reasons import SENTENCES
 from sfumato.reporting import numbers
 from sfumato.words import LANGUAGES, Words
 from sfumato.workbench.desk import STEPS, Desk
@@ -70,15 +69,8 @@ def frame(say: Words) -> dict[str, Any]:
         "other_language": other,
         "other_name": LANGUAGES[other],
         "release_of": __version__,
-        "reason": lambda kind, values: told_reason(say, kind, values),
         "fragment": toml_fragment,
     }
-
-
-def told_reason(say: Words, kind: str, values: Mapping[str, Any]) -> str:
-    """Say why a role or scale is proposed."""
-    key = f"reasons.{kind}"
-    return say(key, **values) if key in say else SENTENCES[kind].format(**values)
 
 
 def toml_fragment(content: Mapping[str, Any]) -> str:

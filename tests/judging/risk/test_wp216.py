@@ -98,4 +98,4 @@ def test_a_judgment_is_a_table_and_never_a_score():
     assert "singling out" in repr(found)
     assert found._repr_html_().startswith("<table>")
     assert not hasattr(found, "score")
-    assert set(found.to_dict()) == {"preset", "title", "failed", "open", "findings", "limits"}
+    assert set(found.to_dict()) == {"preset", "title", "failed", "open", "findings", "limits", "told"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.words import Sentence
 
 if TYPE_CHECKING:
     from sfumato.judging.audit.audit import Audit
@@ -28,15 +29,10 @@ class Unpromised:
     records: int
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Sentence:
         """What is not promised, and what that costs, in words."""
-        learned = f"guesses its value with a chance of up to {self.exposure:.3g}, in groups of {self.records:,} records"
-        if self.exposure == CERTAIN:
-            learned = f"learns its value for certain in groups of {self.records:,} records"
-        return (
-            f"Nothing is promised about the sensitive column {self.attribute!r}: whoever knows all quasi-identifiers "
-            f"{learned}."
-        )
+        key = "promises.unpromised_certain" if self.exposure == CERTAIN else "promises.unpromised"
+        return Sentence(key, column=self.attribute, chance=float(self.exposure), records=self.records)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values."""

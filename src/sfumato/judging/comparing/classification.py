@@ -136,11 +136,17 @@ def _with_classes(tables: Sequence[pa.Table], target: str, columns: Sequence[str
     return kept
 
 
-def _untrained(classifier: Any, seed: int) -> Any:
-    """Copy the given classifier, or make the default one."""
+def require_learning() -> tuple[Any, Any]:
+    """Return what classifiers are made with; refuse, and say how to install it, where it is missing."""
     base, tree = (
         optional_library(f"sklearn.{module}", extra="learn", error=SfumatoError) for module in ("base", "tree")
     )
+    return base, tree
+
+
+def _untrained(classifier: Any, seed: int) -> Any:
+    """Copy the given classifier, or make the default one."""
+    base, tree = require_learning()
     if classifier is None:
         classifier = tree.DecisionTreeClassifier(min_samples_leaf=LEAST_LEAF, random_state=seed)
     return base.clone(classifier)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.judging.risk.attackers import least_size
 from sfumato.judging.risk.findings import Finding, Judgment
+from sfumato.words import Sentence
 
 if TYPE_CHECKING:
     from sfumato.judging.risk.assess import Risk
@@ -13,10 +14,6 @@ if TYPE_CHECKING:
 WRITTEN = 0.09
 LEAST_GROUP = 11
 EXACT = 1 / LEAST_GROUP
-LIMITS = (
-    "The threshold is for public release; text, documents and the context of the release are not judged here, "
-    "nor whether the quasi-identifiers are all that an adversary may know."
-)
 
 
 def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
@@ -35,12 +32,7 @@ def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
     .. [1] European Medicines Agency, "External guidance on the implementation of Policy 0070", 2018.
     .. [2] Health Canada, "Guidance document: Public release of clinical information", 2019.
     """
-    return Judgment(
-        preset="ema",
-        title="EMA Policy 0070 and Health Canada",
-        findings=(_highest(risk, strict=strict), _average(risk)),
-        limits=LIMITS,
-    )
+    return Judgment(preset="ema", findings=(_highest(risk, strict=strict), _average(risk)))
 
 
 def _highest(risk: Risk, *, strict: bool) -> Finding:
@@ -48,11 +40,16 @@ def _highest(risk: Risk, *, strict: bool) -> Finding:
     smallest = int(groups.candidates.min())
     small = int(groups.sizes[groups.candidates < LEAST_GROUP].sum())
     return Finding(
-        name="highest risk",
+        name=Sentence("risk.name.highest"),
         passed=smallest >= LEAST_GROUP if strict else None,
-        sentence=f"{small:,} of {risk.records:,} records are in groups of fewer than {LEAST_GROUP}; the smallest group "
-        f"has {smallest:,}; EMA and Health Canada write {WRITTEN} and mean 1/{LEAST_GROUP}, so groups of at least "
-        f"{LEAST_GROUP}.",
+        sentence=Sentence(
+            "risk.ema.highest",
+            small=small,
+            records=risk.records,
+            least=LEAST_GROUP,
+            smallest=smallest,
+            written=WRITTEN,
+        ),
         figures={
             "smallest_group": smallest,
             "least_group": LEAST_GROUP,
@@ -70,9 +67,9 @@ def _highest(risk: Risk, *, strict: bool) -> Finding:
 def _average(risk: Risk) -> Finding:
     average = risk.prosecutor.average
     return Finding(
-        name="average risk",
+        name=Sentence("risk.name.average"),
         passed=average <= EXACT,
-        sentence=f"The average chance of finding a record is {average:.4f}; 1/{LEAST_GROUP} is {EXACT:.4f}.",
+        sentence=Sentence("risk.ema.average", average=average, least=LEAST_GROUP, exact=EXACT),
         figures={"average_risk": average, "threshold_exact": EXACT},
         columns=risk.quasi,
     )

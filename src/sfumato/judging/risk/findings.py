@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 from sfumato.judging.risk.showing import html_table, text_table
+from sfumato.words import Sentence
 
 Figure: TypeAlias = int | float | str | None
 
@@ -24,9 +25,9 @@ class Finding:
     columns : the columns concerned.
     """
 
-    name: str
+    name: Sentence
     passed: bool | None
-    sentence: str
+    sentence: Sentence
     figures: Mapping[str, Figure] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
 
@@ -36,8 +37,13 @@ class Finding:
         return {True: "passed", False: "NOT PASSED", None: "open"}[self.passed]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the finding as plain values."""
-        return {**asdict(self), "figures": dict(self.figures), "columns": list(self.columns)}
+        """Return the finding as plain values; `told` says its name and its sentence by their keys, for any language."""
+        return {
+            **asdict(self),
+            "figures": dict(self.figures),
+            "columns": list(self.columns),
+            "told": {"name": self.name.told, "sentence": self.sentence.told},
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,15 +53,21 @@ class Judgment:
     Parameters
     ----------
     preset : the short name of the rule.
-    title : its name.
     findings : one per question.
-    limits : what the rule requires that no program can judge.
     """
 
     preset: str
-    title: str
     findings: tuple[Finding, ...]
-    limits: str
+
+    @property
+    def title(self) -> Sentence:
+        """The name of the rule."""
+        return Sentence(f"risk.title.{self.preset}")
+
+    @property
+    def limits(self) -> Sentence:
+        """What the rule requires that no program can judge."""
+        return Sentence(f"risk.limits.{self.preset}")
 
     @property
     def failed(self) -> tuple[Finding, ...]:
@@ -76,6 +88,7 @@ class Judgment:
             "open": len(self.open),
             "findings": [finding.to_dict() for finding in self.findings],
             "limits": self.limits,
+            "told": {"title": self.title.told, "limits": self.limits.told},
         }
 
     def __repr__(self) -> str:

@@ -21,6 +21,7 @@ from sfumato.judging.risk.findings import Finding, Judgment
 from sfumato.judging.risk.hipaa_columns import IDENTIFIERS, ColumnEvidence, evidence, shown_profiles
 from sfumato.schema.scales import Scale
 from sfumato.table.values import texts
+from sfumato.words import Sentence
 
 LEAST_PEOPLE = 20_000  # a three-digit ZIP area may be published if more live there
 OLDEST = 89
@@ -29,10 +30,6 @@ AGES = {"age", "alter", "edad", "年龄"}
 BIRTHS = {"birth", "born", "dob", "yob", "geburt", "naissance", "nacimiento", "出生", "生日"}
 DATE_PARTS = {"month", "day"}
 MONTHS = r"^[0-9]{4}-[0-9]{2}$"
-LIMITS = (
-    "The safe harbor also requires that you have no actual knowledge that the rest could identify a person; no program "
-    "can judge that. Columns are judged by name and format, so a column with a misleading name can be missed."
-)
 
 
 def judge_hipaa(
@@ -62,22 +59,25 @@ def judge_hipaa(
         elif each.letter == "C":
             findings += [_dates(profiles), _ages(profiles, today)]
         else:
-            findings.append(_finding(f"({each.letter}) {each.title}", mine))
-    knowledge = "Only you can say whether you know that the rest could identify a person."
-    findings.append(Finding(name="no actual knowledge", passed=None, sentence=knowledge))
-    return Judgment(preset="hipaa", title="HIPAA safe harbor", findings=tuple(findings), limits=LIMITS)
+            findings.append(_finding(Sentence("risk.name.identifier", letter=each.letter, identifier=each.title), mine))
+    knowledge = Sentence("risk.hipaa.knowledge")
+    findings.append(Finding(name=Sentence("risk.name.knowledge"), passed=None, sentence=knowledge))
+    return Judgment(preset="hipaa", findings=tuple(findings))
 
 
-def _finding(name: str, mine: Iterable[ColumnEvidence]) -> Finding:
+def _finding(name: Sentence, mine: Iterable[ColumnEvidence]) -> Finding:
     """Summarize the findings about one identifier."""
     found = sorted(mine, key=lambda one: not one.certain)
     if not found:
-        return Finding(name=name, passed=True, sentence="No column seems to contain any.", figures={"columns": 0})
-    sentence = "; ".join(f"column {one.column!r}: {one.why}" for one in found)
+        return Finding(name=name, passed=True, sentence=Sentence("risk.hipaa.none"), figures={"columns": 0})
+    first, *others = found
+    columns = Sentence("risk.hipaa.column", column=first.column, why=first.why)
+    for one in others:
+        columns = Sentence("risk.hipaa.further", before=columns, column=one.column, why=one.why)
     return Finding(
         name=name,
         passed=False if found[0].certain else None,
-        sentence=f"{sentence[:1].upper()}{sentence[1:]}.",
+        sentence=Sentence("risk.hipaa.found", columns=columns),
         figures={"columns": len(found)},
         columns=tuple(dict.fromkeys(one.column for one in found)),
     )
@@ -88,7 +88,7 @@ def _places(mine: list[ColumnEvidence], profiles: Iterable[Profile], people: Map
         said = hint(column.name)
         if said is not None and said.meaning is Meaning.POSTCODE:
             mine = [*mine, *_zip_evidence(column, people)]
-    return _finding("(B) places smaller than a state, ZIP codes of more than 3 digits", mine)
+    return _finding(Sentence("risk.name.places"), mine)
 
 
 def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable[ColumnEvidence]:
@@ -99,17 +99,17 @@ def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable
     fewer = np.array([bool(re.fullmatch(r"[0-9]{0,2}\*+", text)) for text in shown])
     finer = int(counts[~three & ~fewer].sum())
     if finer:
-        yield ColumnEvidence("B", column.name, f"{finer:,} rows show more than the first 3 digits", certain=True)
+        yield ColumnEvidence("B", column.name, Sentence("risk.hipaa.zip_finer", rows=finer), certain=True)
     asked = np.array([keep and not text.startswith("000") for keep, text in zip(three, shown, strict=True)])
     if people is None:
         if asked.any():
-            why = f"3 digits may stay only if more than {LEAST_PEOPLE:,} live there; give zip3_population to check"
+            why = Sentence("risk.hipaa.zip_unknown", people=LEAST_PEOPLE)
             yield ColumnEvidence("B", column.name, why, certain=False)
         return
     small = np.array([people.get(text[:3], 0) <= LEAST_PEOPLE for text in shown])
     rows = int(counts[asked & small].sum())
     if rows:
-        why = f"{rows:,} rows show 3 digits that at most {LEAST_PEOPLE:,} people share; publish 000"
+        why = Sentence("risk.hipaa.zip_small", rows=rows, people=LEAST_PEOPLE)
         yield ColumnEvidence("B", column.name, why, certain=True)
 
 
@@ -118,14 +118,14 @@ def _dates(profiles: Iterable[Profile]) -> Finding:
     for column in profiles:
         said = hint(column.name)
         if column.kind in {CellKind.DATE, CellKind.MOMENT}:
-            found.append(ColumnEvidence("C", column.name, f"it contains {column.kind}", certain=True))
+            why = Sentence("risk.hipaa.contains", what=Sentence(f"reasons.what.{column.kind}"))
+            found.append(ColumnEvidence("C", column.name, why, certain=True))
         elif column.kind is CellKind.TEXT and _finer_than_year(column):
-            found.append(ColumnEvidence("C", column.name, "it shows more of a date than the year", certain=True))
+            found.append(ColumnEvidence("C", column.name, Sentence("risk.hipaa.finer"), certain=True))
         elif said is not None and said.word in DATE_PARTS:
-            found.append(
-                ColumnEvidence("C", column.name, f"its name contains {said.word!r}, a part of a date", certain=False)
-            )
-    return _finding("(C) dates finer than a year", found)
+            why = Sentence("risk.hipaa.date_part", word=said.word)
+            found.append(ColumnEvidence("C", column.name, why, certain=False))
+    return _finding(Sentence("risk.name.dates"), found)
 
 
 def _finer_than_year(column: Profile) -> bool:
@@ -153,9 +153,9 @@ def _ages(profiles: Iterable[Profile], today: date) -> Finding:
         elif any(word in column.name.casefold() for word in BIRTHS):
             old = int(column.counts[:-1][_years(column) < today.year - OLDEST].sum())
             if old:
-                why = f"{old:,} rows show a year of birth that implies an age over {OLDEST}"
+                why = Sentence("risk.hipaa.births", rows=old, age=OLDEST)
                 found.append(ColumnEvidence("C", column.name, why, certain=True))
-    return _finding(f"(C) ages over {OLDEST}", found)
+    return _finding(Sentence("risk.name.ages", age=OLDEST), found)
 
 
 def _age_evidence(column: Profile) -> Iterable[ColumnEvidence]:
@@ -167,9 +167,9 @@ def _age_evidence(column: Profile) -> Iterable[ColumnEvidence]:
     if not rows:
         return
     if (older & ~spans & ~top_code).any() or np.count_nonzero(older) > 1:
-        yield ColumnEvidence("C", column.name, f"{rows:,} rows show ages over {OLDEST}", certain=True)
+        yield ColumnEvidence("C", column.name, Sentence("risk.hipaa.ages", rows=rows, age=OLDEST), certain=True)
     else:
-        why = f"{rows:,} rows show one age or interval over {OLDEST}, which must stand for everybody older"
+        why = Sentence("risk.hipaa.one_age", rows=rows, age=OLDEST)
         yield ColumnEvidence("C", column.name, why, certain=False)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from sfumato.inspection.profile import CellKind, Profile, profile
 from sfumato.inspection.roles import Clues, free_text, propose_role
 from sfumato.schema.roles import Role
 from sfumato.table.values import texts
+from sfumato.words import Sentence
 
 ADDRESSES = {"address", "adresse", "direccion"}
 LABELS = {"name", "nom", "nombre", "\u540d\u79f0"}
@@ -116,7 +117,7 @@ class ColumnEvidence(NamedTuple):
 
     letter: str
     column: str
-    why: str
+    why: Sentence
     certain: bool
 
 
@@ -157,15 +158,19 @@ def _column_evidence(column: Profile) -> Iterator[ColumnEvidence]:
     if letters:
         return
     if free_text(Clues(column, said)):
-        yield ColumnEvidence("A", column.name, "free text may name people", certain=False)
+        yield ColumnEvidence("A", column.name, Sentence("risk.hipaa.free_text"), certain=False)
         return
     role, reasons = propose_role(column, said)
     if role is Role.IDENTIFIER:
         letter = "A" if said and said.word in LABELS else "R"
-        yield ColumnEvidence(letter, column.name, "; ".join(reasons), certain=True)
+        yield ColumnEvidence(letter, column.name, _both(reasons), certain=True)
 
 
-def _by_name(column: Profile, said: Hint | None) -> Iterator[tuple[str, str]]:
+def _both(reasons: Sequence[Sentence]) -> Sentence:
+    return reduce(lambda first, second: Sentence("risk.hipaa.both", first=first, second=second), reasons)
+
+
+def _by_name(column: Profile, said: Hint | None) -> Iterator[tuple[str, Sentence]]:
     if said is None:
         return
     known = _letters()
@@ -174,17 +179,18 @@ def _by_name(column: Profile, said: Hint | None) -> Iterator[tuple[str, str]]:
         if rest is not None and rest.meaning is Meaning.IDENTIFIER:
             said = rest  # as in email_address
     if said.meaning is Meaning.IDENTIFIER:
-        yield known.get(said.word, "R"), f"its name contains {said.word!r}"
+        yield known.get(said.word, "R"), Sentence("risk.hipaa.name", word=said.word)
     elif known.get(said.word) == "B":
-        yield "B", f"its name contains {said.word!r}"
+        yield "B", Sentence("risk.hipaa.name", word=said.word)
 
 
-def _by_looks(column: Profile) -> Iterator[tuple[str, str]]:
+def _by_looks(column: Profile) -> Iterator[tuple[str, Sentence]]:
     found = personal_pattern(column.sample) if column.kind in {CellKind.TEXT, CellKind.WHOLE} else None
     if found is not None:
         pattern, part = found
         letters = [each.letter for each in IDENTIFIERS if pattern.looks_like in each.looks]
-        yield (letters or ["R"])[0], f"{int(part * 100)}% of its distinct values look like {pattern.looks_like}"
+        looks = Sentence(f"reasons.what.{pattern.looks_like}")
+        yield (letters or ["R"])[0], Sentence("risk.hipaa.looks_like", percent=int(part * 100), what=looks)
 
 
 @cache

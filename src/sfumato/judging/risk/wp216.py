@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,15 +15,12 @@ from sfumato.judging.risk.hipaa_columns import telling_columns
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
+from sfumato.words import Sentence, quoted
 
 if TYPE_CHECKING:
     from sfumato.judging.risk.assess import Risk
 
 LIKELY = 0.5  # a guess that is right more often than wrong
-LIMITS = (
-    "If a test is not passed, the Opinion requires an analysis of the remaining risk, and the anonymization to be "
-    "reviewed over time; other data sets, other attributes and the means of an adversary are not judged here."
-)
 
 
 def judge_wp216(risk: Risk) -> Judgment:
@@ -36,12 +34,7 @@ def judge_wp216(risk: Risk) -> Judgment:
     ----------
     .. [1] Article 29 Data Protection Working Party, "Opinion 05/2014 on Anonymisation Techniques", 0829/14/EN WP216.
     """
-    return Judgment(
-        preset="wp216",
-        title="WP216: singling out, linkability, inference",
-        findings=(_singling_out(risk), _linkability(risk), *_inference(risk)),
-        limits=LIMITS,
-    )
+    return Judgment(preset="wp216", findings=(_singling_out(risk), _linkability(risk), *_inference(risk)))
 
 
 def _singling_out(risk: Risk) -> Finding:
@@ -55,11 +48,15 @@ def _singling_out(risk: Risk) -> Finding:
     if risk.population_uniques is not None:
         figures["uniques_in_population"] = risk.population_uniques.uniques
     if risk.unique_records:
-        sentence = f"{risk.unique_records:,} of {risk.records:,} records agree with no other on the quasi-identifiers."
+        sentence = Sentence("risk.wp216.unique", unique=risk.unique_records, records=risk.records)
     else:
-        sentence = f"Every record agrees with at least {figures['smallest_group']} records, including itself."
+        sentence = Sentence("risk.wp216.alike", least=figures["smallest_group"])
     return Finding(
-        name="singling out", passed=not risk.unique_records, sentence=sentence, figures=figures, columns=risk.quasi
+        name=Sentence("risk.name.singling_out"),
+        passed=not risk.unique_records,
+        sentence=sentence,
+        figures=figures,
+        columns=risk.quasi,
     )
 
 
@@ -70,23 +67,27 @@ def _linkability(risk: Risk) -> Finding:
         name for name in risk.subject.table.column_names if name in risk.subject.schema.identifier or name in names
     )
     figures = {"naming_columns": len(named), "unique_records": risk.unique_records}
-    reasons = [f"People seem to be identified by {', '.join(map(repr, named))}"] if named else []
-    reasons += (
-        [f"{risk.unique_records:,} records are unique and can be linked one to one"] if risk.unique_records else []
+    return Finding(
+        name=Sentence("risk.name.linkability"),
+        passed=False if named or risk.unique_records else None,
+        sentence=_linked(named, risk.unique_records),
+        figures=figures,
+        columns=(*named, *risk.quasi),
     )
-    if reasons:
-        passed, sentence = False, " and ".join(reasons) + "."
-    else:
-        passed = None
-        sentence = "No record can be linked one to one; groups still can, and one table cannot show with what."
-    return Finding(name="linkability", passed=passed, sentence=sentence, figures=figures, columns=(*named, *risk.quasi))
+
+
+def _linked(named: Sequence[str], unique: int) -> Sentence:
+    if named:
+        key = "risk.wp216.named_and_unique" if unique else "risk.wp216.named"
+        return Sentence(key, columns=quoted(named), unique=unique)
+    return Sentence("risk.wp216.linked", unique=unique) if unique else Sentence("risk.wp216.unlinked")
 
 
 def _inference(risk: Risk) -> list[Finding]:
     """Judge how reliably the sensitive values of a group can be guessed, attribute by attribute."""
     if not risk.subject.schema.sensitive:
-        sentence = "The schema has no sensitive attribute, so there is no inference to judge."
-        return [Finding(name="inference", passed=None, sentence=sentence)]
+        sentence = Sentence("risk.wp216.no_sensitive")
+        return [Finding(name=Sentence("risk.name.inference"), passed=None, sentence=sentence)]
     return [_guessed(risk, name) for name in risk.subject.schema.sensitive]
 
 
@@ -100,13 +101,11 @@ def _guessed(risk: Risk, name: str) -> Finding:
     shares = np.where(known, 1 / FrequencyLDiversity(l=1, sensitive=name).level(counted), 0.0)
     certain, likely = int(counted.sizes[shares == 1].sum()), int(counted.sizes[shares > LIKELY].sum())
     if certain:
-        sentence = (
-            f"The value of {certain:,} of {risk.records:,} records is certain, since their whole group shares it."
-        )
+        sentence = Sentence("risk.wp216.certain", certain=certain, records=risk.records)
     else:
-        sentence = f"The value of {likely:,} of {risk.records:,} records can be guessed with better than even odds."
+        sentence = Sentence("risk.wp216.likely", likely=likely, records=risk.records)
     return Finding(
-        name=f"inference of {name}",
+        name=Sentence("risk.name.inference_of", column=name),
         passed=False if certain else None if likely else True,
         sentence=sentence,
         figures={"certain_records": certain, "likely_records": likely, "highest_chance": float(shares.max())},

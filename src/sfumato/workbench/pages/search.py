@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.catalogue import ALGORITHMS, describe_choice
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
+from sfumato.workbench.pages.coverage import uncovered_columns
 from sfumato.workbench.pages.parameters import parameter_fields
 from sfumato.workbench.pages.state import state_of
 
@@ -30,6 +31,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "parameters": parameter_fields(ALGORITHMS[chosen], given, ("algorithm",)),
         "seed": content["sfumato"].get("seed"),
         "failed": job if job is not None and job.verb == "anonymize" and job.state == "failed" else None,
+        "uncovered_columns": uncovered_columns(desk),
         **state_of(desk),
         "fragment_of": {"algorithm": content["algorithm"], "release": content["release"]},
     }

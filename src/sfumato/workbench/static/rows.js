@@ -38,6 +38,7 @@ class Rows extends HTMLElement {
     table.append(head, this.body);
     this.before = element("div");
     this.after = element("div");
+    this.after.style.height = `${this.tall}px`; // so that one can go to a row before any has come
     this.view.append(this.before, table, this.after);
     this.replaceChildren(this.view);
   }

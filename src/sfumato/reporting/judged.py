@@ -1,0 +1,212 @@
+"""A release judged part by part, as its report tells it; what was asked for once is kept until it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.progress import Progress, followed, silent, while_working
+from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.comparing.utility import utility_of
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.exposure_reasons import exposure_reasons
+from sfumato.models.base import PrivacyModel
+from sfumato.reporting.attacked import attack_facts
+from sfumato.reporting.distributions import plain_distribution, quasi_distribution
+from sfumato.reporting.exposures import exposure_facts, exposures_of
+from sfumato.reporting.handover import Handover
+from sfumato.reporting.public import is_bucket
+from sfumato.threads import in_threads
+
+FEWEST_TO_NAME = 2
+Sizes = npt.NDArray[np.int64]
+
+
+class Judged:
+    """A release, judged part by part: each is computed when it is first asked for, and kept for the report.
+
+    Every part is what `report.json` holds under its name, as plain values. Where the original is not known, nothing can
+    be compared with it: such parts are None or empty. Keep all of them as private as the original.
+    """
+
+    def __init__(self, handover: Handover) -> None:
+        self.handover = replace(handover, evidence=handover.evidence.undecorated())
+        self._kept: dict[str, Any] = {}
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is judged."""
+        return self.handover.evidence
+
+    @property
+    def shown(self) -> Evidence:
+        """What receivers see of it."""
+        known = self.evidence
+        return Evidence(known.published, known.schema, centers=known.centers, masking=known.masking.public())
+
+    @property
+    def smallest(self) -> int:
+        """The size below which no group can keep the promise."""
+        return smallest_promised(self.handover.models, self.evidence.schema.quasi)
+
+    def risk(self) -> dict[str, Any]:
+        """Return the risk that records are found by their quasi-identifiers, before and after."""
+        raw = self.part("raw")
+        return {
+            "smallest_promised": self.smallest,
+            "before": None if raw is None else risk_facts(raw, self.smallest),
+            "after": risk_facts(self.handover.audit, self.smallest),
+        }
+
+    def attacks(self, *, progress: Progress | bool = False) -> list[dict[str, Any]] | None:
+        """Attack the original and the published table; None for what attacks cannot read.
+
+        The adversary knows everybody's quasi-identifiers: the worst case. See `sfumato.attacks`.
+        """
+        found: list[dict[str, Any]] | None = self._followed("attacks", "Attacking", progress)
+        return found
+
+    def exposure(self, *, progress: Progress | bool = False) -> list[dict[str, Any]] | None:
+        """Measure how exposed identities and sensitive values are, before and after; None for too large a table."""
+        found = self._followed("exposure", "Measuring exposure", progress)
+        if "exposure facts" not in self._kept:
+            self._kept["exposure facts"] = self.exposure_of(self.shown) if self._compares else None
+        facts: list[dict[str, Any]] | None = None if found is None else self._kept["exposure facts"]
+        return facts
+
+    def distributions(self, *, progress: Progress | bool = False) -> list[dict[str, Any]]:
+        """Compare the distribution of every published column, before and after."""
+        return list(self._followed("attributes", "Comparing columns", progress) or ())
+
+    def utility(self, *, progress: Progress | bool = False) -> dict[str, Any] | None:
+        """Compare what analysts find in both tables; see `sfumato.judging.comparing.utility.Utility`."""
+        found: dict[str, Any] | None = self._followed("utility", "Comparing findings", progress)
+        return found
+
+    def reasons(self, row: int) -> dict[str, Any]:
+        """Say in numbers why a row of the original is exposed, and how much; no value of it is told.
+
+        See `sfumato.judging.exposure_reasons.ExposureReasons`. `exposure` lists the exposure of its identity, under no
+        name, and of each of its sensitive values, before and after; None where that is not known.
+        """
+        found = exposure_reasons(self.evidence, row).to_dict()
+        exposures = self.part("exposure")
+        return {**found, "exposure": None if exposures is None else exposures.of_row(row)}
+
+    def exposure_of(self, written: Evidence) -> list[dict[str, Any]] | None:
+        """Return the exposure as the report tells it of a table that was read back from its file."""
+        return exposure_facts(self.evidence, written, self.part("exposure"))
+
+    def part(self, name: str, tell: Progress = silent) -> Any:
+        """Return what a part of the report is made from; None where the original is not known."""
+        if not self._compares:
+            return None
+        if name not in self._kept:
+            self._kept[name] = PARTS[name](self, tell)
+        return self._kept[name]
+
+    def kept(self, name: str) -> Any:
+        """Return a part if it was asked for already; None otherwise."""
+        return self._kept.get(name)
+
+    def complete(self) -> None:
+        """Compute all parts that were not asked for yet, several at once."""
+        if self._compares:
+            missing = [name for name in PARTS if name not in self._kept]
+            list(in_threads(self.part, missing, self.evidence.source.num_rows))
+
+    @property
+    def done(self) -> float:
+        """The share of the parts that are there."""
+        return sum(name in self._kept for name in PARTS) / len(PARTS) if self._compares else 1.0
+
+    @property
+    def _compares(self) -> bool:
+        return self.evidence.original is not None
+
+    def _followed(self, name: str, title: str, progress: Progress | bool) -> Any:
+        """Compute a part while somebody is told about it, every second at least."""
+        with followed(progress, title) as tell:
+            found = while_working(lambda told: self.part(name, told), tell)
+            tell(1.0)
+        return found
+
+
+def smallest_promised(models: Sequence[PrivacyModel], quasi: Sequence[str]) -> int:
+    """Return the size below which no group can keep all models: k, or what diversity needs if that is more.
+
+    Models that look at only some of the quasi-identifiers say nothing about groups on all of them.
+    """
+    whole = [model for model in models if not model.scope or set(model.scope) >= set(quasi)]
+    return max((model.smallest_group for model in whole), default=1)
+
+
+def risk_facts(audit: Audit, smallest: int) -> dict[str, Any]:
+    """Measure what an attacker who knows that a person is in the table achieves.
+
+    A record counts as found by chance, one in the number of records that match it.
+    """
+    sizes, matching = audit.sizes, audit.groups.sizes
+    records = int(sizes.sum())
+    below = int(sizes[matching < smallest].sum())
+    return {
+        "records": records,
+        "groups": len(sizes),
+        "smallest_group": int(matching.min()),
+        "unique_records": int(sizes[matching == 1].sum()),
+        "records_below": below,
+        "share_below": below / records,
+        "highest_risk": 1 / int(matching.min()),
+        "average_risk": _average_risk(sizes, matching) / records,
+    }
+
+
+def _average_risk(sizes: Sizes, matching: Sizes) -> float:
+    """Sum one over the number of matching records; in order of size, so that no last bit depends on groups' order."""
+    if np.array_equal(sizes, matching):
+        return float(len(sizes))
+    distinct, place = np.unique(matching, return_inverse=True)
+    records = np.bincount(place.ravel(), weights=sizes)
+    return float((records / distinct).sum())
+
+
+def _audit_original(judged: Judged, _: Progress) -> Audit:
+    """Judge the original as if it were published; single sensitive cells, which have no buckets there, are left out."""
+    evidence, models = judged.evidence, judged.handover.models
+    schema = evidence.schema
+    of_groups = [model for model in models if not set(model.attributes) & set(schema.flags)]
+    if not schema.flags:
+        return audit_evidence(evidence.raw, of_groups, compare=False)
+    shown = evidence.source.select([*schema.quasi, *schema.sensitive])
+    return audit_evidence(Evidence(shown, replace(schema, flags={})), of_groups)
+
+
+def _attributes(judged: Judged, tell: Progress) -> list[dict[str, Any]]:
+    evidence, fewest = judged.evidence, max(judged.smallest, FEWEST_TO_NAME)
+    published, original, schema, known = evidence.published, evidence.source, evidence.schema, evidence.coded
+    assert known is not None  # noqa: S101 - asked only where the original is known
+    coded = {column.name: column for column in known.quasi}
+    quasi = {column.name: column for column in evidence.table.columns}
+    names = [each for each in published.column_names if not is_bucket(each, schema)]
+    described = []
+    for at, name in enumerate(names):
+        tell(at / len(names))
+        if name in quasi:
+            facts = quasi_distribution(quasi[name], coded[name], fewest=fewest)
+        else:
+            facts = plain_distribution(name, published[name], original[name], schema, fewest=fewest)
+        described.append({"name": name, "role": schema.role(name).value, **facts})
+    return described
+
+
+PARTS: Mapping[str, Callable[[Judged, Progress], Any]] = {
+    "exposure": lambda judged, tell: exposures_of(judged.evidence, tell),
+    "raw": _audit_original,
+    "attributes": _attributes,
+    "attacks": lambda judged, tell: attack_facts(judged.evidence, tell),
+    "utility": lambda judged, _: utility_of(judged.evidence).to_dict(),
+}

@@ -1,0 +1,209 @@
+"""Explore: all full-domain recodings at a glance, and candidates side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sfumato.algorithms.losses import LOSSES
+from sfumato.reporting import numbers
+from sfumato.reporting.solution_scatter import ScatterWords, solution_scatter
+from sfumato.reporting.telling import drawn
+from sfumato.words import Words
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.pages.candidates import chosen_of
+from sfumato.workbench.pages.measures import measure_text, measure_title
+
+LETTERS = "ABCD"
+MOST_SHOWN = 40  # solutions in the list
+MOST_PINNED = len(LETTERS)
+SAME = ("attributes", "models", "release", "masking")  # what a node and a candidate must agree on
+
+
+def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+    """Arrange the solutions, those that pass the filters, and the candidates."""
+    loss = query["by"] if query.get("by") in LOSSES else "loss"
+    found = desk.result("explore", loss=loss)
+    candidates = desk.candidates
+    pinned = [
+        each["number"] for each in reversed(candidates) if each["number"] in desk.project.content.get("pinned", [])
+    ]
+    letters = dict(zip(pinned[:MOST_PINNED], LETTERS, strict=False))
+    asked = {"candidates": list(letters)}
+    about = chosen_of(desk)
+    return {
+        **about,
+        "losses": [(name, measure_title(say, name)) for name in LOSSES],
+        "loss": loss,
+        "can_explore": bool(desk.recipe.schema.quasi) and not desk.recipe.masking,
+        "explored": found,
+        "filters": None if found is None else _filters(found, desk, query),
+        **({} if found is None else _shown(found, desk, say, query, letters)),
+        "listed": [_candidate(each, letters, desk, say) for each in candidates],
+        "letters": letters,
+        "compared": _side_by_side([desk.candidate(number) for number in letters], letters, desk, say),
+        "compare_asked": asked,
+        "deeper": _deeper(desk.result("compare", **asked), letters, say) if len(letters) > 1 else None,
+        "full": len(letters) >= MOST_PINNED,
+        "fragment_of": {"algorithm": desk.recipe.to_dict()["algorithm"]},
+    }
+
+
+def _filters(found: Mapping[str, Any], desk: Desk, query: Mapping[str, str]) -> dict[str, Any]:
+    """Read the filters of the address: levels at most by the number of a column, loss and share left out at most."""
+    columns = {name: desk.columns.index(name) for name in found["heights"]}
+    levels = {}
+    for name, number in columns.items():
+        given = query.get(f"l{number}", "")
+        top = found["heights"][name]
+        levels[name] = {
+            "number": number,
+            "top": top,
+            "most": int(given) if given.isdecimal() and int(given) < top else top,
+        }
+    return {"levels": levels, "loss": _share(query.get("loss")), "suppressed": _share(query.get("suppressed"))}
+
+
+def _share(given: str | None) -> float | None:
+    try:
+        found = float(given) if given else None
+    except ValueError:
+        return None
+    return found if found is not None and 0 <= found < float("inf") else None
+
+
+def _passes(node: Mapping[str, Any], filters: Mapping[str, Any], rows: int) -> bool:
+    return (
+        all(node["levels"][name] <= each["most"] for name, each in filters["levels"].items())
+        and (filters["loss"] is None or node["loss"] <= filters["loss"])
+        and (filters["suppressed"] is None or node["suppressed"] <= filters["suppressed"] * rows)
+    )
+
+
+def _shown(
+    found: Mapping[str, Any], desk: Desk, say: Words, query: Mapping[str, str], letters: Mapping[int, str]
+) -> dict[str, Any]:
+    """Draw the solutions that pass the filters, and list the best of them."""
+    filters = _filters(found, desk, query)
+    kept = [each for each in found["ranked"] if _passes(each, filters, found["rows"])]
+    at_levels = _letters_by_levels(desk, letters)
+    marked = {}
+    for at, node in enumerate(kept):
+        letter = at_levels.get(tuple(sorted(node["levels"].items())))
+        if letter is not None:
+            marked[letter] = at
+    if kept and found["best"] is not None and kept[0]["levels"] == found["best"]["levels"] and 0 not in marked.values():
+        marked[say("workbench_explore.best")] = 0
+    said = ScatterWords(
+        title=say("workbench_explore.picture.title"),
+        description=say("workbench_explore.picture.told", n=len(kept), marks=", ".join(marked)),
+        loss=measure_title(say, found["objective"]),
+        suppressed=say("workbench_explore.suppressed"),
+    )
+    back = {at: letter for letter, at in marked.items()}
+    return {
+        "scatter": drawn(solution_scatter(kept, found["rows"], marked=dict(sorted(marked.items())), said=said)),
+        "lattice": None if found["lattice"] is None else drawn(found["lattice"][say.language]),
+        "kept": len(kept),
+        "nodes": [
+            {**node, "number": found["ranked"].index(node), "letter": back.get(at, "")}
+            for at, node in enumerate(kept[:MOST_SHOWN])
+        ],
+        "most_shown": MOST_SHOWN,
+    }
+
+
+def _letters_by_levels(desk: Desk, letters: Mapping[int, str]) -> dict[tuple[tuple[str, int], ...], str]:
+    """Return the letter of every pinned candidate that is a node of the current lattice, by its levels."""
+    current = desk.recipe.to_dict()
+    found = {}
+    for number, letter in letters.items():
+        made = desk.candidate(number)["made"]
+        same = all(made.get(name) == current.get(name) for name in SAME)
+        if same and made["algorithm"]["name"] == "fixed-levels":
+            found[tuple(sorted(made["algorithm"]["levels"].items()))] = letter
+    return found
+
+
+def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk, say: Words) -> dict[str, Any]:
+    made = each["made"]["algorithm"]
+    levels = made.get("levels", {}) if made["name"] == "fixed-levels" else {}
+    return {
+        "number": each["number"],
+        "letter": letters.get(each["number"], ""),
+        "pinned": each["number"] in desk.project.content.get("pinned", []),
+        "chosen": each["number"] == desk.chosen,
+        "algorithm": each["algorithm"],
+        "levels": ", ".join(f"{name} {level}" for name, level in levels.items()),
+        "holds": each["audit"]["holds"],
+        "outdated": each["outdated"],
+        "suppressed": each["suppressed"],
+        "loss": measure_text(say, "loss", each["measures"].get("loss")),
+    }
+
+
+def _side_by_side(
+    chosen: Sequence[Mapping[str, Any]], letters: Mapping[int, str], desk: Desk, say: Words
+) -> dict[str, Any] | None:
+    """Arrange levels, measures and risk of pinned candidates, a column each."""
+    if len(chosen) < 2:  # noqa: PLR2004 - one is not side by side with anything
+        return None
+    by_levels = [each["made"]["algorithm"].get("levels", {}) for each in chosen]
+    names = [name for name in desk.columns if any(name in each for each in by_levels)]
+    measures = list(dict.fromkeys(name for each in chosen for name in each["measures"]))
+    return {
+        "heads": [
+            {
+                "letter": letters[each["number"]],
+                "number": each["number"],
+                "algorithm": each["algorithm"],
+                "holds": each["audit"]["holds"],
+                "columns": each["columns"],
+                "rows": each["records"],
+            }
+            for each in chosen
+        ],
+        "levels": [(name, [each.get(name) for each in by_levels]) for name in names],
+        "risks": [
+            (say("workbench_explore.risk.average"), [_average(each) for each in chosen]),
+            (say("workbench_explore.risk.groups"), [numbers.count(each["audit"]["groups"]) for each in chosen]),
+            (say("workbench_explore.risk.suppressed"), [numbers.count(each["suppressed"]) for each in chosen]),
+        ],
+        "measures": [
+            (measure_title(say, name), [measure_text(say, name, each["measures"].get(name)) for each in chosen])
+            for name in measures
+        ],
+    }
+
+
+def _average(each: Mapping[str, Any]) -> str:
+    return numbers.percent(each["audit"]["groups"] / each["published"]) if each["published"] else ""
+
+
+def _deeper(
+    found: Mapping[str, Any] | None, letters: Mapping[int, str], say: Words
+) -> list[tuple[str, list[str]]] | None:
+    """Arrange what attacks and analysts find of every candidate."""
+    if found is None:
+        return None
+    by_number = {each["name"]: each for each in found["candidates"]}
+    chosen = [by_number[str(number)] for number in letters]
+    lines = []
+    kinds = list(dict.fromkeys(one["attribute"] for each in chosen for one in each["exposure"] or ()))
+    for kind in kinds:
+        title = say("workbench_explore.exposure", what=kind or say("workbench_risk.exposure.identity"))
+        shares = [{one["attribute"]: one["mean"] for one in each["exposure"] or ()}.get(kind) for each in chosen]
+        lines.append((title, ["" if share is None else numbers.percent(share) for share in shares]))
+    titles = list(dict.fromkeys((one["attack"], one["sensitive"]) for each in chosen for one in each["attacks"] or ()))
+    for attack, sensitive in titles:
+        key = f"attacks.attack.{attack}"
+        named = say(key) if key in say else attack
+        title = say("workbench_risk.attack.titled", attack=named, column=sensitive) if sensitive else named
+        rates = [{(one["attack"], one["sensitive"]): one["rate"] for one in each["attacks"] or ()} for each in chosen]
+        lines.append(
+            (title, [numbers.percent(rate[attack, sensitive]) if (attack, sensitive) in rate else "" for rate in rates])
+        )
+    for name in list(dict.fromkeys(name for each in chosen for name in each["utility"])):
+        values = [each["utility"].get(name) for each in chosen]
+        lines.append((measure_title(say, name), ["" if value is None else f"{value:.3g}" for value in values]))
+    return lines

@@ -1,0 +1,129 @@
+"""Hierarchies: how each quasi-identifier may become coarser; every kind of hierarchy can be made and changed here."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sfumato.hierarchies.dates import UNITS
+from sfumato.words import Words
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.pages.coverage import coverage_of, hierarchy_of, quasi_numbers, uncounted
+
+KINDS = {
+    "intervals": "intervals",
+    "dates": "intervals",
+    "tree": "taxonomy",
+    "order": "ordered-groups",
+    "prefixes": "prefixes",
+}
+NUMBERS, DATES = ("whole numbers", "real numbers"), ("dates", "datetimes")
+MOST_OPEN = 120  # values of a tree that is drawn unfolded
+
+
+def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+    """Arrange the quasi-identifiers, and for the chosen one its tabs, its draft and what the draft does."""
+    numbers = quasi_numbers(desk)
+    listed = [_listed(desk, number) for number in numbers]
+    if not listed:
+        return {"listed": [], "column": None, "uncounted": []}
+    number = _chosen(listed, query.get("column", ""))
+    saved = hierarchy_of(desk, number)
+    tabs = _tabs(desk.inspection["attributes"][number]["kind"])
+    own = _tab_of(saved, tabs)
+    tab = query.get("tab", own) if query.get("tab", own) in tabs else own
+    asked = _asked(number, saved, tab, own)
+    after = numbers[numbers.index(number) + 1 :]
+    return {
+        "listed": listed,
+        "column": {**desk.inspection["attributes"][number], "number": number},
+        "tabs": tabs,
+        "tab": tab,
+        "asked": asked,
+        "adopted": tab == own and saved is not None,
+        "saved": saved,
+        "is_hierarchy": desk.columns[number] in desk.recipe.schema.hierarchies,
+        "seen": None if asked is None else _arranged(desk.result("preview", **asked)),
+        "units": list(UNITS),
+        "uncounted": uncounted(desk),
+        "next": None if not after else {"number": after[0], "name": desk.columns[after[0]]},
+        "fragment_of": {
+            "attributes": {desk.columns[number]: desk.recipe.to_dict()["attributes"][desk.columns[number]]}
+        },
+    }
+
+
+def _listed(desk: Desk, number: int) -> dict[str, Any]:
+    hierarchy, coverage = hierarchy_of(desk, number), coverage_of(desk, number)
+    return {
+        "number": number,
+        "name": desk.columns[number],
+        "tab": _tab_of(hierarchy, _tabs(desk.inspection["attributes"][number]["kind"])) if hierarchy else None,
+        "levels": None if hierarchy is None else _height(desk, number),
+        "coverage": coverage,
+    }
+
+
+def _height(desk: Desk, number: int) -> int | None:
+    """Return the number of levels of a hierarchy, as far as it is known without the values."""
+    builder = desk.recipe.schema.hierarchies.get(desk.columns[number])
+    settings = {} if builder is None else builder.to_dict()
+    for name in ("widths", "cuts", "lengths"):
+        if name in settings:
+            return len(settings[name]) + 2
+    tree = getattr(builder, "hierarchy", None)
+    return None if tree is None else tree.height + 1
+
+
+def _chosen(listed: Sequence[Mapping[str, Any]], wanted: str) -> int:
+    """Return the column that is asked for, or the first with values left, or the first."""
+    known = {str(each["number"]): each["number"] for each in listed}
+    left = [each["number"] for each in listed if (each["coverage"] or {}).get("uncovered")]
+    return int(known.get(wanted, (left or [listed[0]["number"]])[0]))
+
+
+def _tabs(kind: str) -> list[str]:
+    """Return the tabs that fit a kind of values."""
+    ranges = ["intervals"] if kind in NUMBERS else ["dates"] if kind in DATES else []
+    return [*ranges, "tree", "order", "prefixes", "file"]
+
+
+def _tab_of(hierarchy: Mapping[str, Any] | None, tabs: Sequence[str]) -> str:
+    """Return the tab of a hierarchy; without one, the first."""
+    if hierarchy is None:
+        return tabs[0]
+    return next((tab for tab in tabs if KINDS.get(tab) == hierarchy["kind"]), tabs[0])
+
+
+def _asked(number: int, saved: Mapping[str, Any] | None, tab: str, own: str) -> dict[str, Any] | None:
+    """Return the request for what a tab shows: what the recipe has, or else a proposal of its kind."""
+    if tab == "file":
+        return None
+    asked: dict[str, Any] = {"column": number, "hierarchy": saved}
+    return asked if tab == own and saved is not None else {**asked, "kind": KINDS[tab]}
+
+
+def _arranged(seen: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Give every branch a key that stays when others move, and list the groups that something can be moved to."""
+    if seen is None or seen.get("outline") is None:
+        return None if seen is None else dict(seen)
+    branches = [_keyed(each) for each in seen["outline"]["branches"]]
+    shown = list(_flat(branches))
+    return {
+        **seen,
+        "branches": branches,
+        "groups": [each["label"] for each in shown if each["level"]],
+        "unfolded": len(shown) <= MOST_OPEN,
+    }
+
+
+def _keyed(branch: Mapping[str, Any]) -> dict[str, Any]:
+    key = f"{zlib.crc32(branch['label'].encode()):08x}"
+    return {**branch, "key": key, "children": [_keyed(each) for each in branch["children"]]}
+
+
+def _flat(branches: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for each in branches:
+        yield each
+        yield from _flat(each["children"])

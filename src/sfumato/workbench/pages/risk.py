@@ -1,0 +1,193 @@
+"""Risk and attacks: what could still go wrong, measured by carrying it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sfumato.reporting import numbers
+from sfumato.reporting.attack_tracks import attack_track
+from sfumato.reporting.gauges import gauge
+from sfumato.reporting.pictures import exposure_columns
+from sfumato.reporting.telling import drawn
+from sfumato.words import Words
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.pages.candidates import chosen_of
+
+LIGHTS = {True: "good", False: "bad", None: "amber"}
+GAUGES = ("highest_risk", "average_risk", "share_below")
+MOST_COLUMNS = 4  # of those that set a record apart
+
+
+def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+    """Arrange gauges, attacks, lights, policies and exposure of the chosen candidate."""
+    about = chosen_of(desk)
+    asked, row = about["asked"], _whole(query.get("row"), desk.rows)
+    people = _whole(query.get("population"), 10**12)
+    wanted = asked if people is None else {**asked, "population": people}
+    assessed = desk.result("assess", **wanted) if asked else None
+    attacked = desk.result("attack", **asked) if asked else None
+    exposed = desk.result("expose", **asked) if asked else None
+    reasons = desk.result("reasons", **asked, row=row - 1) if asked and row else None
+    return {
+        **about,
+        "wanted": wanted,
+        "population": people,
+        "assessed": assessed,
+        "gauges": [] if assessed is None else _gauges(assessed["risk"], say),
+        "lights": [] if assessed is None else _lights(assessed["rules"].get("wp216"), say),
+        "rules": [] if assessed is None else _rules(assessed["rules"], say),
+        "attacked": attacked,
+        "attacks": None if attacked is None else _attacks(attacked["attacks"], assessed, say),
+        "exposed": exposed,
+        "exposures": [] if exposed is None else [_exposure(each, say) for each in exposed["exposure"] or ()],
+        "row": row,
+        "reasons": None if reasons is None else {**reasons, "without": reasons["without"][:MOST_COLUMNS]},
+    }
+
+
+def _whole(given: str | None, most: int) -> int | None:
+    """Read a whole number from 1 on; None if it is none."""
+    good = given is not None and given.isascii() and given.isdecimal() and 1 <= int(given) <= most
+    return int(given) if good and given is not None else None
+
+
+def _gauges(risk: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
+    found = []
+    for name in GAUGES:
+        if name == "share_below" and risk["smallest_promised"] <= 1:
+            continue
+        title = say(f"workbench_risk.gauge.{name}", k=risk["smallest_promised"])
+        sides = [(side, risk[side]) for side in ("before", "after") if risk[side] is not None]
+        pictures = [
+            gauge(
+                side[name],
+                caption=say(f"workbench_risk.side.{which}"),
+                title=f"{title}, {say(f'workbench_risk.side.{which}')}",
+                published=which == "after",
+            )
+            for which, side in sides
+        ]
+        found.append({"title": title, "pictures": [drawn(each) for each in pictures]})
+    return found
+
+
+def _lights(judgment: Mapping[str, Any] | None, say: Words) -> list[dict[str, Any]]:
+    """Arrange the three questions of WP216; several sensitive columns are one question, answered by the worst."""
+    if judgment is None:
+        return []
+    lights = []
+    for question in ("singling out", "linkability", "inference"):
+        findings = [each for each in judgment["findings"] if each["name"].startswith(question)]
+        worst = min(findings, key=lambda each: (each["passed"] is not False, each["passed"] is not None))
+        key = question.replace(" ", "_")
+        lights.append(
+            {
+                "title": _known(say, f"attacks.question.{question}", say(f"workbench_risk.light.{key}.title")),
+                "color": LIGHTS[worst["passed"]],
+                "verdict": say(f"workbench_risk.verdict.{LIGHTS[worst['passed']]}"),
+                "sentences": [_light_sentence(key, each, say) for each in findings],
+            }
+        )
+    return lights
+
+
+def _light_sentence(key: str, finding: Mapping[str, Any], say: Words) -> str:
+    figures, column = finding["figures"], finding["name"].removeprefix("inference of ")
+    fields: dict[str, Any] = {**figures, "column": column}
+    if key == "linkability" and finding["passed"] is False:
+        said = "unique" if figures["unique_records"] else "named"
+        return say(f"workbench_risk.light.{key}.{said}", **fields)
+    if key == "inference" and not figures:
+        return say("workbench_risk.light.inference.nothing")
+    if key == "inference":
+        fields["chance"] = numbers.percent(figures["highest_chance"])
+    return say(f"workbench_risk.light.{key}.{LIGHTS[finding['passed']]}", **fields)
+
+
+def _rules(rules: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
+    """Arrange EMA and HIPAA: what is not passed or open is listed, what is passed is counted."""
+    return [
+        {
+            "name": name,
+            "title": say(f"workbench_risk.rule.{name}.title"),
+            "passed": sum(each["passed"] is True for each in rules[name]["findings"]),
+            "questions": len(rules[name]["findings"]),
+            "limits": say(f"workbench_risk.rule.{name}.limits"),
+            "findings": [
+                {
+                    "color": LIGHTS[each["passed"]],
+                    "verdict": say(f"workbench_risk.verdict.{LIGHTS[each['passed']]}"),
+                    "title": _rule_title(name, each, say),
+                    "columns": each["columns"] if name == "hipaa" else [],
+                }
+                for each in rules[name]["findings"]
+                if name == "ema" or each["passed"] is not True
+            ],
+        }
+        for name in ("ema", "hipaa")
+        if name in rules
+    ]
+
+
+def _rule_title(rule: str, finding: Mapping[str, Any], say: Words) -> str:
+    if rule == "ema":
+        figures = finding["figures"]
+        shares = {name: numbers.percent(figures[name]) for name in figures if name.endswith("_risk")}
+        return say(f"workbench_risk.rule.ema.{finding['name'].replace(' ', '_')}", **{**figures, **shares})
+    name = finding["name"]
+    key = "knowledge" if not name.startswith("(") else "ages" if "ages" in name else name[1].lower()
+    return say(f"workbench_risk.rule.hipaa.{key}")
+
+
+def _attacks(
+    listed: Sequence[Mapping[str, Any]] | None, assessed: Mapping[str, Any] | None, say: Words
+) -> list[dict[str, Any]] | None:
+    if listed is None:
+        return None
+    promised = 1 if assessed is None else assessed["risk"]["smallest_promised"]
+    return [_attack(each, promised, say) for each in listed]
+
+
+def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, Any]:
+    after, before, name = attack["after"], attack["before"], attack["attack"]
+    title = _known(say, f"attacks.attack.{name}", name)
+    if attack["sensitive"]:
+        title = say("workbench_risk.attack.titled", attack=title, column=attack["sensitive"])
+    told = {key: numbers.percent(after[key]) for key in ("rate", "low", "high", "guessing")}
+    told["before"] = numbers.percent(before["rate"])
+    told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
+    description = say("workbench_risk.attack.told", **told)
+    said = "succeeds" if after["succeeds"] else "fails"
+    limit = numbers.percent(1 / promised)
+    return {
+        **told,
+        "title": title,
+        "question": _known(say, f"attacks.question.{attack['question']}", attack["question"]),
+        "succeeds": after["succeeds"],
+        "verdict": say(f"workbench_risk.attack.{said}"),
+        "what": say(f"workbench_risk.attacks.{name}.what"),
+        "why": say(f"workbench_risk.attacks.{name}.{said}", k=promised, limit=limit, **told),
+        "targets": attack["targets"],
+        "picture": drawn(attack_track(attack, title=title, description=description)),
+    }
+
+
+def _exposure(kind: Mapping[str, Any], say: Words) -> dict[str, Any]:
+    sides = [kind[side] for side in ("before", "after", "everybody")]
+    rows = (("maximum", numbers.percent), ("mean", numbers.percent), ("at_maximum", numbers.count))
+    named = kind["attribute"]
+    return {
+        "title": say("workbench_risk.exposure.identity")
+        if named is None
+        else say("workbench_risk.exposure.value", column=named),
+        "picture": drawn(exposure_columns(kind)),
+        "rows": [
+            (say(f"workbench_risk.exposure.{name}"), *(write(side[name]) for side in sides)) for name, write in rows
+        ],
+        "riskiest": [row + 1 for row in kind["riskiest"]],
+    }
+
+
+def _known(say: Words, key: str, otherwise: str) -> str:
+    return say(key) if key in say else otherwise

@@ -1,0 +1,125 @@
+"""Utility: what the published table is still good for, next to the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from sfumato.reporting import numbers
+from sfumato.reporting.analysts import findings_of
+from sfumato.reporting.pictures import attribute_picture, legend
+from sfumato.reporting.telling import drawn
+from sfumato.words import Words
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.pages.candidates import chosen_of
+from sfumato.workbench.pages.measures import told_measures
+
+QUERIES = 300
+MOST_CLASSES = 50
+PREDICTED_FIRST = ("sensitive", "insensitive", "quasi")
+
+
+def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+    """Arrange the distribution of the chosen column, findings, measures, queries and the classifier."""
+    about = chosen_of(desk)
+    asked, found = about["asked"], about["found"]
+    compared = desk.result("utility", **asked) if asked else None
+    queried = {**asked, "queries": QUERIES}
+    targets = [] if found is None else _targets(desk, found)
+    target = _number(query.get("predict"), [each["number"] for each in targets])
+    learning = {**asked, "column": target}
+    return {
+        **about,
+        "compared": compared,
+        **({} if compared is None else _column(desk, compared, say, query)),
+        "tables": [] if compared is None or compared["utility"] is None else findings_of(compared["utility"]),
+        "measures": [] if found is None else told_measures(say, found["measures"]),
+        "query_asked": queried,
+        "errors": _errors(desk.result("query", **queried)) if asked else None,
+        "targets": targets,
+        "target": target,
+        "learn_asked": learning,
+        "learned": _learned(desk.result("classify", **learning), say) if asked and target is not None else None,
+        "can_learn": find_spec("sklearn") is not None,
+        "failed": desk.job if desk.job is not None and desk.job.state == "failed" else None,
+    }
+
+
+def _column(desk: Desk, compared: Mapping[str, Any], say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+    """Arrange the column that is looked at: its picture, and the numbers of the picture."""
+    described = {desk.columns.index(each["name"]): each for each in compared["distributions"]}
+    number = _number(query.get("column"), list(described))
+    if number is None:
+        return {"columns": [], "column": None}
+    each, rows = described[number], compared["rows"]
+    lines = [*each["bars"]]
+    if each["other"]["values"]:
+        lines.append({**each["other"], "text": say("workbench_utility.other", n=each["other"]["values"])})
+    if each["missing"]["before"] or each["missing"]["after"]:
+        lines.append({**each["missing"], "text": say("workbench_utility.missing")})
+    return {
+        "columns": [(at, one["name"]) for at, one in described.items()],
+        "column": number,
+        "name": each["name"],
+        "picture": drawn(attribute_picture(each, rows)),
+        "legend": drawn(legend()),
+        "lines": [(line["text"], *_shares(line, rows)) for line in lines],
+        "labels": each["labels"],
+        "starred": each["suppressed_cells"],
+        "distinct": each["distinct"],
+        "left_out": rows["original"] - rows["published"],
+    }
+
+
+def _shares(line: Mapping[str, Any], rows: Mapping[str, int]) -> tuple[str, ...]:
+    sides = (("before", rows["original"]), ("after", rows["published"]))
+    told = []
+    for side, whole in sides:
+        told += [numbers.count(line[side]), numbers.percent(line[side] / max(whole, 1))]
+    return tuple(told)
+
+
+def _number(given: str | None, choices: Sequence[int]) -> int | None:
+    """Read the number of a column; the first one if none is given."""
+    if given is not None and given.isascii() and given.isdecimal() and int(given) in choices:
+        return int(given)
+    return choices[0] if choices else None
+
+
+def _errors(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    shares = ("mean_expected_error", "median_expected_error", "mean_bound_error", "median_bound_error", "within_bounds")
+    return {**found, **{name: "" if found[name] is None else _percent(found[name]) for name in shares}}
+
+
+def _percent(share: float) -> str:
+    """Write a share that may exceed 1."""
+    return numbers.percent(share) if share <= 1 else f"{numbers.count(100 * share)}%"
+
+
+def _targets(desk: Desk, found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the published columns that a classifier can predict, sensitive ones first."""
+    schema, inspected = desk.recipe.schema, desk.inspection["attributes"] if desk.inspection else []
+    roles = {name: schema.role(name).value for name in schema.attributes}
+    usable = [
+        {"number": number, "name": each["name"], "role": roles.get(each["name"], "")}
+        for number, each in enumerate(inspected)
+        if each["name"] in found["columns"] and 1 < each["distinct"] <= MOST_CLASSES
+    ]
+    return sorted(
+        (each for each in usable if each["role"] in PREDICTED_FIRST),
+        key=lambda each: PREDICTED_FIRST.index(each["role"]),
+    )
+
+
+def _learned(found: Mapping[str, Any] | None, say: Words) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        **found,
+        "bars": [
+            (say(f"workbench_utility.learn.{name}"), found[name]) for name in ("original", "published", "majority")
+        ],
+    }

@@ -1,0 +1,28 @@
+"""Assess a candidate: the risk before and after, and what WP216, EMA and HIPAA say of what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+    from sfumato.workbench.worker import Bench
+
+NEEDS = ()
+RULES = ("wp216", "ema", "hipaa")
+
+
+def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Return the risk, and the judgment by every rule; `population` is how many people the records come from."""
+    from sfumato.judging.risk.assess import assess_risk
+
+    release = bench.release(int(request["candidate"]))
+    found: dict[str, Any] = {"risk": release.judged.risk(), "assessed": None, "rules": {}}
+    tell(0.3)
+    if release.recipe.schema.quasi:
+        assessed = assess_risk(release.frame, release.recipe.schema, population=request.get("population"))
+        tell(0.7)
+        found["assessed"] = assessed.to_dict()
+        found["rules"] = {name: assessed.judge(name).to_dict() for name in RULES}
+    return found

@@ -1,0 +1,21 @@
+"""Publish the table on fixed levels, one for every quasi-identifier, and keep it as a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sfumato.workbench.verbs import anonymize
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+    from sfumato.workbench.worker import Bench
+
+NEEDS = anonymize.NEEDS
+
+
+def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Carry out the recipe with `levels` instead of a search."""
+    levels = {str(name): int(level) for name, level in request["levels"].items()}
+    recipe = {**request["recipe"], "algorithm": {"name": "fixed-levels", "levels": levels}}
+    return anonymize.run(bench, {**request, "recipe": recipe}, tell)

@@ -1,0 +1,22 @@
+"""Write the hierarchy of a column as the lines that `sfumato hierarchy` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+    from sfumato.workbench.worker import Bench
+
+NEEDS = ("attributes",)
+
+
+def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Return the lines, one per value of the column that the recipe's hierarchy covers."""
+    from sfumato.hierarchies.outlines import counted, covered
+
+    tell(0.1)
+    name = bench.table.column_names[int(request["column"])]
+    values, _ = counted(bench.table.column(name))
+    return {"csv": covered(bench.recipe(request).schema.hierarchies[name], values).to_csv()}

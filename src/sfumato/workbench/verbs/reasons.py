@@ -1,0 +1,19 @@
+"""Say why a record is exposed by a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+    from sfumato.workbench.worker import Bench
+
+NEEDS = ()
+
+
+def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+    """Return how many records agree with a row of the table, and how exposed it is; no value of it."""
+    judged = bench.release(int(request["candidate"])).judged
+    judged.exposure(progress=tell)
+    return judged.reasons(int(request["row"]))

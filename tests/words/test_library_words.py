@@ -1,0 +1,144 @@
+"""What the library says of its own accord has words in every language; plugins fall back to their own."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import re
+from string import Formatter
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.algorithms.losses import LOSSES
+from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
+from sfumato.catalogue import MODELS, STEPS
+from sfumato.core.publication import Proof
+from sfumato.judging.audit.unpromised import Unpromised
+from sfumato.judging.risk.hipaa_columns import IDENTIFIERS
+from sfumato.judging.risk.presets import PRESETS
+from sfumato.models.base import PrivacyModel
+from sfumato.models.conjunction import Conjunction
+from sfumato.models.words import ModelWords
+from sfumato.reporting.words import measure_words, step_words, words_of
+from sfumato.words import LANGUAGES, Sentence, quoted, words_in
+
+OTHERS = [each for each in LANGUAGES if each != "en"]
+HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def fields_of(text):
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def below(kind):
+    return {each for child in kind.__subclasses__() for each in (child, *below(child))}
+
+
+def all_models():
+    assert MODELS  # loads every file
+    ours = {each for each in below(PrivacyModel) if each.__module__.startswith("sfumato.models.")}
+    return sorted(ours - {Conjunction}, key=lambda each: each.name)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("model", all_models(), ids=lambda model: model.name)
+def test_a_model_has_words_with_the_same_fields(model, language):
+    own, found = model.words, words_of(model, words_in(language))
+    assert found.language == language
+    assert HAN.search(found.title + found.level)
+    assert set(found.further) == set(own.further)
+    pairs = [(own.further[key], found.further[key]) for key in own.further]
+    if own.promise != ModelWords(title="").promise:
+        pairs += [(own.promise, found.promise), (own.open, found.open)]
+    for first, second in pairs:
+        assert {each.lower() for each in fields_of(first)} == {each.lower() for each in fields_of(second)}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_model_or_step_has_words_that_is_not_there(language):
+    models = {key.partition(".")[0] for key in words_in(language).under("models")}
+    assert models == {model.name for model in all_models()}
+    steps = {key.partition(".")[0] for key in words_in(language).under("steps")}
+    assert steps == set(STEPS)
+    assert set(words_in(language).under("masking.step")) == set(STEPS)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_model_that_nobody_has_translated_says_its_own_words(language):
+    own = ModelWords(title="caution", promise="{Group} is cautious.")
+    assert own.translated("caution", words_in(language)) is own
+
+
+@pytest.mark.parametrize("step", STEPS, ids=str)
+def test_a_step_has_words(step):
+    told = {"step": step, "words": STEPS[step].words.promise, "open": STEPS[step].words.open}
+    found = step_words(told, words_in("zh"))
+    assert all(HAN.search(found[part]) for part in ("title", "words", "open"))
+    assert step_words(told, words_in("en")) == {**told, "title": step}
+    unknown = {"step": "blur", "words": "Blurred.", "open": "All."}
+    assert step_words(unknown, words_in("zh")) == {**unknown, "title": "blur"}
+
+
+def test_a_measure_that_nobody_has_translated_keeps_its_name():
+    assert measure_words("blur", words_in("zh")).title == "blur"
+    assert measure_words("loss", words_in("zh")).title == "损失"
+    assert measure_words("loss", words_in("zh")).share
+
+
+def test_attacks_and_their_questions_have_words():
+    names = {each.name for each in below(Attack) if hasattr(each, "name")}
+    assert names <= set(words_in("en").under("attacks.attack"))
+    assert set(words_in("en").under("attacks.question")) == {SINGLING_OUT, LINKABILITY, INFERENCE}
+
+
+def test_identifiers_of_the_safe_harbor_have_words():
+    told = {each.title for each in IDENTIFIERS if each.letter not in {"B", "C"}}
+    assert set(words_in("zh").under("risk.identifier")) == told
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_findings_are_told_in_every_language(preset):
+    table = sf.samples.generate(300, seed=2).append_column("phone", pa.array([f"+49 30 {n:07}" for n in range(300)]))
+    found = sf.assess_risk(table, sf.Schema(quasi=["age", "zip", "admission"], sensitive=["disease"])).judge(preset)
+    plain = json.loads(json.dumps(found.to_dict()))
+    for language in LANGUAGES:
+        say = words_in(language)
+        texts = [say.again(plain["told"]["title"]), say.again(plain["told"]["limits"])]
+        texts += [say.again(each["told"][part]) for each in plain["findings"] for part in ("name", "sentence")]
+        if language == "en":
+            named = [each[part] for each in plain["findings"] for part in ("name", "sentence")]
+            assert texts == [plain["title"], plain["limits"], *named]
+        else:
+            assert all(HAN.search(text) for text in texts)
+            assert not any(re.search(r"[a-z]+ [a-z]+ [a-z]+", text) for text in texts)
+
+
+def test_a_sentence_survives_copies_and_json():
+    inner = Sentence("units.records", n=3)
+    sentence = Sentence("risk.hipaa.both", first=inner, second="x")
+    assert sentence == "3 records; x"
+    assert sentence.in_words(words_in("zh")) == "3 条记录；x"
+    for other in (copy.deepcopy(sentence), pickle.loads(pickle.dumps(sentence))):  # noqa: S301 - made here
+        assert (other, other.told) == (sentence, sentence.told)
+    assert words_in("zh").again(json.loads(json.dumps(sentence.told))) == "3 条记录；x"
+
+
+def test_names_are_quoted_as_a_language_quotes_them():
+    sentence = Sentence("risk.wp216.named", columns=quoted(["name", "it's"]))
+    assert sentence == "People seem to be identified by 'name', \"it's\"."
+    assert sentence.in_words(words_in("zh")) == "以下列似乎能标识个人：“name”、“it's”。"
+
+
+def test_how_good_a_search_was_is_told_in_chinese():
+    found = Proof("loss", 0.25, 0.25, 1200, 3400)
+    assert str(found) == "Proven best: loss 0.25; 1,200 of 3,400 recodings checked."
+    assert found.sentence.in_words(words_in("zh")) == "已证明最优：损失 0.25；已检查 3,400 种重编码中的 1,200 种。"
+    assert set(words_in("zh").under("search.objective")) == set(LOSSES)
+
+
+@pytest.mark.parametrize(("exposure", "said"), [(0.5, "最高可达 0.5"), (1.0, "可以确知其值")])
+def test_what_is_not_promised_is_told_in_chinese(exposure, said):
+    assert said in Unpromised("disease", exposure, 12).sentence.in_words(words_in("zh"))

@@ -1,0 +1,212 @@
+"""The guard: every rule of the security page, tried to be broken."""
+
+from __future__ import annotations
+
+import http.client
+import re
+
+import pytest
+
+from sfumato.workbench.guard import POLICY, Entrance
+
+PORT = 8123
+READS = (
+    "/data",
+    "/roles",
+    "/recipe",
+    "/recipe.toml",
+    "/rows/original",
+    "/columns/0",
+    "/candidates",
+    "/jobs/1",
+    "/history",
+)
+WRITES = (
+    ("POST", "/tables"),
+    ("POST", "/tables/made-up"),
+    ("POST", "/reading"),
+    ("PATCH", "/recipe"),
+    ("POST", "/undo"),
+    ("POST", "/redo"),
+    ("POST", "/changes/0"),
+    ("POST", "/jobs"),
+    ("DELETE", "/jobs/1"),
+    ("POST", "/language"),
+    ("POST", "/quit"),
+    ("POST", "/candidates/1/choose"),
+    ("POST", "/candidates/1/adopt"),
+    ("POST", "/candidates/1/pin"),
+)
+
+
+@pytest.mark.parametrize("host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"[::1]:{PORT}"])
+def test_the_names_of_this_machine_are_answered(opened_client, host):
+    assert opened_client.get("/health", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        f"evil.example:{PORT}",
+        f"127.0.0.1:{PORT}.evil.example",
+        f"localhost:{PORT + 1}",
+        "localhost",
+        f"127.0.0.1.evil.example:{PORT}",
+        f"LOCALHOST:{PORT}",
+        "",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/data", "/health", "/static/page.js", "/enter"])
+def test_other_names_are_not(opened_client, host, path):
+    assert opened_client.get(path, headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("path", READS)
+def test_without_the_cookie_nothing_is_told(opened_client, path):
+    for cookie in ("", f"sfumato-{PORT}=", f"sfumato-{PORT}=wrong", f"sfumato-{PORT + 1}={opened_client.gate.session}"):
+        answer = opened_client.run(opened_client.http.request("GET", path, headers={"cookie": cookie}))
+        assert answer.status_code == 401, cookie
+        assert "Person" not in answer.text
+
+
+@pytest.mark.parametrize(("method", "path"), WRITES)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"x-sfumato": "1"},
+        {"origin": f"http://127.0.0.1:{PORT}"},
+        {"origin": "http://evil.example", "x-sfumato": "1"},
+        {"origin": f"http://127.0.0.1:{PORT}.evil.example", "x-sfumato": "1"},
+        {"origin": f"https://127.0.0.1:{PORT}", "x-sfumato": "1"},
+        {"origin": "null", "x-sfumato": "1"},
+        {"origin": f"http://localhost:{PORT}", "x-sfumato": "1"},
+    ],
+)
+def test_other_pages_change_nothing(opened_client, method, path, headers):
+    before = opened_client.desk.version
+    answer = opened_client.run(opened_client.http.request(method, path, headers=headers, content=b"{}"))
+    assert answer.status_code == 403
+    assert opened_client.desk.version == before
+
+
+@pytest.mark.parametrize("path", [path for _, path in WRITES if path not in {"/recipe", "/jobs/1"}])
+def test_reading_changes_nothing(opened_client, path):
+    assert opened_client.get(path).status_code == 405
+
+
+def test_a_token_opens_once(opened_client):
+    token = opened_client.gate.draw_token()
+    first, second = (opened_client.post("/enter", {"token": token}) for _ in range(2))
+    assert first.status_code == 204
+    assert second.status_code == 403
+    cookie = first.headers["set-cookie"]
+    assert cookie.startswith(f"sfumato-{PORT}=")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+
+
+@pytest.mark.parametrize("token", [None, 5, "", "wrong", ["a"]])
+def test_other_tokens_do_not_open(opened_client, token):
+    assert opened_client.post("/enter", {"token": token}).status_code == 403
+
+
+def test_tokens_and_sessions_have_256_bits():
+    gate = Entrance(port=1)
+    assert all(len(secret) >= 43 for secret in (gate.draw_token(), gate.session, gate.key))
+    assert "43" not in repr(gate)
+    assert gate.session not in repr(gate)
+
+
+def test_another_token_needs_the_key_of_the_owner(opened_client):
+    assert opened_client.post("/again").status_code == 403
+    answer = opened_client.run(opened_client.http.post("/again", headers={"x-sfumato": opened_client.gate.key}))
+    token = answer.json()["token"]
+    assert opened_client.post("/enter", {"token": token}).status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/", "/data", "/recipe", "/rows/original", "/nothing", "/static/page.js", "/health"])
+def test_every_answer_has_the_headers(opened_client, path):
+    headers = opened_client.get(path).headers
+    assert headers["content-security-policy"] == POLICY
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-opener-policy"] == headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["cache-control"] == ("no-cache" if path.startswith("/static/") else "no-store")
+    assert not [name for name in headers if name.startswith("access-control")]
+
+
+def test_an_answer_to_strangers_has_them_too(opened_client):
+    answer = opened_client.get("/data", headers={"host": "evil.example", "origin": "http://evil.example"})
+    assert answer.headers["content-security-policy"] == POLICY
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_pages_hold_no_script_or_style_of_their_own(opened_client):
+    for step in ("data", "roles", "search", "release", "history"):
+        page = opened_client.get(f"/{step}").text
+        assert not re.search(r"<script(?![^>]*\bsrc=)", page)
+        assert not re.search(r"<[^>]*\s(style|on\w+)=", page)
+        assert "<style" not in page
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../guard.py",
+        "/static/%2e%2e/guard.py",
+        "/static/..%2fguard.py",
+        "/static/%2e%2e%2fguard.py",
+        "/static/....//guard.py",
+        "/releases/1/..%2f..%2frecipe.toml",
+        "/releases/1/../../recipe.toml.zip",
+        "/releases/..%2f1/public.zip",
+        "/rows/candidate/..%2f..%2foriginal",
+        "/releases/1/internal%2frecipe.zip",
+    ],
+)
+def test_no_path_leads_out(opened_client, path):
+    answer = opened_client.get(path)
+    assert answer.status_code in {404, 405, 422}
+    assert "import" not in answer.text
+
+
+def test_a_server_refuses_the_same_over_a_real_connection(start_server):
+    server = start_server()
+    port = int(server.base.rsplit(":", 1)[1])
+    for path in ("/static/../guard.py", "/static/%2e%2e/guard.py", "//evil.example/data", "/data"):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.putrequest("GET", path, skip_host=True)
+        connection.putheader("Host", f"127.0.0.1:{port}")
+        connection.endheaders()
+        answer = connection.getresponse()
+        assert answer.status in {400, 401, 404}
+        assert "server" not in {name.lower() for name, _ in answer.getheaders()}
+        connection.close()
+    for hosts in (["evil.example"], [], [f"127.0.0.1:{port}", "evil.example"]):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.putrequest("GET", "/health", skip_host=True)
+        for host in hosts:
+            connection.putheader("Host", host)
+        connection.endheaders()
+        assert connection.getresponse().status in {400, 421}
+        connection.close()
+
+
+def test_behind_a_proxy_one_name_is_answered_and_only_by_https(opened_client):
+    gate = Entrance(port=PORT, proxy="bench.example")
+
+    def scope(host, **headers):
+        named = {"host": host, "cookie": f"sfumato-{PORT}={gate.session}", **headers}
+        return {
+            "type": "http",
+            "method": "GET",
+            "path": "/data",
+            "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()],
+        }
+
+    assert gate.refusal(scope("bench.example", x_forwarded_proto="https")) is None
+    assert gate.refusal(scope("bench.example"))[0] == 403
+    assert gate.refusal(scope(f"127.0.0.1:{PORT}", x_forwarded_proto="https"))[0] == 421
+    assert "Secure" in gate.set_cookie()
+    assert opened_client.get("/health").status_code == 200

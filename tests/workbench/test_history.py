@@ -1,0 +1,128 @@
+"""The history: unlimited undo, branches that stay, and a file that tells it all again."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawn_examples import examples
+from sfumato.workbench.history import ChangeHistory, apply, differences
+
+VALUES = st.recursive(
+    st.integers(0, 3) | st.text("ab", max_size=2), lambda inner: st.lists(inner, max_size=2), max_leaves=4
+)
+ENTRIES = st.dictionaries(st.sampled_from("xyz"), VALUES, max_size=3)
+RECIPES = st.fixed_dictionaries(
+    {
+        "release": ENTRIES,
+        "attributes": st.dictionaries(st.sampled_from(["age", "sex"]), ENTRIES, max_size=2),
+        "models": st.lists(ENTRIES, max_size=2),
+    }
+)
+
+
+@given(before=RECIPES, after=RECIPES)
+@examples(200)
+def test_differences_lead_from_one_recipe_to_the_other_and_back(before, after):
+    changed = differences(before, after)
+    there = copy.deepcopy(before)
+    apply(there, changed)
+    assert there == after
+    apply(there, [(place, new, old) for place, old, new in changed])
+    assert there == before
+
+
+@given(recipes=st.lists(RECIPES, min_size=1, max_size=6))
+@examples(40)
+def test_every_state_can_be_had_again(recipes, tmp_path_factory):
+    path = tmp_path_factory.mktemp("history") / "history.jsonl"
+    history = ChangeHistory(path)
+    history.begin(recipes[0])
+    states = {history.at: recipes[0]}
+    for recipe in recipes[1:]:
+        if history.add(history.recipe(history.at), recipe, "roles"):
+            states[history.at] = recipe
+    read = ChangeHistory(path)
+    assert read.at == history.at
+    assert read.version == history.version
+    assert {number: read.recipe(number) for number in states} == states
+
+
+@pytest.fixture
+def history(tmp_path):
+    made = ChangeHistory(tmp_path / "history.jsonl")
+    made.begin({"release": {"n": 0}})
+    return made
+
+
+def change(history, n):
+    history.add(history.recipe(history.at), {"release": {"n": n}}, "promise")
+
+
+def test_branches_stay_and_redo_takes_the_newest(history):
+    change(history, 1)
+    history.go(history.earlier)
+    change(history, 2)
+    history.go(history.earlier)
+    assert history.later == 2
+    assert [each.number for each in history.reachable()] == [0, 1, 2]
+    history.go(1)
+    assert history.recipe(history.at) == {"release": {"n": 1}}
+
+
+def test_nothing_is_before_the_table_was_opened(history):
+    assert history.earlier is None
+    history.begin({"release": {"n": 7}})
+    assert history.earlier is None
+    assert [each.number for each in history.reachable()] == [1]
+
+
+def test_no_change_is_no_entry(history):
+    assert not history.add({"release": {"n": 0}}, {"release": {"n": 0}}, "roles")
+    assert len(history.changes) == 1
+
+
+def test_the_file_is_for_its_owner_alone(history):
+    assert history.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_hundred_changes_and_a_hundred_undos(opened_client):
+    first = opened_client.get("/recipe").json()["recipe"]
+    for n in range(100):
+        answer = opened_client.patch((["release", "max_suppressed"], (n + 1) / 1000), step="search")
+        assert answer.status_code == 200, answer.text
+    for _ in range(100):
+        assert opened_client.post("/undo").status_code == 200
+    assert opened_client.get("/recipe").json()["recipe"] == first
+    for _ in range(100):
+        opened_client.post("/redo")
+    assert opened_client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.1
+    for _ in range(100):
+        opened_client.post("/undo")
+
+
+def test_undo_of_a_role_brings_back_the_first_recipe_in_its_order(opened_client):
+    first = opened_client.get("/recipe.toml").text
+    version = opened_client.desk.version
+    body = {"version": version, "step": "roles", "roles": {"1": "", "3": "identifier"}}
+    assert opened_client.send("PATCH", "/recipe", json=body).status_code == 200
+    assert "[attributes.age]" not in opened_client.get("/recipe.toml").text
+    opened_client.post("/undo")
+    assert opened_client.get("/recipe.toml").text == first
+
+
+def test_the_page_tells_every_change(opened_client):
+    opened_client.patch((["release", "max_suppressed"], 0.25), step="search")
+    page = opened_client.get("/history").text
+    opened_client.post("/undo")
+    assert "release · max_suppressed: 0.0 → 0.25" in page
+
+
+def test_lines_hold_no_cells_but_those_of_a_recipe(opened_client):
+    told = (opened_client.desk.project.folder / "history.jsonl").read_text(encoding="utf-8")
+    assert "Person 0" not in told
+    assert all(json.loads(line) for line in told.splitlines())

@@ -1,0 +1,138 @@
+"""Jobs: one after the other, canceled or killed at any time, and nothing else is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.projects import Project
+
+
+@pytest.fixture
+def client(bench_client, persons_csv):
+    assert bench_client.open(persons_csv).state == "done"
+    return bench_client
+
+
+def test_a_search_becomes_a_candidate(client):
+    job = client.job("anonymize")
+    assert job.state == "done"
+    assert job.result == {"candidate": 1}
+    candidate = client.get("/candidates").json()["candidates"][0]
+    assert candidate["audit"]["holds"]
+    assert candidate["records"] == 240
+    assert not candidate["outdated"]
+    assert client.get("/rows/candidate/1?from=0&count=2").json()["rows"] == 240
+
+
+def test_candidates_of_an_older_recipe_say_so(client):
+    client.job("anonymize")
+    client.patch((["models"], [{"name": "k-anonymity", "k": 7}]))
+    assert client.get("/candidates").json()["candidates"][0]["outdated"]
+    client.post("/undo")
+    assert not client.get("/candidates").json()["candidates"][0]["outdated"]
+
+
+def test_results_are_kept_for_the_recipe_that_they_are_of(client):
+    job = client.job("risk")
+    assert client.desk.result("risk") == job.result
+    client.patch((["attributes", "sex", "role"], "insensitive"), step="roles")
+    assert client.desk.result("risk") is None
+    assert client.desk.latest("risk") == job.result
+    client.post("/undo")
+    assert client.desk.result("risk") == job.result
+
+
+def test_a_killed_worker_is_told_and_nothing_else_is_lost(client):
+    client.job("risk")
+    before = client.get("/recipe").json()
+    worker = client.desk.jobs._worker
+    answer = client.post("/jobs", {"verb": "anonymize"})
+    os.kill(worker.pid, signal.SIGKILL)
+    job = client.follow(answer.json()["job"])
+    assert job.state == "failed"
+    assert job.kind == "WorkerEnded"
+    assert "ended unexpectedly" in job.error
+    assert client.get("/recipe").json() == before
+    assert client.job("anonymize").state == "done"
+
+
+def test_cancel_ends_the_process_and_the_next_job_gets_another(client):
+    client.job("risk")
+    worker = client.desk.jobs._worker
+    number = client.post("/jobs", {"verb": "anonymize"}).json()["job"]
+    answer = client.send("DELETE", f"/jobs/{number}")
+    assert answer.json()["state"] == "canceled"
+    assert client.run(worker.wait()) != 0
+    assert client.get("/candidates").json()["candidates"] == []
+    assert client.job("anonymize").state == "done"
+
+
+def test_jobs_wait_for_their_turn(client):
+    first, second, third = (client.post("/jobs", {"verb": "risk", "turn": n}).json()["job"] for n in range(3))
+    assert client.desk.jobs.place(client.desk.jobs.all[third]) >= 1
+    client.send("DELETE", f"/jobs/{second}")
+    assert client.follow(third).state == "done"
+    assert client.desk.jobs.all[second].state == "canceled"
+    assert client.desk.jobs.all[first].state == "done"
+
+
+def test_a_stream_of_events_begins_with_now_and_ends_with_the_job(client):
+    job = client.job("risk")
+    told = client.get(f"/jobs/{job.number}/events")
+    assert told.headers["content-type"].startswith("text/event-stream")
+    assert '"state": "done"' in told.text
+    assert client.get("/jobs/999/events").status_code == 422
+
+
+def test_a_project_that_is_opened_again_is_as_it_was(client):
+    client.job("risk")
+    client.job("anonymize")
+    client.patch((["release", "max_suppressed"], 0.1))
+    folder = client.desk.project.folder
+    again = Desk(Project(folder))
+    assert again.recipe.to_dict() == client.desk.recipe.to_dict()
+    assert again.version == client.desk.version
+    assert again.chosen == 1
+    assert again.latest("risk") == client.desk.latest("risk")
+
+
+def test_a_candidate_that_was_not_finished_is_none(client):
+    folder = client.desk.project.folder / "candidates" / "1"
+    folder.mkdir()
+    (folder / "rows.arrow").write_bytes(b"half")
+    assert client.desk.candidates == []
+    assert client.job("anonymize").result == {"candidate": 2}
+
+
+def test_what_cannot_be_is_told_with_its_class(client):
+    client.patch((["models"], [{"name": "k-anonymity", "k": 999}]))
+    job = client.job("anonymize")
+    assert job.state == "failed"
+    assert job.kind == "InfeasibleError"
+    assert "240" in job.error
+    page = client.get("/search").text
+    assert "The promise cannot be kept" in page
+
+
+def test_a_disk_that_is_full_is_told(client, monkeypatch):
+    from sfumato.exceptions import WriteError
+
+    def full(*_):
+        raise WriteError("The disk is full.")
+
+    monkeypatch.setattr(client.desk.project, "write_json", full)
+    job = client.job("risk")
+    assert job.state == "failed"
+    assert job.error == "The disk is full."
+
+
+def test_a_worker_without_work_rests_and_comes_back(client):
+    client.job("risk")
+    worker = client.desk.jobs._worker
+    client.loop.call_soon_threadsafe(client.desk.jobs._rest)
+    assert client.run(worker.wait()) == 0
+    assert client.job("risk", again=1).state == "done"
