@@ -50,20 +50,14 @@ def card_of(desk: Desk, say: Words, place: int, refused: Sequence[Mapping[str, A
 
 def told_of(kind: type[PrivacyModel], say: Words) -> dict[str, Any]:
     """Return what is told of a model without its parameters: name, attack that it stops, and what it leaves open."""
-    example = attack_example_of(kind.name)
+    example, words = attack_example_of(kind.name), words_of(kind, say)
     return {
         "name": kind.name,
-        "title": said_of(kind, "title", say),
-        "stops": said_of(kind, "stops", say),
-        "open": said_of(kind, "open", say),
+        "title": words.title,
+        "stops": words.stops,
+        "open": words.open,
         "example": None if example is None else shown_example(example, say),
     }
-
-
-def said_of(kind: type[PrivacyModel], part: str, say: Words) -> str:
-    """Return a part of a model's words in the language of the page, or in its own where there are none."""
-    found = say.entries.get(f"models.{kind.name}.{part}")
-    return found if isinstance(found, str) else str(getattr(words_of(kind), part))  # type: ignore[arg-type]  # reads what the class has
 
 
 def fields_of(
@@ -102,17 +96,17 @@ def _pieces(
     model: PrivacyModel, fields: Mapping[str, Mapping[str, Any]], say: Words, *, flagged: bool
 ) -> Iterator[dict[str, Any]]:
     """Cut the sentence of a model into texts and fields."""
-    own = f"workbench_promise.sentence.{model.name}"
-    entry = say.entries[own] if own in say else said_of(type(model), "promise", say)
-    group = say("workbench_promise.bucket" if flagged else "workbench_promise.group")
-    words = {"group": group, "Group": group[:1].upper() + group[1:], "title": said_of(type(model), "title", say)}
+    own, words = f"workbench_promise.sentence.{model.name}", words_of(model, say)
+    entry = say.entries[own] if own in say else words.promise
+    group = say("promises.bucket" if flagged else "promises.group")
+    told = {"group": group, "Group": group[:1].upper() + group[1:], "title": words.title}
     for text, name, _, _ in Formatter().parse(str(entry).replace("“{", "{").replace("}”", "}")):
         if text:
             yield {"text": text}
         if name is None:
             continue
         if name not in fields:
-            yield {"text": words.get(name, "")}
+            yield {"text": told.get(name, "")}
         elif fields[name]["kind"] in INLINE:
             yield {"field": fields[name]}
         else:
