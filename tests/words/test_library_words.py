@@ -59,6 +59,12 @@ def test_a_model_has_words_with_the_same_fields(model, language):
 
 
 @pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_names_the_attack_that_it_stops(name, language):
+    assert re.fullmatch(r"[^：]{2,}：[^：]+。", words_of(MODELS[name], words_in(language)).stops)
+
+
+@pytest.mark.parametrize("language", OTHERS)
 def test_no_model_or_step_has_words_that_is_not_there(language):
     models = {key.partition(".")[0] for key in words_in(language).under("models")}
     assert models == {model.name for model in all_models()}

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sfumato.workbench.guard import POLICY, Gate
+from sfumato.workbench.guard import POLICY, Entrance
 
 PORT = 8123
 READS = (
@@ -97,7 +97,7 @@ def test_reading_changes_nothing(opened_client, path):
 
 
 def test_a_token_opens_once(opened_client):
-    token = opened_client.gate.new_token()
+    token = opened_client.gate.draw_token()
     first, second = (opened_client.post("/enter", {"token": token}) for _ in range(2))
     assert first.status_code == 204
     assert second.status_code == 403
@@ -112,8 +112,8 @@ def test_other_tokens_do_not_open(opened_client, token):
 
 
 def test_tokens_and_sessions_have_256_bits():
-    gate = Gate(port=1)
-    assert all(len(secret) >= 43 for secret in (gate.new_token(), gate.session, gate.key))
+    gate = Entrance(port=1)
+    assert all(len(secret) >= 43 for secret in (gate.draw_token(), gate.session, gate.key))
     assert "43" not in repr(gate)
     assert gate.session not in repr(gate)
 
@@ -194,7 +194,7 @@ def test_a_server_refuses_the_same_over_a_real_connection(start_server):
 
 
 def test_behind_a_proxy_one_name_is_answered_and_only_by_https(opened_client):
-    gate = Gate(port=PORT, proxy="bench.example")
+    gate = Entrance(port=PORT, proxy="bench.example")
 
     def scope(host, **headers):
         named = {"host": host, "cookie": f"sfumato-{PORT}={gate.session}", **headers}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.workbench.history import History, apply, differences
+from sfumato.workbench.history import ChangeHistory, apply, differences
 
 VALUES = st.recursive(
     st.integers(0, 3) | st.text("ab", max_size=2), lambda inner: st.lists(inner, max_size=2), max_leaves=4
@@ -40,13 +40,13 @@ def test_differences_lead_from_one_recipe_to_the_other_and_back(before, after):
 @examples(40)
 def test_every_state_can_be_had_again(recipes, tmp_path_factory):
     path = tmp_path_factory.mktemp("history") / "history.jsonl"
-    history = History(path)
+    history = ChangeHistory(path)
     history.begin(recipes[0])
     states = {history.at: recipes[0]}
     for recipe in recipes[1:]:
         if history.add(history.recipe(history.at), recipe, "roles"):
             states[history.at] = recipe
-    read = History(path)
+    read = ChangeHistory(path)
     assert read.at == history.at
     assert read.version == history.version
     assert {number: read.recipe(number) for number in states} == states
@@ -54,7 +54,7 @@ def test_every_state_can_be_had_again(recipes, tmp_path_factory):
 
 @pytest.fixture
 def history(tmp_path):
-    made = History(tmp_path / "history.jsonl")
+    made = ChangeHistory(tmp_path / "history.jsonl")
     made.begin({"release": {"n": 0}})
     return made
 

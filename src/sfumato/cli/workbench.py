@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import examples
+from sfumato.cli.options import examples, spread
 from sfumato.cli.printing import printable
+
+if TYPE_CHECKING:
+    from sfumato.workbench.serving import Serving
 
 EXAMPLES = examples(
     "sfumato workbench",
@@ -20,11 +24,41 @@ EXAMPLES = examples(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServingOptions:
+    """How the page is served."""
+
+    language: Annotated[str | None, typer.Option(metavar="en|zh", help="Of the page; by default the browser's.")] = None
+    port: Annotated[int, typer.Option(metavar="N", help="The port to listen on; by default a free one.")] = 0
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1"
+    behind_proxy: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The name of a proxy with HTTPS in front; for one user all the same."),
+    ] = None
+    idle: Annotated[float, typer.Option(metavar="HOURS", help="Stop after so long without a request.")] = 8.0
+    max_upload: Annotated[int, typer.Option(metavar="MB", help="The largest upload.")] = 2048
+
+    def serving(self, *, kept: bool) -> Serving:
+        """Return how to serve; `kept` says whether the project stays."""
+        from sfumato.workbench.serving import Serving
+
+        return Serving(
+            host=self.host,
+            port=self.port,
+            proxy=self.behind_proxy,
+            language=self.language,
+            idle=self.idle,
+            max_upload=self.max_upload << 20,
+            kept=kept,
+        )
+
+
+@spread
 def workbench(
     source: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE|PROJECT]", help="A table, a database URL, or the folder of a project.", show_default=False
+            metavar="FILE|PROJECT", help="A table, a database URL, or the folder of a project.", show_default=False
         ),
     ] = None,
     *,
@@ -34,17 +68,7 @@ def workbench(
     ] = None,
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table to read from a database.")] = None,
     query: Annotated[str | None, typer.Option(metavar="SQL", help="A query to read instead of a table.")] = None,
-    language: Annotated[
-        str | None, typer.Option(metavar="en|zh", help="Of the page; by default the browser's.")
-    ] = None,
-    port: Annotated[int, typer.Option(metavar="N", help="The port to listen on; by default a free one.")] = 0,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
-    behind_proxy: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The name of a proxy with HTTPS in front; for one user all the same."),
-    ] = None,
-    idle: Annotated[float, typer.Option(metavar="HOURS", help="Stop after so long without a request.")] = 8.0,
-    max_upload: Annotated[int, typer.Option(metavar="MB", help="The largest upload.")] = 2048,
+    options: ServingOptions,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address and open no browser.")] = False,
     again: Annotated[
         bool, typer.Option("--again", help="Print a new address of the workbench that is running.")
@@ -59,34 +83,26 @@ def workbench(
 
     for library in ("starlette", "uvicorn"):
         optional_library(library, extra="workbench", error=InvalidParameterError)
-    from sfumato.workbench import serving as server
+    from sfumato.workbench import serving
 
     if again:
-        typer.echo(server.again())
+        typer.echo(serving.again())
         return
     folder, place, name = _asked(source, project)
-    serving = server.Serving(
-        host=host,
-        port=port,
-        proxy=behind_proxy,
-        language=language,
-        idle=idle,
-        max_upload=max_upload << 20,
-        kept=folder is not None,
-    )
+    asked = options.serving(kept=folder is not None)
     reading = {key: value for key, value in {"table": table, "query": query}.items() if value is not None}
-
-    def ready(address: str) -> None:
-        typer.echo(f"The workbench is open at\n{address}\nIt stops with Quit in the page, or with Ctrl+C here.")
-        if not no_browser:
-            import webbrowser
-
-            webbrowser.open(address)
-
+    opened = None if place is None else {"place": place, "name": name, "reading": reading}
     with TemporaryDirectory(prefix="sfumato-workbench-") as temporary:
         kept = Path(temporary) / "project" if folder is None else folder
-        opened = None if place is None else {"place": place, "name": name, "reading": reading}
-        server.serve(kept, serving, ready, opened)
+        serving.serve(kept, asked, lambda address: _tell(address, no_browser=no_browser), opened)
+
+
+def _tell(address: str, *, no_browser: bool) -> None:
+    typer.echo(f"The workbench is open at\n{address}\nIt stops with Quit in the page, or with Ctrl+C here.")
+    if not no_browser:
+        import webbrowser
+
+        webbrowser.open(address)
 
 
 def _asked(source: str | None, project: Path | None) -> tuple[Path | None, str | None, str]:

@@ -112,7 +112,7 @@ def group(groups: Groups, labels: Collection[str], name: str) -> Groups:
     rows = groups.rows
     if not labels:
         raise HierarchyError("A new group needs at least one value; choose it.")
-    _check_new(rows, name)
+    _refuse_taken(rows, name)
     heights = _heights(rows, labels)
     highest = max(heights.values())
     inside = [row for row in rows if _place(row, heights) is not None]
@@ -244,11 +244,11 @@ def _renamed(rows: Sequence[Row], label: str, name: str) -> list[Row]:
     _group_level(rows, label)
     if name == label:
         return list(rows)
-    _check_new(rows, name)
+    _refuse_taken(rows, name)
     return [tuple(name if cell == label else cell for cell in row) for row in rows]
 
 
-def _check_new(rows: Sequence[Row], name: str) -> None:
+def _refuse_taken(rows: Sequence[Row], name: str) -> None:
     if not name.strip() or name == ROOT:
         raise HierarchyError(f"A group needs a name other than {ROOT}; write one.")
     if any(name in row for row in rows):

@@ -22,7 +22,7 @@ from sfumato.table.kept_rows import KeptRows
 from sfumato.words import LANGUAGES, Words, words_in
 from sfumato.workbench.bodies import body_of, is_change, whole
 from sfumato.workbench.desk import Desk, Stale
-from sfumato.workbench.guard import Gate, Guard
+from sfumato.workbench.guard import Entrance, Guard
 from sfumato.workbench.opening import Opening
 from sfumato.workbench.releases import Releases, download
 from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
@@ -46,7 +46,7 @@ class Application:
     """
 
     def __init__(
-        self, desk: Desk, gate: Gate, *, language: str | None = None, max_upload: int = 2 << 30, quit_: Any = None
+        self, desk: Desk, gate: Entrance, *, language: str | None = None, max_upload: int = 2 << 30, quit_: Any = None
     ) -> None:
         self.desk = desk
         self.gate = gate
@@ -110,7 +110,7 @@ class Application:
 
     async def again(self, _: Request) -> Response:
         """Give the owner of the server another token."""
-        return JSONResponse({"token": self.gate.new_token()})
+        return JSONResponse({"token": self.gate.draw_token()})
 
     async def choose_language(self, request: Request) -> Response:
         """Remember the language in a cookie."""

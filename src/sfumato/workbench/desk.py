@@ -15,7 +15,7 @@ from sfumato.recipe import Recipe
 from sfumato.table.formats.known import is_url
 from sfumato.table.kept_rows import KeptRows
 from sfumato.workbench import verbs
-from sfumato.workbench.history import Fragment, History, apply
+from sfumato.workbench.history import ChangeHistory, Fragment, apply
 from sfumato.workbench.jobs import Job, Jobs
 from sfumato.workbench.projects import Project
 
@@ -37,7 +37,7 @@ class Desk:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.history = History(project.folder / "history.jsonl")
+        self.history = ChangeHistory(project.folder / "history.jsonl")
         self.jobs = Jobs(project.folder, self._finished)
         self._results: dict[str, dict[str, Any]] = {}
         for path in sorted((project.folder / "results").glob("*.json"), key=lambda each: each.stat().st_mtime_ns):

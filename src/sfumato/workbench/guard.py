@@ -37,7 +37,7 @@ MARK = "x-sfumato"
 
 
 @dataclass(kw_only=True)
-class Gate:
+class Entrance:
     """The names that the server answers to, and the secrets that open it.
 
     Parameters
@@ -64,7 +64,7 @@ class Gate:
         """The name of the cookie."""
         return f"sfumato-{self.port}"
 
-    def new_token(self) -> str:
+    def draw_token(self) -> str:
         """Return a token that opens the page once."""
         token = secrets.token_urlsafe(32)
         self.tokens.add(token)
@@ -112,7 +112,7 @@ class Gate:
 class Guard:
     """Let through what the gate lets through, and put the headers on every answer."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+    def __init__(self, app: ASGIApp, gate: Entrance) -> None:
         self.app = app
         self.gate = gate
 

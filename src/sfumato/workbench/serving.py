@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.workbench.application import Application
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.guard import MARK, Gate
+from sfumato.workbench.guard import MARK, Entrance
 from sfumato.workbench.projects import Project
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -81,7 +81,7 @@ async def _serve(
 
     with _bound(serving) as listening:
         port = listening.getsockname()[1]
-        gate = Gate(port=port, proxy=serving.proxy)
+        gate = Entrance(port=port, proxy=serving.proxy)
         desk = Desk(Project(folder, kept=serving.kept))
         application = Application(desk, gate, language=serving.language, max_upload=serving.max_upload)
         config = uvicorn.Config(
@@ -100,7 +100,7 @@ async def _serve(
                 await asyncio.wait({running}, timeout=0.01)
             if opened is not None:
                 desk.start("open", opened)
-            ready(address(gate, gate.new_token()))
+            ready(address(gate, gate.draw_token()))
             await _until_idle(running, application, serving.idle, stop)
             await desk.jobs.close()
 
@@ -136,7 +136,7 @@ def _bound(serving: Serving) -> Iterator[socket.socket]:
         yield listening
 
 
-def address(gate: Gate, token: str) -> str:
+def address(gate: Entrance, token: str) -> str:
     """Return the address that opens the page once; browsers do not send what follows the #."""
     base = f"https://{gate.proxy}" if gate.proxy is not None else f"http://127.0.0.1:{gate.port}"
     return f"{base}/#{token}"
@@ -149,7 +149,7 @@ def registry() -> Path:
 
 
 @contextlib.contextmanager
-def _registered(port: int, gate: Gate) -> Iterator[None]:
+def _registered(port: int, gate: Entrance) -> Iterator[None]:
     folder = registry()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{port}.json"
@@ -174,7 +174,7 @@ def again() -> str:
     found = sorted(folder.glob("*.json"), key=lambda each: each.stat().st_mtime_ns) if folder.is_dir() else []
     for path in reversed(found):
         content = json.loads(path.read_text(encoding="utf-8"))
-        gate = Gate(port=content["port"], proxy=content["proxy"])
+        gate = Entrance(port=content["port"], proxy=content["proxy"])
         asked = Request(
             f"http://127.0.0.1:{gate.port}/again",
             method="POST",

@@ -11,7 +11,7 @@ from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.state import state_of
 
 MOST_HELPFUL = 3
-SAID_ALREADY = ("separates", "separates-one")  # reasons that have a column of their own
+SAID_ALREADY = ("reasons.separates", "reasons.separates-one")  # reasons that have a column of their own
 
 
 def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
@@ -44,9 +44,9 @@ def _warnings(found: list[dict[str, Any]], say: Words) -> list[str]:
     if not any(each["role"] == "quasi" for each in found):
         told.append(say("workbench_roles.warning.no_quasi"))
     for each in found:
-        reasons = {kind for kind, _ in each["reasons"]}
+        reasons = {reason["key"] for reason in each["reasons"]}
         if each["proposed"] == "identifier" and each["role"] in {"insensitive", "sensitive"}:
             told.append(say("workbench_roles.warning.identifier", column=each["name"]))
-        elif reasons & {"long-texts", "may-name"} and each["role"] in {"insensitive", "sensitive"}:
+        elif reasons & {"reasons.long-texts", "reasons.may-name"} and each["role"] in {"insensitive", "sensitive"}:
             told.append(say("workbench_roles.warning.free_text", column=each["name"]))
     return told

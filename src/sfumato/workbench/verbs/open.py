@@ -56,10 +56,10 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
 
 
 def _facts(found: Inspection) -> dict[str, Any]:
-    """Return what was found as plain values, with the kinds of reasons, so that they can be said in other words."""
+    """Return what was found as plain values, with the keys of reasons, so that they can be said in other words."""
     facts = found.to_dict()
     for entry, proposal in zip(facts["attributes"], found.proposals, strict=True):
-        entry["reasons"] = [[reason.kind, dict(reason.values)] for reason in proposal.reasons]
+        entry["reasons"] = [reason.told for reason in proposal.reasons]
     return facts
 
 
