@@ -218,6 +218,22 @@ def test_the_report_on_synthetic_records_is_told_in_chinese():
     assert "Report on synthetic records" in made.report().html
 
 
+def test_a_comparison_is_told_in_chinese(tmp_path):
+    releases = {"甲": composed(), "乙": in_buckets(), "丙": centers(), "丁": masked()}
+    drawn = sf.condensing.Condensation(k=10, secret=SECRET).release(PEOPLE, SCHEMA)
+    found = sf.compare({**releases, "戊": drawn}, refused={"己": "不适用。"})
+    page = found.page("zh")
+    assert page.title == "发布的比较"
+    assert english_in(page.html) == []
+    assert "每条记录都根据至少 10 人的组" in page.html
+    assert found.page().html == found.page("en").html
+    releases["甲"].write(tmp_path / "release")
+    command = ["compare", str(tmp_path / "release"), "--out", str(tmp_path / "page.html"), "--language"]
+    assert CliRunner().invoke(app, [*command, "zh"]).exit_code == 0
+    assert '<html lang="zh">' in (tmp_path / "page.html").read_text("utf-8")
+    assert CliRunner().invoke(app, [*command, "de", "--force"]).exit_code == 2
+
+
 def test_texts_are_escaped_in_chinese_as_in_english():
     table = pa.table({"<b>age": list(range(30)), "job & {n}": ["<i>clerk"] * 30})
     schema = sf.Schema(quasi=["<b>age"], sensitive=["job & {n}"])

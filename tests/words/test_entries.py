@@ -43,6 +43,13 @@ def test_one_and_many():
     assert [say("units.records", n=n) for n in (0, 1, 1_000)] == ["0 records", "1 record", "1,000 records"]
 
 
+def test_numbers_are_written_as_the_sentence_says():
+    say = words_in("en")
+    assert say("risk.ema.average", average=1, least=1100, exact=0) == (
+        "The average chance of finding a record is 1.0000; 1/1,100 is 0.0000."
+    )
+
+
 def test_unknown_languages_are_refused():
     with pytest.raises(InvalidParameterError, match="no words in the language 'de'; choose one of en, zh"):
         words_in("de")

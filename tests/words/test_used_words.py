@@ -19,6 +19,7 @@ ENTRIES = words_in("en").entries
 # Keys are composed of these and a text that stands elsewhere in the source.
 BY_TEXT = (
     "attacks.",
+    "comparison.",
     "pictures.risks.",
     "report.analysts.",
     "report.buckets.",

@@ -96,7 +96,7 @@ class Words:
 
     def _field(self, room: str, name: str, value: object) -> object:
         if isinstance(value, int) and not isinstance(value, bool):
-            return f"{value:,}"
+            return _Count(value)
         if isinstance(value, Mapping):
             return self.again(value)
         if isinstance(value, list | tuple):
@@ -153,6 +153,17 @@ class Entries(Mapping[str, Entry]):
             text = "" if found is None else found.read_text(encoding="utf-8")
             self._read[name] = _flat(tomllib.loads(text), name)
         return self._read[name]
+
+
+class _Count(int):
+    """A whole number that is written with a comma between thousands, unless its sentence says otherwise.
+
+    >>> f"{_Count(30162)} {_Count(30162):.3g}"
+    '30,162 3.02e+04'
+    """
+
+    def __format__(self, form: str) -> str:
+        return format(int(self), form or ",")
 
 
 def _flat(entries: Mapping[str, Any], prefix: str) -> dict[str, Entry]:
