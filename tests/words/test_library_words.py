@@ -52,7 +52,8 @@ def test_a_model_has_words_with_the_same_fields(model, language):
     assert set(found.further) == set(own.further)
     pairs = [(own.further[key], found.further[key]) for key in own.further]
     if own.promise != ModelWords(title="").promise:
-        pairs += [(own.promise, found.promise), (own.open, found.open)]
+        pairs += [(own.promise, found.promise), (own.open, found.open), (own.stops, found.stops)]
+        assert all(HAN.search(text) for text in (found.promise, found.open, found.stops))
     for first, second in pairs:
         assert {each.lower() for each in fields_of(first)} == {each.lower() for each in fields_of(second)}
 
