@@ -48,6 +48,7 @@ function show(text) {
   hideProblem();
   const again = focused && byId(focused);
   if (again && document.activeElement !== again) again.focus({ preventScroll: true });
+  if (focused && !again) byId("main").focus({ preventScroll: true });
   if (again && typed !== null) keepTyping(again, typed);
   begin();
 }
