@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 import traceback
 from collections import OrderedDict
@@ -81,7 +82,17 @@ def main() -> None:
     os.dup2(2, 1)
     bench = Bench(Path(sys.argv[1]))
     for line in sys.stdin:
-        serve(bench, json.loads(line), answers)
+        job = json.loads(line)
+        serve(bench, job, answers)
+        if job["verb"] == "open":
+            threading.Thread(target=warm_up, daemon=True).start()
+
+
+def warm_up() -> None:
+    """Load the compiled loops, or compile them, while the user looks at the table."""
+    from sfumato.coding import warmup
+
+    warmup.warm_up()
 
 
 def serve(bench: Bench, job: Mapping[str, Any], answers: TextIO) -> None:
