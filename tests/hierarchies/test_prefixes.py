@@ -107,3 +107,26 @@ def test_every_label_is_the_filled_prefix(check_laws, codes, lengths):
 def test_repr_is_what_a_user_would_write():
     assert repr(Prefixes()) == "Prefixes()"
     assert repr(Prefixes(4, 2)) == "Prefixes(4, 2)"
+
+
+def test_the_end_can_be_kept_instead():
+    tree = Prefixes(keep="last").build(pa.array(["53715", "24715", "90213"]))
+    assert tree.leaves == ("90213", "53715", "24715")
+    assert tree.labels[1:] == (
+        ("*0213", "*3715", "*4715"),
+        ("**213", "**715"),
+        ("***13", "***15"),
+        ("****3", "****5"),
+        ("*",),
+    )
+    assert repr(Prefixes(3, keep="last")) == "Prefixes(3, keep='last')"
+    with pytest.raises(InvalidParameterError, match="keep must be 'first' or 'last'"):
+        Prefixes(keep="middle")
+
+
+@given(st.lists(st.text("123", max_size=5), unique=True), st.sampled_from([(), (3,), (4, 2)]))
+def test_keeping_the_end_is_keeping_the_beginning_of_codes_written_backward(codes, lengths):
+    turned = Prefixes(*lengths).build(pa.array([code[::-1] for code in codes], pa.string()))
+    tree = Prefixes(*lengths, keep="last").build(pa.array(codes, pa.string()))
+    assert tree.labels == tuple(tuple(label[::-1] for label in level) for level in turned.labels)
+    assert [level.tolist() for level in tree.levels] == [level.tolist() for level in turned.levels]

@@ -1,10 +1,10 @@
-"""Prefixes: codes such as postcodes lose their last characters."""
+"""Prefixes: codes such as postcodes lose their last characters, or their first."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ LONGEST_CODE = 64
 
 @dataclass(frozen=True, init=False, repr=False)
 class Prefixes:
-    """Keep fewer and fewer leading characters: `53715`, `5371*`, `537**`, ..., `*`.
+    """Keep fewer and fewer characters of a code: `53715`, `5371*`, `537**`, ..., `*`.
 
     Codes of different lengths are padded with spaces on the right to the longest, so that all labels of a
     level have the same length: next to `53715`, the code `537` becomes `537 *`, `537**`, `53***`.
@@ -34,19 +34,23 @@ class Prefixes:
     ----------
     lengths : how many characters each level keeps, decreasing. By default all lengths from one less than
         the longest code down to 1. A level that keeps as many characters as the longest code repeats the codes.
+    keep : which characters are kept, the `"first"` or the `"last"`: `**715`. Codes are padded on the other side.
 
     Examples
     --------
     >>> Prefixes(3, 1).build(pa.array(["53715", "53703", "90210"])).labels[1:]
     (('537**', '902**'), ('5****', '9****'), ('*',))
+    >>> Prefixes(3, keep="last").build(pa.array(["53715", "24715"])).labels[1]
+    ('**715',)
     """
 
     kind: ClassVar[str] = "prefixes"
     scale: ClassVar[str] = "categorical"
 
     lengths: tuple[int, ...]
+    keep: Literal["first", "last"]
 
-    def __init__(self, *lengths: int) -> None:
+    def __init__(self, *lengths: int, keep: Literal["first", "last"] = "first") -> None:
         require(
             all(is_whole(n) and n >= 1 for n in lengths),
             self,
@@ -56,14 +60,17 @@ class Prefixes:
         )
         falling = all(below > above for below, above in itertools.pairwise(lengths))
         require(falling, self, "lengths", "decreasing, since each level keeps less than the one below", lengths)
+        require(keep in ("first", "last"), self, "keep", "'first' or 'last'", keep)
         object.__setattr__(self, "lengths", lengths)
+        object.__setattr__(self, "keep", keep)
 
     def __repr__(self) -> str:
-        return f"Prefixes({', '.join(map(str, self.lengths))})"
+        keep = [] if self.keep == "first" else [f"keep={self.keep!r}"]
+        return f"Prefixes({', '.join([*map(str, self.lengths), *keep])})"
 
     def build(self, values: pa.Array) -> Hierarchy:
         """Build the hierarchy over the distinct, nonmissing values of a column."""
-        codes: list[str] = texts(values).to_pylist()
+        codes: list[str] = [self._turned(code) for code in texts(values).to_pylist()]
         longest = max(map(len, codes), default=0)
         if longest > LONGEST_CODE and not self.lengths:
             raise HierarchyError(
@@ -75,8 +82,9 @@ class Prefixes:
         widest = max((length for length in lengths if length < longest), default=0)
         fronts = [code[:widest].ljust(widest) for code in codes]
         shared = _shared_with_previous(fronts, widest)
-        columns = [_masked(fronts, shared, length, longest) if length < longest else codes for length in lengths]
-        return Hierarchy.from_levels(codes, [codes, *columns, [ROOT] * len(codes)], ordered=True)
+        leaves = [self._turned(code) for code in codes]
+        columns = [self._masked(fronts, shared, length, longest) if length < longest else leaves for length in lengths]
+        return Hierarchy.from_levels(leaves, [leaves, *columns, [ROOT] * len(leaves)], ordered=True)
 
     def uncovered(self, values: pa.Array) -> pa.Array:
         """Return no texts: every code has a prefix."""
@@ -84,15 +92,27 @@ class Prefixes:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings, lists and dictionaries."""
-        return {"kind": self.kind, "lengths": list(self.lengths)} if self.lengths else {"kind": self.kind}
+        lengths = {"lengths": list(self.lengths)} if self.lengths else {}
+        return {"kind": self.kind, **lengths, **({} if self.keep == "first" else {"keep": self.keep})}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, object]) -> Self:
         """Rebuild the prefixes from the settings returned by `to_dict`."""
-        check_settings(cls.kind, settings, {"lengths"})
+        check_settings(cls.kind, settings, {"lengths", "keep"})
         lengths = settings.get("lengths", [])
         require(isinstance(lengths, list), cls.__name__, "lengths", "a list", lengths)
-        return cls(*lengths)  # type: ignore[misc]  # checked to be a list just above
+        return cls(*cast("list[int]", lengths), keep=cast("Literal['first']", settings.get("keep", "first")))
+
+    def _turned(self, code: str) -> str:
+        """Turn a code around if its end is kept, so that what is kept always comes first."""
+        return code if self.keep == "first" else code[::-1]
+
+    def _masked(self, fronts: list[str], shared: npt.NDArray[np.intp], length: int, longest: int) -> pa.Array:
+        starts = np.append(True, shared < length)[: len(fronts)]
+        stars = "*" * (longest - length)
+        labels = [self._turned(fronts[leaf][:length] + stars) for leaf in np.flatnonzero(starts).tolist()]
+        nodes = np.cumsum(starts, dtype=np.int32) - 1
+        return pa.DictionaryArray.from_arrays(pa.array(nodes, pa.int32()), pa.array(labels, pa.string()))
 
 
 def _shared_with_previous(fronts: list[str], width: int) -> npt.NDArray[np.intp]:
@@ -101,11 +121,3 @@ def _shared_with_previous(fronts: list[str], width: int) -> npt.NDArray[np.intp]
     letters = np.array(fronts, dtype=f"U{width}").view(np.uint32).reshape(len(fronts), width)
     same = letters[1:] == letters[:-1]
     return np.where(same.all(axis=1), width, same.argmin(axis=1))
-
-
-def _masked(fronts: list[str], shared: npt.NDArray[np.intp], length: int, longest: int) -> pa.Array:
-    starts = np.append(True, shared < length)[: len(fronts)]
-    stars = "*" * (longest - length)
-    labels = [fronts[leaf][:length] + stars for leaf in np.flatnonzero(starts).tolist()]
-    nodes = np.cumsum(starts, dtype=np.int32) - 1
-    return pa.DictionaryArray.from_arrays(pa.array(nodes, pa.int32()), pa.array(labels, pa.string()))

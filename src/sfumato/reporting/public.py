@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from sfumato import __version__
 from sfumato.core.publication import Center, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
-from sfumato.core.published.labels import is_mask
+from sfumato.core.published.labels import is_mask, keeps_end
 from sfumato.core.published.table import PublishedColumn, bucket_column, bucketed_attributes
 from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.unpromised import unpromised
@@ -223,7 +223,9 @@ def _form(label: Label) -> str:
         case Interval():
             return "intervals"
         case Node():
-            return "prefixes" if is_mask(label.text.strip()) else "taxonomy labels"
+            if not is_mask(label.text.strip()):
+                return "taxonomy labels"
+            return "suffixes" if keeps_end(label.text) else "prefixes"
         case ValueSet():
             return "sets"
         case Suppressed():

@@ -25,12 +25,13 @@ FORMS = (
     "intervals",
     "taxonomy labels",
     "prefixes",
+    "suffixes",
     "sets",
     "suppressed",
     "values of a bucket",
     "bucket numbers",
 )
-EXAMPLES = {"intervals": "[20, 30)", "prefixes": "537**", "sets": "{a, b}", "suppressed": "*"}
+EXAMPLES = {"intervals": "[20, 30)", "prefixes": "537**", "suffixes": "**715", "sets": "{a, b}", "suppressed": "*"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,8 +138,8 @@ def test_plain_values_sets_masks_and_stars():
 
 def test_masks_and_sets_cover_numbers_by_their_texts():
     domain = Domain("zip", Scale.NUMERIC, pa.array([537, 10999, 53703, 53715]))
-    labels = [Node("537**"), ValueSet(("537", "10999")), Node("1****")]
-    assert cover(labels, domain).leaf_counts().tolist() == [2, 2, 1]
+    labels = [Node("537**"), ValueSet(("537", "10999")), Node("1****"), Node("***03"), Node("**7"), Node("****9")]
+    assert cover(labels, domain).leaf_counts().tolist() == [2, 2, 1, 1, 1, 1]
 
 
 def test_a_number_is_covered_however_it_is_written():

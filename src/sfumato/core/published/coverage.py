@@ -26,7 +26,7 @@ from sfumato.core.publication import (
     Suppressed,
     ValueSet,
 )
-from sfumato.core.published.labels import as_moment, is_mask
+from sfumato.core.published.labels import as_moment, is_mask, keeps_end
 from sfumato.core.published.plain import MICROSECONDS_A_DAY, NOTHING, PlainIntervals, plain_days, plain_numbers
 from sfumato.schema.scales import Scale
 
@@ -163,22 +163,32 @@ def _node_spans(domain: Domain) -> dict[str, tuple[int, int]]:
 
 
 class _Masks:
-    """Find the leaves that begin with a prefix and are as long as its mask."""
+    """Find the leaves that begin with a prefix, or end with a suffix, and are as long as its mask."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
 
     def codes(self, mask: str) -> Ints:
-        texts, codes = self._by_length.get(len(mask), ([], np.zeros(0, dtype=np.int64)))
-        prefix = mask.rstrip(SUPPRESSED_TEXT)
+        turned = keeps_end(mask)
+        by_length = self._turned if turned else self._by_length
+        texts, codes = by_length.get(len(mask), ([], np.zeros(0, dtype=np.int64)))
+        prefix = (mask[::-1] if turned else mask).rstrip(SUPPRESSED_TEXT)
         first = bisect_left(texts, prefix)
         last = bisect_right(texts, prefix, lo=first, key=lambda text: text[: len(prefix)])
         return np.sort(codes[first:last])
 
     @cached_property
     def _by_length(self) -> dict[int, tuple[list[str], Ints]]:
+        return self._sorted(list(self._domain.texts))
+
+    @cached_property
+    def _turned(self) -> dict[int, tuple[list[str], Ints]]:
+        return self._sorted([text[::-1] for text in self._domain.texts])
+
+    @staticmethod
+    def _sorted(texts: list[str]) -> dict[int, tuple[list[str], Ints]]:
         found: dict[int, list[tuple[str, int]]] = {}
-        for code, text in enumerate(self._domain.texts):
+        for code, text in enumerate(texts):
             found.setdefault(len(text), []).append((text, code))
         return {
             length: ([text for text, _ in sorted(leaves)], np.array([code for _, code in sorted(leaves)]))

@@ -71,9 +71,14 @@ def parse_label(  # noqa: PLR0911 - one line per notation
 
 
 def is_mask(text: str) -> bool:
-    """Return whether a text is a prefix followed by stars, as in `537**`."""
-    kept = text.rstrip(SUPPRESSED_TEXT)
+    """Return whether a text is a prefix followed by stars, as in `537**`, or stars and a suffix, as in `**715`."""
+    kept = text.strip(SUPPRESSED_TEXT)
     return bool(kept) and len(kept) < len(text)
+
+
+def keeps_end(mask: str) -> bool:
+    """Return whether a mask shows the end of a value and hides its beginning."""
+    return mask.startswith(SUPPRESSED_TEXT) and not mask.endswith(SUPPRESSED_TEXT)
 
 
 def _interval(text: str, scale: Scale, leaves: Mapping[str, object]) -> Interval | None:

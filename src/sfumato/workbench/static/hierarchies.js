@@ -236,5 +236,13 @@ function written(place, width) {
   return moment.toISOString().slice(0, 10);
 }
 
-document.addEventListener("sfumato-drawn", complete);
-complete();
+// Where the columns are a row that scrolls, the chosen one is in sight.
+function drawn() {
+  const chosen = document.querySelector("nav.narrow [aria-current]");
+  const row = chosen?.closest("ul");
+  if (row) row.scrollLeft = chosen.offsetLeft - row.offsetLeft - 8;
+  complete();
+}
+
+document.addEventListener("sfumato-drawn", drawn);
+drawn();
