@@ -179,3 +179,22 @@ def test_pages_without_a_candidate_say_what_to_do(start_server, visit, persons_c
     idle(here)
     expect(here.page.locator("main")).to_contain_text("no candidate yet")
     here.check_access()
+
+
+def test_a_table_of_ones_own_is_attacked_with(searched, persons_csv, tmp_path):
+    here, page = searched, searched.page
+    voters = tmp_path / "voters.csv"
+    sf.write(sf.read(persons_csv).select(["name", "age", "sex", "zip"]), voters)
+    here.go("risk")
+    idle(here)
+    page.locator("#outside > summary").press("Enter")
+    page.set_input_files("#outside-file", str(voters))
+    page.select_option("#outside-key", label="name")
+    page.locator("#attack-outside").press("Enter")
+    section = page.locator("[data-outside]")
+    expect(section.locator(".lab tbody tr").first).to_be_visible()
+    expect(section).to_contain_text("linkage")
+    idle(here)
+    here.check_access()
+    section.locator("button").press("Enter")
+    expect(section).to_have_count(0)
