@@ -44,7 +44,7 @@ def test_all_attacks_are_run_and_linkage_is_explained(searched):
     expect(rows).to_have_count(5)
     linkage = rows.filter(has_text="linkability")
     expect(linkage.locator(".badge")).to_have_text("succeeds")
-    meaning = page.locator(".meanings .succeeds", has_text="linkage")
+    meaning = page.locator(".meanings .bad", has_text="linkage")
     expect(meaning).to_contain_text("1 in 5")
     expect(meaning).to_contain_text("20.0%")
     page.click("#attack-numbers summary")

@@ -16,6 +16,7 @@ from sfumato.workbench.opening import suffixes
 from sfumato.workbench.pages.candidates import chosen_of
 
 LIGHTS = {True: "good", False: "bad", None: "amber"}
+COLORS = {"succeeds": "bad", "unsure": "amber", "fails": "good"}
 GAUGES = ("highest_risk", "average_risk", "share_below")
 MOST_COLUMNS = 4  # of those that set a record apart
 
@@ -89,7 +90,7 @@ def _lights(judgment: Mapping[str, Any] | None, say: Words) -> list[dict[str, An
         key = question.replace(" ", "_")
         lights.append(
             {
-                "title": say.known(f"attacks.question.{question}", say(f"workbench_risk.light.{key}.title")),
+                "title": say(f"attacks.question.{question}"),
                 "color": LIGHTS[worst["passed"]],
                 "verdict": say(f"workbench_risk.verdict.{LIGHTS[worst['passed']]}"),
                 "sentences": [_light_sentence(key, each, say) for each in findings],
@@ -195,18 +196,32 @@ def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, A
     told["before"] = "" if before is None else numbers.percent(before["rate"])
     told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
     description = say(f"workbench_risk.attack.{'told_alone' if before is None else 'told'}", **told)
-    said = "succeeds" if after["succeeds"] else "fails"
+    said = _verdict(after)
     limit, words = numbers.percent(1 / promised), f"workbench_risk.attacks.{name}"
     return {
         **told,
         "title": title,
         "question": say.known(f"attacks.question.{attack['question']}", attack["question"]),
-        "succeeds": after["succeeds"],
         "verdict": say(f"workbench_risk.attack.{said}"),
-        "meaning": say.together([say(f"{words}.what"), say(f"{words}.{said}", k=promised, limit=limit, **told)]),
+        "meaning": say.together(
+            [
+                say(f"{words}.what"),
+                say("workbench_risk.attack.why_unsure", n=attack["targets"], **told)
+                if said == "unsure"
+                else say(f"{words}.{said}", k=promised, limit=limit, **told),
+            ]
+        ),
+        "color": COLORS[said],
         "targets": attack["targets"],
         "picture": drawn(attack_track(attack, title=title, description=description)),
     }
+
+
+def _verdict(after: Mapping[str, Any]) -> str:
+    """Return whether an attack surely succeeds, is no better than guessing, or neither can be said."""
+    if after["succeeds"]:
+        return "succeeds"
+    return "unsure" if after["rate"] > max(after["guessing"], after["control"] or 0.0) else "fails"
 
 
 def _exposure(kind: Mapping[str, Any], say: Words) -> dict[str, Any]:
