@@ -14,18 +14,20 @@ from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.opening import suffixes
 from sfumato.workbench.pages.candidates import chosen_of
+from sfumato.workbench.pages.numbers_asked import whole_asked
 
 LIGHTS = {True: "good", False: "bad", None: "amber"}
 COLORS = {"succeeds": "bad", "unsure": "amber", "fails": "good"}
 GAUGES = ("highest_risk", "average_risk", "share_below")
+MOST_PEOPLE = 10**12
 MOST_COLUMNS = 4  # of those that set a record apart
 
 
 def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
     """Arrange gauges, attacks, lights, policies and exposure of the chosen candidate."""
     about = chosen_of(desk)
-    asked, row = about["asked"], _whole(query.get("row"), desk.rows)
-    people = _whole(query.get("population"), 10**12)
+    asked, row = about["asked"], whole_asked(query.get("row"), 1, desk.rows)
+    people = whole_asked(query.get("population"), 1, MOST_PEOPLE)
     wanted = asked if people is None else {**asked, "population": people}
     assessed = desk.result("assess", **wanted) if asked else None
     attacked = desk.result("attack", **asked) if asked else None
@@ -51,12 +53,6 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         "row": row,
         "reasons": None if reasons is None else {**reasons, "without": reasons["without"][:MOST_COLUMNS]},
     }
-
-
-def _whole(given: str | None, most: int) -> int | None:
-    """Read a whole number from 1 on; None if it is none."""
-    good = given is not None and given.isascii() and given.isdecimal() and 1 <= int(given) <= most
-    return int(given) if good and given is not None else None
 
 
 def _gauges(risk: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
