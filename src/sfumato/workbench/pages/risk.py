@@ -28,8 +28,8 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
     about = chosen_of(desk)
     asked, row = about["asked"], whole_asked(query.get("row"), 1, desk.rows)
     people = whole_asked(query.get("population"), 1, MOST_PEOPLE)
-    wanted = asked if people is None else {**asked, "population": people}
-    assessed = desk.result("assess", **wanted) if asked else None
+    wanted = {**asked, "population": people}
+    assessed = desk.result("assess", **asked) if asked else None
     attacked = desk.result("attack", **asked) if asked else None
     exposed = desk.result("expose", **asked) if asked else None
     reasons = desk.result("reasons", **asked, row=row - 1) if asked and row else None
@@ -38,6 +38,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         **about,
         "wanted": wanted,
         "population": people,
+        "among": desk.result("assess", **wanted) if asked and people else None,
         "assessed": assessed,
         "gauges": [] if assessed is None else _gauges(assessed["risk"], say),
         "lights": [] if assessed is None else _lights(assessed["rules"].get("wp216"), say),
