@@ -83,8 +83,8 @@ export function showProblem(text, beside = null) {
   place.hidden = false;
   if (field) {
     const shown = byId(beside.id);
-    shown.setAttribute("aria-invalid", "true");
-    shown.setAttribute("aria-describedby", place.id);
+    shown?.setAttribute("aria-invalid", "true");
+    shown?.setAttribute("aria-describedby", place.id);
   } else {
     place.focus();
   }
