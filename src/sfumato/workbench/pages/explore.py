@@ -89,7 +89,7 @@ def _shown(
         marked[say("workbench_explore.best")] = 0
     said = ScatterWords(
         title=say("workbench_explore.picture.title"),
-        description=say("workbench_explore.picture.told", n=len(kept), marks=", ".join(marked)),
+        description=say("workbench_explore.picture.told", n=len(kept), marks=list(marked)),
         loss=measure_title(say, found["objective"]),
         suppressed=say("workbench_explore.suppressed"),
     )
