@@ -31,7 +31,7 @@ BY_TEXT = (
     "synthetic.moments.",
 )
 # Entries of these are for pages that are being written.
-NOT_YET = ("workbench_explore.pinned", "workbench_explore.levels")
+NOT_YET: tuple[str, ...] = ()
 ROOMS = "|".join(sorted({key.partition(".")[0] for key in ENTRIES}))
 # Keys are composed of these and what the data say: names of models, measures, columns' roles and the like.
 BY_DATA = {

@@ -24,6 +24,7 @@ from sfumato.workbench.bodies import body_of, is_change, whole
 from sfumato.workbench.desk import Desk, Stale
 from sfumato.workbench.guard import Entrance, Guard
 from sfumato.workbench.opening import Opening
+from sfumato.workbench.outside import Outside
 from sfumato.workbench.releases import Releases, download
 from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
 from sfumato.workbench.studio import Studio
@@ -58,6 +59,7 @@ class Application:
     def asgi(self) -> Starlette:
         """Return the application as a server runs it."""
         opening, releases, studio = Opening(self.desk, self.max_upload), Releases(self.desk), Studio(self.desk)
+        outside = Outside(self.desk, opening)
         routes = [
             Route("/", self.home),
             Route("/enter", self.enter, methods=["POST"]),
@@ -67,6 +69,7 @@ class Application:
             Route("/health", self.health),
             *(Route(f"/{step}", self.page, name=step) for step in PLACES),
             *opening.routes(),
+            *outside.routes(),
             *releases.routes(),
             *studio.routes(),
             Route("/rows/original", self.original_rows),
