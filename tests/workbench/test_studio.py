@@ -151,6 +151,14 @@ def test_a_file_that_lacks_a_value_is_named_and_the_search_page_links_to_it(desk
     assert "1 value has no place" in desk.get(f"/hierarchies?column={JOB}").text
 
 
+def test_a_search_on_values_that_nobody_counted_is_refused_with_a_link(desk):
+    short = {"kind": "taxonomy", "tree": {"services": ["nurse", "cook"], "crafts": ["smith"]}}
+    assert desk.patch((PLACE, short), step="hierarchies").status_code == 200
+    job = desk.job("anonymize")
+    assert (job.state, job.kind) == ("failed", "HierarchyError")
+    assert 'id="advice-hierarchies" href="/hierarchies"' in desk.get("/search").text
+
+
 def test_a_file_may_be_chinese_and_separated_by_commas(desk):
     made = upload(desk, "nurse,服务业,*\nsmith,手工业,*\n".encode("gb18030")).json()["hierarchy"]
     assert made["tree"] == {"服务业": ["nurse"], "手工业": ["smith"]}
