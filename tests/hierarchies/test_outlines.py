@@ -59,6 +59,13 @@ def test_long_lists_are_cut_and_counted():
     assert found.hidden == 290
 
 
+def test_branches_are_shown_as_deep_as_asked():
+    (office, _), column = outline(JOBS, pa.array(["clerk"]), depth=1).branches, pa.array(["clerk"])
+    assert (office.children, office.hidden) == ((), 1)
+    assert outline(JOBS, column, depth=2).branches[0].children[0].children == ()
+    assert outline(JOBS, column, depth=3) == outline(JOBS, column)
+
+
 def test_an_empty_column_has_levels_and_no_labels():
     for builder in (Intervals(5), Prefixes(2), JOBS, OrderedGroups(["a", "b"])):
         found = outline(builder, pa.array([None, None], pa.string()))

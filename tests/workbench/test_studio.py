@@ -31,13 +31,21 @@ def people_csv(tmp_path_factory):
     return path
 
 
-@pytest.fixture
-def desk(bench_client, people_csv):
-    job = bench_client.open(people_csv)
+@pytest.fixture(scope="module")
+def people(opened_client, people_csv):
+    job = opened_client.open(people_csv)
     assert job.state == "done", job.error
-    quasi = [((["attributes", name, "role"], "quasi")) for name in ("age", "sex", "job", "admitted")]
-    assert bench_client.patch(*quasi, step="roles").status_code == 200
-    return bench_client
+    quasi = [(["attributes", name, "role"], "quasi") for name in ("age", "sex", "job", "admitted")]
+    assert opened_client.patch(*quasi, step="roles").status_code == 200
+    return opened_client
+
+
+@pytest.fixture
+def desk(people):
+    """Return a client of the table, and leave the recipe as it was."""
+    before = people.desk.history.at
+    yield people
+    people.desk.go(before)
 
 
 def test_widths_5_10_and_20_give_16_9_and_5_intervals(desk):
