@@ -29,6 +29,7 @@ from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.dates import DateFormat
 from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
 from sfumato.validation import did_you_mean, is_number, is_whole, require
+from sfumato.words import LANGUAGES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,6 +70,8 @@ class Recipe:
     reading : how the table is read, by the options of `sf.read`; a text file is written by the same conventions.
     input_file, input_date : the name of its file and the date of the release, YYYY-MM-DD, for the title of the report;
         they change nothing else, and no date is taken from the clock.
+    language : of the report and of the page for receivers, `"en"` or `"zh"`; it changes nothing else, and is recorded
+        only if it is not English.
     """
 
     schema: Schema
@@ -83,6 +86,7 @@ class Recipe:
     reading: Mapping[str, Option] = field(default_factory=dict)
     input_file: str | None = None
     input_date: str | None = None
+    language: str = "en"
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
@@ -116,6 +120,7 @@ class Recipe:
             require(given is None or isinstance(given, str), self, name, "a text", given)
         dated = self.input_date is None or _is_date(self.input_date)
         require(dated, self, "input_date", "a date as in 2026-01-31", self.input_date)
+        require(self.language in LANGUAGES, self, "language", f"one of {', '.join(LANGUAGES)}", self.language)
 
     @property
     def conventions(self) -> dict[str, Option]:
@@ -147,7 +152,7 @@ class Recipe:
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain values, as in its TOML file."""
         return {
-            "sfumato": {"version": __version__, **_given(self, "seed"), **_given(self, "secret")},
+            "sfumato": self._header(),
             **({} if not self._input() else {"input": self._input()}),
             "release": {"max_suppressed": float(self.max_suppressed), "missing": str(self.schema.missing)},
             "attributes": {name: _attribute(self.schema, name) for name in self.schema.attributes},
@@ -155,6 +160,10 @@ class Recipe:
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
         }
+
+    def _header(self) -> dict[str, Any]:
+        language = {} if self.language == "en" else {"language": self.language}
+        return {"version": __version__, **_given(self, "seed"), **_given(self, "secret"), **language}
 
     def _input(self) -> dict[str, Any]:
         known: dict[str, Any] = {"file": self.input_file, "date": self.input_date}
@@ -207,7 +216,7 @@ class Recipe:
         known = ("sfumato", "input", "release", "attributes", "masking", "models", "algorithm")
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
-        header = section_of(content, "sfumato", ("version", "seed", "secret"))
+        header = section_of(content, "sfumato", ("version", "seed", "secret", "language"))
         source = section_of(content, "input", ("file", "date", "rows", "sha256", *READING))
         return cls(
             schema=schema_of(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
@@ -222,6 +231,7 @@ class Recipe:
             reading={name: value for name, value in source.items() if name in READING},
             input_file=source.get("file"),
             input_date=source.get("date"),
+            language=header.get("language", "en"),
         )
 
 

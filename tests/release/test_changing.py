@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import sfumato as sf
-from sfumato.release.changing import with_roles
+from sfumato.release.changing import with_flags, with_roles
 
 
 @pytest.fixture
@@ -47,3 +49,25 @@ def test_a_hierarchy_stays_with_its_column(recipe):
 def test_unknown_roles_are_refused(recipe):
     with pytest.raises(sf.RecipeError, match="needs a role, one of"):
         with_roles(recipe, {"age": "secret"})
+
+
+@pytest.fixture
+def hiding(recipe):
+    """Return a recipe of a table with a column that can flag cells."""
+    return replace(recipe, schema=replace(recipe.schema, insensitive=["hide"]))
+
+
+def test_a_column_of_flags_is_named_and_no_longer_published(hiding):
+    flagged = with_flags(hiding, {"age": "hide"})
+    assert flagged.schema.flags == {"age": "hide"}
+    assert "hide" not in flagged.schema.attributes
+    assert flagged.models == hiding.models
+
+
+def test_models_about_flagged_cells_come_and_go_with_the_flags(hiding):
+    flagged = with_flags(hiding, {"age": "hide"})
+    promised = replace(flagged, models=(*flagged.models, sf.DistinctLDiversity(l=2, sensitive="age")))
+    assert with_roles(promised, {}).models == promised.models
+    assert with_flags(promised, {"age": None}).models == hiding.models
+    insensitive = with_roles(promised, {"age": "identifier"})
+    assert (insensitive.schema.flags, insensitive.models) == ({}, hiding.models)

@@ -52,9 +52,16 @@ def test_a_model_has_words_with_the_same_fields(model, language):
     assert set(found.further) == set(own.further)
     pairs = [(own.further[key], found.further[key]) for key in own.further]
     if own.promise != ModelWords(title="").promise:
-        pairs += [(own.promise, found.promise), (own.open, found.open)]
+        pairs += [(own.promise, found.promise), (own.open, found.open), (own.stops, found.stops)]
+        assert all(HAN.search(text) for text in (found.promise, found.open, found.stops))
     for first, second in pairs:
         assert {each.lower() for each in fields_of(first)} == {each.lower() for each in fields_of(second)}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_names_the_attack_that_it_stops(name, language):
+    assert re.fullmatch(r"[^：]{2,}：[^：]+。", words_of(MODELS[name], words_in(language)).stops)
 
 
 @pytest.mark.parametrize("language", OTHERS)

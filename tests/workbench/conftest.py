@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import csv
+import io
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -18,6 +21,7 @@ from sfumato.workbench.application import Application
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.guard import Entrance
 from sfumato.workbench.projects import Project
+from sfumato.workbench.worker import Bench, serve
 
 PORT = 8123
 PATIENCE = 120.0  # seconds; far more than anything takes, so that a busy machine fails no test
@@ -40,12 +44,33 @@ def persons_csv(tmp_path_factory):
     return path
 
 
-class Client:
-    """An HTTP client of an application in the same process; its jobs run in a worker process as ever."""
+class Inside:
+    """Do the work of the worker in a thread of this process, where coverage sees it and nothing needs to be started."""
 
-    def __init__(self, folder):
+    def __init__(self, jobs):
+        self.jobs = jobs
+        self.bench = Bench(jobs.folder)
+
+    async def do(self, job):
+        """Serve one job as the process would, line by line of JSON."""
+        loop = asyncio.get_running_loop()
+
+        class Answers(io.StringIO):
+            def write(_, line):  # noqa: N805 - the outer one is meant
+                loop.call_soon_threadsafe(self.jobs._heard, job, json.loads(line))
+
+        asked = json.loads(json.dumps({"verb": job.verb, "request": job.request}))
+        await loop.run_in_executor(None, serve, self.bench, asked, Answers())
+
+
+class Client:
+    """An HTTP client of an application in the same process; `process` lets a worker process do the jobs as ever."""
+
+    def __init__(self, folder, *, process=False):
         self.gate = Entrance(port=PORT)
         self.desk = Desk(Project(folder))
+        if not process:
+            self.desk.jobs._do = Inside(self.desk.jobs).do
         self.application = Application(self.desk, self.gate)
         self.loop = asyncio.new_event_loop()  # in a thread of its own: Playwright has one in this
         self.thread = threading.Thread(target=self.loop.run_forever)
@@ -98,7 +123,7 @@ class Client:
 
     def upload(self, content, name, **headers):
         """Upload a file."""
-        return self.send("POST", "/tables", content=content, headers={"x-file-name": name, **headers})
+        return self.send("POST", "/tables", content=content, headers={"x-file-name": quote(name), **headers})
 
     def open(self, path):
         """Upload a file and wait until it is open."""
@@ -120,6 +145,13 @@ class Client:
 @pytest.fixture
 def bench_client(tmp_path):
     client = Client(tmp_path / "project")
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def process_client(tmp_path):
+    client = Client(tmp_path / "project", process=True)
     yield client
     client.close()
 
@@ -169,8 +201,9 @@ class Server:
 
     def stop(self):
         """Stop the server as a user would."""
-        self.process.terminate()
-        self.process.wait(PATIENCE)
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(PATIENCE)
         self.log.close()
 
 
@@ -185,5 +218,4 @@ def start_server(tmp_path_factory):
 
     yield start
     for server in running:
-        if server.process.poll() is None:
-            server.stop()
+        server.stop()

@@ -17,6 +17,12 @@ def client(bench_client, persons_csv):
     return bench_client
 
 
+@pytest.fixture
+def with_process(process_client, persons_csv):
+    assert process_client.open(persons_csv).state == "done"
+    return process_client
+
+
 def test_a_search_becomes_a_candidate(client):
     job = client.job("anonymize")
     assert job.state == "done"
@@ -46,29 +52,29 @@ def test_results_are_kept_for_the_recipe_that_they_are_of(client):
     assert client.desk.result("risk") == job.result
 
 
-def test_a_killed_worker_is_told_and_nothing_else_is_lost(client):
-    client.job("risk")
-    before = client.get("/recipe").json()
-    worker = client.desk.jobs._worker
-    answer = client.post("/jobs", {"verb": "anonymize"})
+def test_a_killed_worker_is_told_and_nothing_else_is_lost(with_process):
+    with_process.job("risk")
+    before = with_process.get("/recipe").json()
+    worker = with_process.desk.jobs._worker
+    answer = with_process.post("/jobs", {"verb": "anonymize"})
     os.kill(worker.pid, signal.SIGKILL)
-    job = client.follow(answer.json()["job"])
+    job = with_process.follow(answer.json()["job"])
     assert job.state == "failed"
     assert job.kind == "WorkerEnded"
     assert "ended unexpectedly" in job.error
-    assert client.get("/recipe").json() == before
-    assert client.job("anonymize").state == "done"
+    assert with_process.get("/recipe").json() == before
+    assert with_process.job("anonymize").state == "done"
 
 
-def test_cancel_ends_the_process_and_the_next_job_gets_another(client):
-    client.job("risk")
-    worker = client.desk.jobs._worker
-    number = client.post("/jobs", {"verb": "anonymize"}).json()["job"]
-    answer = client.send("DELETE", f"/jobs/{number}")
+def test_cancel_ends_the_process_and_the_next_job_gets_another(with_process):
+    with_process.job("risk")
+    worker = with_process.desk.jobs._worker
+    number = with_process.post("/jobs", {"verb": "anonymize"}).json()["job"]
+    answer = with_process.send("DELETE", f"/jobs/{number}")
     assert answer.json()["state"] == "canceled"
-    assert client.run(worker.wait()) != 0
-    assert client.get("/candidates").json()["candidates"] == []
-    assert client.job("anonymize").state == "done"
+    assert with_process.run(worker.wait()) != 0
+    assert with_process.get("/candidates").json()["candidates"] == []
+    assert with_process.job("anonymize").state == "done"
 
 
 def test_jobs_wait_for_their_turn(client):
@@ -130,9 +136,9 @@ def test_a_disk_that_is_full_is_told(client, monkeypatch):
     assert job.error == "The disk is full."
 
 
-def test_a_worker_without_work_rests_and_comes_back(client):
-    client.job("risk")
-    worker = client.desk.jobs._worker
-    client.loop.call_soon_threadsafe(client.desk.jobs._rest)
-    assert client.run(worker.wait()) == 0
-    assert client.job("risk", again=1).state == "done"
+def test_a_worker_without_work_rests_and_comes_back(with_process):
+    with_process.job("risk")
+    worker = with_process.desk.jobs._worker
+    with_process.loop.call_soon_threadsafe(with_process.desk.jobs._rest)
+    assert with_process.run(worker.wait()) == 0
+    assert with_process.job("risk", again=1).state == "done"

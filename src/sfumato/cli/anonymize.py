@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
+from sfumato.cli.options import Json, Language, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
 from sfumato.cli.printing import print_json, printable, progress, remark, warning
 from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -54,6 +54,7 @@ def anonymize(
             help="The date in the report's title; by default that of the recipe's run on this very table, or today.",
         ),
     ] = None,
+    language: Language = None,
     writing: WritingOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
@@ -73,6 +74,7 @@ def anonymize(
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
     recipe, table = read_for(recipe, file, reading)
     recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
+    recipe = recipe if language is None else replace(recipe, language=language)
     with progress("Searching") as tell:
         release = carry_out(recipe, table, progress=tell)
     with progress("Writing") as tell:

@@ -42,6 +42,9 @@ Steps = Annotated[
     ),
 ]
 MissingPolicy = Annotated[str | None, typer.Option(metavar="POLICY", help="Missing values: own-value or matches-all.")]
+Language = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The language of the pages, en or zh; by default that of the recipe.")
+]
 FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None]
 
 

@@ -7,18 +7,20 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import examples
+from sfumato.cli.options import Language, examples
 from sfumato.cli.writing import write_text
 
 EXAMPLES = examples(
     "sfumato report release",
     "sfumato report release --out report.html",
+    "sfumato report release --language zh --out report-zh.html",
 )
 
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that anonymize wrote.", show_default=False)],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page to this file instead.")] = None,
+    language: Language = None,
 ) -> None:
     """Render the report of a release again, and print its path.
 
@@ -27,5 +29,5 @@ def report(
     from sfumato.reporting.folders import read_facts, render
 
     page = out or folder / "internal" / "report.html"
-    write_text(page, render(read_facts(folder)))
+    write_text(page, render(read_facts(folder), language))
     typer.echo(page)

@@ -128,11 +128,11 @@ class SyntheticRecords(WrittenRelease):
 
         return synthetic_figures(self._handover())
 
-    def report(self) -> Page:
-        """Return the internal report without writing anything; a notebook shows it."""
+    def report(self, language: str | None = None) -> Page:
+        """Return the internal report without writing anything; a notebook shows it. It is in English, or in `"zh"`."""
         from sfumato.reporting.synthetic import synthetic_page
 
-        return synthetic_page(self._handover())
+        return synthetic_page(self._handover(), language)
 
     def _content(self, *, excel_safe: bool, report: bool) -> Content:  # noqa: ARG002 - what it would tell is known
         from sfumato.reporting.synthetic import synthetic_content

@@ -64,7 +64,7 @@ class ModelWords:
         found = words.under(f"models.{name}")
         if not found:
             return self
-        told = {each: str(found[each]) for each in ("title", "level", "promise", "open") if each in found}
+        told = {each: str(found[each]) for each in ("title", "level", "promise", "open", "stops") if each in found}
         further = {
             key.removeprefix("further."): str(entry) for key, entry in found.items() if key.startswith("further.")
         }

@@ -51,6 +51,7 @@ def anonymize(
     seed: int | None = None,
     secret: str | None = None,
     reading: Mapping[str, Option] | None = None,
+    language: str = "en",
     progress: Progress | bool = False,
 ) -> Release:
     """Find, check and record a release of a table that keeps every model.
@@ -67,6 +68,7 @@ def anonymize(
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system.
     reading : how the table was read, by the options of `sf.read`; a text file is written by the same conventions.
+    language : of the report and of the page for receivers, `"en"` or `"zh"`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
 
     Raises
@@ -83,6 +85,7 @@ def anonymize(
         seed=seed,
         secret=secret,
         reading=reading or {},
+        language=language,
     )
     return carry_out(recipe, data, progress=progress)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from sfumato.recipe import Recipe
 from sfumato.schema.roles import Role
+
+FLAGGED_ROLES = (Role.QUASI.value, Role.SENSITIVE.value)
 
 
 def with_roles(recipe: Recipe, roles: Mapping[str, str | None]) -> Recipe:
@@ -37,12 +40,49 @@ def with_roles(recipe: Recipe, roles: Mapping[str, str | None]) -> Recipe:
             attributes.pop(name, None)
         else:
             attributes[name] = {**attributes.get(name, {}), "role": role}
-    known = {name: entry["role"] for name, entry in attributes.items()}
+            if role not in FLAGGED_ROLES:
+                attributes[name].pop("flags", None)
+    return _with_fitting_models(recipe, content)
+
+
+def with_flags(recipe: Recipe, flags: Mapping[str, str | None]) -> Recipe:
+    """Say which column of the table flags the sensitive cells of a column; it is never published itself.
+
+    Models about cells that are no longer flagged are dropped, unless the whole column is sensitive.
+
+    Parameters
+    ----------
+    recipe : the recipe; it is not changed.
+    flags : the column of flags, true or false, by the column that it flags; None to flag nothing.
+
+    Examples
+    --------
+    >>> import sfumato as sf
+    >>> schema = sf.Schema(quasi=["age"], insensitive=["hide_age"])
+    >>> recipe = sf.Recipe(schema=schema, models=[sf.KAnonymity(k=2)], algorithm=sf.LocalAnatomy())
+    >>> changed = with_flags(recipe, {"age": "hide_age"}).schema
+    >>> changed.flags, changed.insensitive
+    ({'age': 'hide_age'}, ())
+    """
+    content = recipe.to_dict()
+    attributes = content["attributes"]
+    for name, flag in flags.items():
+        entry = {key: value for key, value in attributes.get(name, {}).items() if key != "flags"}
+        attributes[name] = entry if flag is None else {**entry, "flags": flag}
+        if flag is not None:
+            attributes.pop(flag, None)
+    return _with_fitting_models(recipe, content)
+
+
+def _with_fitting_models(recipe: Recipe, content: dict[str, Any]) -> Recipe:
+    """Drop the models that no longer apply to the columns."""
+    known = {name: entry["role"] for name, entry in content["attributes"].items()}
+    hidden = {name for name, role in known.items() if role == Role.SENSITIVE.value}
+    hidden |= {name for name, entry in content["attributes"].items() if "flags" in entry}
     content["models"] = [
         kept
         for model, entry in zip(recipe.models, content["models"], strict=True)
-        if all(known.get(name) == Role.SENSITIVE.value for name in model.attributes)
-        and (kept := _of_quasi(entry, known)) is not None
+        if set(model.attributes) <= hidden and (kept := _of_quasi(entry, known)) is not None
     ]
     return Recipe.from_dict(content)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -135,3 +135,46 @@ def preset_named(name: str) -> Preset:
         hint = did_you_mean(str(name), PRESETS) or f"; choose one of {', '.join(PRESETS)}."
         raise InvalidParameterError(f"There is no preset {name!r}{hint}")
     return PRESETS[name]
+
+
+STARTING: Mapping[str, float] = MappingProxyType(
+    {
+        "k": USUAL_K,
+        "l": USUAL_L,
+        "p": 2,
+        "h": 2,
+        "c": 2.0,
+        "t": 0.2,
+        "n": 100,
+        "m": 2,
+        "alpha": 0.5,
+        "beta": 1.0,
+        "delta": 1.0,
+        "bounds": 0.5,
+        "e": 1000.0,
+        "epsilon": 100.0,
+        "delta_min": 0.0,
+        "delta_max": 0.5,
+    }
+)
+
+
+def starting_model(kind: type[PrivacyModel], column: str | None = None) -> dict[str, object]:
+    """Return a model to begin with as plain values: usual numbers for what it needs, and a column to protect.
+
+    What it needs besides is left out: levels or categories of values, which only you know.
+
+    Parameters
+    ----------
+    kind : the class of the model.
+    column : the sensitive column, if the model is about one.
+
+    Examples
+    --------
+    >>> starting_model(DistinctLDiversity, "disease")
+    {'name': 'distinct-l-diversity', 'l': 2, 'sensitive': 'disease'}
+    """
+    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]  # type: ignore[arg-type]  # every model is a dataclass
+    about = dict.fromkeys(("sensitive", "y"), column)
+    known = {**STARTING, **({} if column is None else about)}
+    return {"name": kind.name, **{name: known[name] for name in needed if name in known}}

@@ -108,6 +108,11 @@ def made_of(recipe: str) -> dict[str, str | None]:
     }
 
 
+def language_of(recipe: str) -> str:
+    """Return the language of the pages that a recipe has recorded, English if it has none."""
+    return str(tomllib.loads(recipe).get("sfumato", {}).get("language", "en"))
+
+
 def telling_texts(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
     """Find columns of text, published as they are, in which most values are one record's alone."""
     found = []

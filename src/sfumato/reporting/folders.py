@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, wait_for
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.reporting.facts import FORMAT, gather
+from sfumato.reporting.facts import FORMAT, gather, language_of
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
 from sfumato.reporting.judged import Judged
 from sfumato.reporting.page import Page
@@ -30,9 +30,10 @@ from sfumato.table.formats.known import format_of, honored, release_format
 from sfumato.table.formats.parquet import write_parquet
 from sfumato.table.frames import with_zones
 from sfumato.table.write import write_in
+from sfumato.words import Words, words_in
 
 PUBLIC, INTERNAL = "public", "internal"
-RENDERERS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+RENDERERS: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     FORMAT: render_report,
     SYNTHETIC_FORMAT: render_synthetic_report,
 }
@@ -99,15 +100,16 @@ def _judged(judged: Judged, file: Path, tell: Progress, *, excel_safe: bool, rep
     return Statement(
         promise=promise,
         dictionary=dictionary,
-        about=render_about(promise, dictionary),
+        about=render_about(promise, dictionary, words_in(language_of(judged.handover.recipe))),
         report=lambda: gather(judged, written, dictionary),
     )
 
 
-def report_page(judged: Judged) -> Page:
-    """Return the internal report of a release that is not written."""
+def report_page(judged: Judged, language: str | None) -> Page:
+    """Return the internal report of a release that is not written, by default in the language of its recipe."""
     judged.complete()
-    return Page("Release report", render(gather(judged, judged.shown, dictionary_of(judged.shown))))
+    facts = gather(judged, judged.shown, dictionary_of(judged.shown))
+    return Page(words_in(language or language_of(facts["recipe"]))("report.title"), render(facts, language))
 
 
 def write_content(
@@ -180,9 +182,9 @@ def _seal(facts: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def render(facts: Mapping[str, Any]) -> str:
-    """Render the internal report of whatever kind of release its facts are about."""
-    return RENDERERS[facts["format"]](facts)
+def render(facts: Mapping[str, Any], language: str | None = None) -> str:
+    """Render the internal report of whatever kind of release its facts are about, by default as its recipe says."""
+    return RENDERERS[facts["format"]](facts, words_in(language or language_of(facts["recipe"])))
 
 
 def _write_public(folder: Path, told: Statement) -> None:

@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 MOST_RECIPE_LINES = 400
 MOST_EXPOSURES = 6  # are shown at once, the others are folded
 SYNTHETIC_FORMAT = "sfumato-synthetic-report-2"
-MOMENT_WORDS = {
-    "mean_shift": "Largest shift of a mean, in standard deviations",
-    "covariance_error": "Relative error of covariances",
-    "largest_correlation_difference": "Largest difference of correlations",
-    "mean_correlation_difference": "Mean difference of correlations",
-}
+MOMENTS = ("mean_shift", "covariance_error", "largest_correlation_difference", "mean_correlation_difference")
 
 
 def render_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
@@ -130,20 +125,22 @@ def render_synthetic_about(promise: Mapping[str, Any], dictionary: Sequence[Mapp
     return environment().get_template("synthetic_about.html.j2").render(context) + "\n"
 
 
-def render_synthetic_report(facts: Mapping[str, Any]) -> str:
+def render_synthetic_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
     """Write the internal report on synthetic records."""
-    moments, nearest = facts["moments"], facts["nearest"]
-    compared = [(title, moments[name]) for name, title in MOMENT_WORDS.items()]
+    nearest = facts["nearest"]
+    moments = {name: facts["moments"][name] for name in MOMENTS}
     context = {
         "facts": facts,
-        "moments": [(title, f"{value:.3g}") for title, value in compared if value is not None],
+        "moments": [
+            (words(f"synthetic.moments.{name}"), f"{value:.3g}") for name, value in moments.items() if value is not None
+        ],
         "nearest": [
             (numbers.percent(float(share)), f"{near:.3g}", f"{nearest['baseline'][share]:.3g}")
             for share, near in nearest["distances"].items()
         ],
-        "columns": [telling.described(column, ENGLISH) for column in facts["columns"]],
+        "columns": [telling.described(column, words) for column in facts["columns"]],
     }
-    return environment().get_template("synthetic_report.html.j2").render(context) + "\n"
+    return environment(words).get_template("synthetic_report.html.j2").render(context) + "\n"
 
 
 def environment(words: Words = ENGLISH) -> Environment:

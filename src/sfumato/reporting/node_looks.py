@@ -15,7 +15,7 @@ from sfumato.words import Words
 PAPER = "#ffffff"
 LEGEND_LETTER = 6.9  # the approximate width of a letter in a legend
 LEGEND_GAP = 16.0
-STATUS_KEYS = {Status.ANONYMOUS: "anonymous", Status.NOT_ANONYMOUS: "not_anonymous", Status.BOUNDED: "bounded"}
+STATUS_KEYS = {Status.ANONYMOUS: "solution", Status.NOT_ANONYMOUS: "no_solution", Status.BOUNDED: "bounded"}
 
 
 class Looks(NamedTuple):

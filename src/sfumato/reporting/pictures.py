@@ -77,7 +77,7 @@ def risk_bars(measured: Mapping[str, Any], say: Words = ENGLISH) -> str:
     rows = ["highest_risk", "average_risk", "unique", *(["share_below"] if smallest > 1 else [])]
     long, shapes, told = WIDTH - 58, [], []
     for at, key in enumerate(rows):
-        y, title = 16 + at * 60.0, say(f"pictures.{key}", smallest=str(smallest))
+        y, title = 16 + at * 60.0, say(f"pictures.risks.{key}", smallest=str(smallest))
         before, after = (_risk_of(measured[side], key) for side in ("before", "after"))
         told.append(say("pictures.both", what=title, before=percent(before), after=percent(after)))
         shapes.append(words(0.5, y, title, size=12.5, weight=600))
@@ -155,8 +155,8 @@ def _paired_columns(
     for at, (tick, name) in enumerate(classes):
         x, thick = LEFT + at * step, 0.38 * step
         numbered = _label_heights([BOTTOM - 4 - side[at] * (BOTTOM - TOP) for side in shares])
-        for side, key, fill, edge in ((0, "original", BEFORE, BEFORE_EDGE), (1, "published", AFTER, "none")):
-            table = say(f"pictures.{key}")
+        for side, fill, edge in ((0, BEFORE, BEFORE_EDGE), (1, AFTER, "none")):
+            table = say("pictures.published" if side else "pictures.original")
             share, start = shares[side][at], x + (0.10 + 0.42 * side) * step
             height = share * (BOTTOM - TOP)
             records = count(sides[side][at])

@@ -70,7 +70,7 @@ class Publishable(Protocol):
         """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
         ...
 
-    def report(self) -> Page:
+    def report(self, language: str | None = None) -> Page:
         """Return the internal report without writing anything; a notebook shows it."""
         ...
 
@@ -165,11 +165,12 @@ class HandedOver(WrittenRelease):
 
         return compared_facts(self.judged)
 
-    def report(self) -> Page:
+    def report(self, language: str | None = None) -> Page:
         """Return the internal report without writing anything; a notebook shows it.
 
-        It is the page that `write` puts into `internal/`: keep it as private as the original.
+        It is the page that `write` puts into `internal/`: keep it as private as the original. `language` is `"en"` or
+        `"zh"`, by default what the recipe says.
         """
         from sfumato.reporting.folders import report_page
 
-        return report_page(self.judged)
+        return report_page(self.judged, language)

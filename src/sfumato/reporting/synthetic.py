@@ -20,9 +20,10 @@ from sfumato.reporting.html import SYNTHETIC_FORMAT, render_synthetic_about, ren
 from sfumato.reporting.page import Page
 from sfumato.reporting.public import type_words
 from sfumato.reporting.reading_back import changed_columns, read_back
+from sfumato.reporting.words import ENGLISH
 from sfumato.schema.schema import Schema
+from sfumato.words import words_in
 
-WORDS = "Every record is drawn from the size, means, spreads and values of a group of at least {k} persons."
 DIGITS = 1e-12
 
 
@@ -76,10 +77,11 @@ def synthetic_figures(handover: SyntheticHandover) -> dict[str, Any]:
     return _facts(handover, [])
 
 
-def synthetic_page(handover: SyntheticHandover) -> Page:
-    """Return the internal report of synthetic records that are not written."""
+def synthetic_page(handover: SyntheticHandover, language: str | None) -> Page:
+    """Return the internal report of synthetic records that are not written, by default in English."""
     facts = _facts(handover, _dictionary(handover, handover.published))
-    return Page("Report on synthetic records", render_synthetic_report(facts))
+    words = words_in(language or "en")
+    return Page(words("synthetic.title"), render_synthetic_report(facts, words))
 
 
 def _near(handover: SyntheticHandover, shown: pa.Table, name: str) -> bool:
@@ -93,7 +95,7 @@ def _near(handover: SyntheticHandover, shown: pa.Table, name: str) -> bool:
 
 def _promise(handover: SyntheticHandover, shown: pa.Table) -> dict[str, Any]:
     """Say what is promised; how large the groups are stays inside."""
-    words = WORDS.format(k=handover.k)
+    words = ENGLISH("synthetic.promise", k=str(handover.k))
     return {
         "sfumato": __version__,
         "promise": [{"model": "condensation", "parameters": {"k": handover.k}, "words": words}],
@@ -122,7 +124,7 @@ def _facts(handover: SyntheticHandover, dictionary: list[dict[str, Any]]) -> dic
         "sfumato": __version__,
         "k": handover.k,
         "records": handover.published.num_rows,
-        "words": WORDS.format(k=handover.k),
+        "words": ENGLISH("synthetic.promise", k=str(handover.k)),
         "audit": dict(handover.certificate),
         "moments": dict(handover.moments),
         "nearest": dict(handover.nearest),

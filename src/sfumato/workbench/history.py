@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sfumato.exceptions import InvalidParameterError
+
 Fragment = tuple[tuple[str, ...], Any, Any]  # where, before, after; None is nothing
 DEPTH = 3  # attributes, a column, and what is said of it
 
@@ -122,12 +124,27 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], place: tupl
 
 
 def apply(recipe: dict[str, Any], changed: Sequence[Fragment]) -> None:
-    """Carry out changes on a recipe."""
+    """Carry out changes on a recipe; in a list, a place is a number, and the one after the last is a new one.
+
+    >>> recipe = {"models": [{"k": 5}]}
+    >>> apply(recipe, [(("models", "0", "k"), None, 7), (("models", "1"), None, {"l": 2})])
+    >>> recipe
+    {'models': [{'k': 7}, {'l': 2}]}
+    """
     for place, _, after in changed:
-        inside = recipe
+        inside: Any = recipe
         for name in place[:-1]:
-            inside = inside.setdefault(name, {})
-        if after is None:
-            inside.pop(place[-1], None)
+            inside = inside[_at(inside, name)] if isinstance(inside, list) else inside.setdefault(name, {})
+        last: Any = _at(inside, place[-1], new=1) if isinstance(inside, list) else place[-1]
+        if isinstance(inside, list):
+            inside[last : last + 1] = [] if after is None else [copy.deepcopy(after)]
+        elif after is None:
+            inside.pop(last, None)
         else:
-            inside[place[-1]] = copy.deepcopy(after)
+            inside[last] = copy.deepcopy(after)
+
+
+def _at(inside: Sequence[Any], name: str, new: int = 0) -> int:
+    if not (name.isascii() and name.isdecimal() and int(name) < len(inside) + new):
+        raise InvalidParameterError("There is no such place in the recipe; draw the page again.")
+    return int(name)

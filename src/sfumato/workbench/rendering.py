@@ -74,10 +74,23 @@ def frame(say: Words) -> dict[str, Any]:
 
 
 def toml_fragment(content: Mapping[str, Any]) -> str:
-    """Write a part of a recipe as TOML."""
+    """Write a part of a recipe as TOML, with a table for every entry of a list.
+
+    >>> print(toml_fragment({"models": [{"name": "k-anonymity", "k": 5}]}))
+    [[models]]
+    name = "k-anonymity"
+    k = 5
+    """
     import tomli_w
 
-    return tomli_w.dumps(content).strip()
+    parts = []
+    for name, value in content.items():
+        entries = value if isinstance(value, list) and all(isinstance(each, Mapping) for each in value) else None
+        if entries is None:
+            parts.append(tomli_w.dumps({name: value}))
+        else:
+            parts += [f"[[{name}]]\n{tomli_w.dumps(each)}" for each in entries]
+    return "\n".join(part.strip() + "\n" for part in parts).strip()
 
 
 def _steps(desk: Desk) -> list[dict[str, Any]]:

@@ -110,8 +110,7 @@ class Visit:
         assert not unexpected, unexpected
 
 
-@pytest.fixture
-def visit(browser):
+def _visits(browser):
     visits = []
 
     def start(server, language="en-US", width=1280):
@@ -122,3 +121,15 @@ def visit(browser):
     yield start
     for each in visits:
         each.leave()
+
+
+@pytest.fixture
+def visit(browser):
+    """Return what opens a page of a workbench, for one test."""
+    yield from _visits(browser)
+
+
+@pytest.fixture(scope="module")
+def visit_for_all(browser):
+    """Return what opens a page of a workbench that the tests of a module share."""
+    yield from _visits(browser)

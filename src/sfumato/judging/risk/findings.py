@@ -32,9 +32,10 @@ class Finding:
     columns: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Sentence:
         """Passed, not passed or open, in a word."""
-        return {True: "passed", False: "NOT PASSED", None: "open"}[self.passed]
+        key = {True: "risk.verdict.passed", False: "risk.verdict.not_passed", None: "risk.verdict.open"}
+        return Sentence(key[self.passed])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values; `told` says its name and its sentence by their keys, for any language."""

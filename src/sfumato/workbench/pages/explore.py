@@ -39,7 +39,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         "explored": found,
         "filters": None if found is None else _filters(found, desk, query),
         **({} if found is None else _shown(found, desk, say, query, letters)),
-        "listed": [_candidate(each, letters, desk, say) for each in candidates],
+        "listed": [_candidate(each, letters, desk) for each in candidates],
         "letters": letters,
         "compared": _side_by_side([desk.candidate(number) for number in letters], letters, desk, say),
         "compare_asked": asked,
@@ -102,6 +102,7 @@ def _shown(
     )
     back = {at: letter for letter, at in marked.items()}
     return {
+        "told": _told(found, say),
         "scatter": drawn(solution_scatter(kept, found["rows"], marked=dict(sorted(marked.items())), said=said)),
         "lattice": None if found["lattice"] is None else drawn(found["lattice"][say.language]),
         "kept": len(kept),
@@ -111,6 +112,23 @@ def _shown(
         ],
         "most_shown": MOST_SHOWN,
     }
+
+
+def _told(found: Mapping[str, Any], say: Words) -> str:
+    """Say how many solutions there are, and whether the best of them is proven."""
+    status, best = found["status"], found["best"]
+    sentences = [
+        say("workbench_explore.found", n=found["nodes"]),
+        say("workbench_explore.counts", good=status["anonymous"], bad=status["not anonymous"]),
+    ]
+    if status["bounded"]:
+        sentences.append(say("workbench_explore.bounded", n=status["bounded"]))
+    if best is None:
+        return say.together([*sentences, say("workbench_explore.no_solution")])
+    fields = {"loss": f"{best['loss']:.6g}", "bound": f"{found['bound']:.6g}"}
+    proven = say("workbench_explore.proven", loss=fields["loss"])
+    sentences.append(proven if found["proven"] else say("workbench_explore.gap", **fields))
+    return say.together([*sentences, say("workbench_explore.corner")])
 
 
 def _letters_by_levels(desk: Desk, letters: Mapping[int, str]) -> dict[tuple[tuple[str, int], ...], str]:
@@ -125,7 +143,7 @@ def _letters_by_levels(desk: Desk, letters: Mapping[int, str]) -> dict[tuple[tup
     return found
 
 
-def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk, say: Words) -> dict[str, Any]:
+def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk) -> dict[str, Any]:
     made = each["made"]["algorithm"]
     levels = made.get("levels", {}) if made["name"] == "fixed-levels" else {}
     return {
@@ -138,7 +156,7 @@ def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk, 
         "holds": each["audit"]["holds"],
         "outdated": each["outdated"],
         "suppressed": each["suppressed"],
-        "loss": measure_text(say, "loss", each["measures"].get("loss")),
+        "loss": measure_text("loss", each["measures"].get("loss")),
     }
 
 
@@ -170,7 +188,7 @@ def _side_by_side(
             (say("workbench_explore.risk.suppressed"), [numbers.count(each["suppressed"]) for each in chosen]),
         ],
         "measures": [
-            (measure_title(say, name), [measure_text(say, name, each["measures"].get(name)) for each in chosen])
+            (measure_title(say, name), [measure_text(name, each["measures"].get(name)) for each in chosen])
             for name in measures
         ],
     }
@@ -196,8 +214,7 @@ def _deeper(
         lines.append((title, ["" if share is None else numbers.percent(share) for share in shares]))
     titles = list(dict.fromkeys((one["attack"], one["sensitive"]) for each in chosen for one in each["attacks"] or ()))
     for attack, sensitive in titles:
-        key = f"attacks.attack.{attack}"
-        named = say(key) if key in say else attack
+        named = say.known(f"attacks.attack.{attack}", attack)
         title = say("workbench_risk.attack.titled", attack=named, column=sensitive) if sensitive else named
         rates = [{(one["attack"], one["sensitive"]): one["rate"] for one in each["attacks"] or ()} for each in chosen]
         lines.append(
@@ -205,5 +222,7 @@ def _deeper(
         )
     for name in list(dict.fromkeys(name for each in chosen for name in each["utility"])):
         values = [each["utility"].get(name) for each in chosen]
-        lines.append((measure_title(say, name), ["" if value is None else f"{value:.3g}" for value in values]))
+        lines.append(
+            (say.known(f"measures.utility.{name}", name), ["" if value is None else f"{value:.3g}" for value in values])
+        )
     return lines

@@ -11,13 +11,10 @@ from sfumato.words import Words
 
 def measure_title(say: Words, name: str) -> str:
     """Return what a measure is called."""
-    for key in (f"measures.{name}.title", f"measures.utility.{name}", f"workbench_explore.by.{name}"):
-        if key in say:
-            return say(key)
-    return measure_words(name).title
+    return say.known(f"workbench_explore.by.{name}", measure_words(name, say).title)
 
 
-def measure_text(say: Words, name: str, value: float | str | None) -> str:  # noqa: ARG001 - as all words are asked for
+def measure_text(name: str, value: float | str | None) -> str:
     """Write the value of a measure; nothing if there is none."""
     if value is None:
         return ""
@@ -28,18 +25,13 @@ def told_measures(say: Words, measures: Mapping[str, float]) -> list[dict[str, s
     """Prepare measures for reading: their title, value, meaning and scale."""
     found = []
     for name, value in measures.items():
-        words = measure_words(name)
+        words = measure_words(name, say)
         found.append(
             {
-                "title": measure_title(say, name),
-                "value": measure_text(say, name, value),
-                "meaning": _part(say, name, "meaning", words.meaning),
-                "scale": _part(say, name, "scale", words.scale),
+                "title": words.title,
+                "value": measure_text(name, value),
+                "meaning": words.meaning,
+                "scale": words.scale,
             }
         )
     return found
-
-
-def _part(say: Words, name: str, part: str, otherwise: str) -> str:
-    key = f"measures.{name}.{part}"
-    return say(key) if key in say else otherwise

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sfumato.algorithms.base import Algorithm
 from sfumato.catalogue import describe_choice
 from sfumato.masking.base import MaskingStep
 from sfumato.models.base import PrivacyModel
-
-CHOICES = re.compile(r"'([^']*)'")
 
 
 def parameter_fields(
@@ -27,25 +24,45 @@ def parameter_fields(
     place : where the recipe has them.
     """
     described: Any = describe_choice(choice)["parameters"]
+    hints = get_type_hints(choice)
     return [
         {
             "name": name,
             "place": json.dumps([*place, name]),
             "value": given.get(name),
             "default": about.get("default"),
-            **_kind(about["type"]),
+            "needed": "default" not in about,
+            "lines": as_lines(given.get(name)),
+            **_kind(about["type"], get_args(hints[name]) if get_origin(hints[name]) is Literal else ()),
         }
         for name, about in described.items()
     ]
 
 
-def _kind(declared: str) -> dict[str, Any]:
-    """Return the kind of field for a declared type.
+def as_lines(value: object) -> str:
+    r"""Write a list or a mapping with one line for each entry, as people type it; anything unusual as JSON.
 
-    >>> _kind("int"), _kind("Literal['a', 'b']")
-    ({'kind': 'whole', 'choices': ()}, {'kind': 'choice', 'choices': ('a', 'b')})
+    >>> as_lines({"flu": "mild", "cold": "mild"}), as_lines(["flu"]), as_lines({"a=b": 1}), as_lines(0.5)
+    ('flu = mild\ncold = mild', 'flu', '{"a=b": 1}', '0.5')
     """
-    choices = tuple(CHOICES.findall(declared)) if "Literal" in declared else ()
-    plain = declared.replace(" | None", "")
-    kinds = {"int": "whole", "float": "number", "bool": "yes", "str": "text"}
-    return {"kind": "choice" if choices else kinds.get(plain, "json"), "choices": choices}
+    if isinstance(value, Mapping):
+        entries = [f"{name} = {entry}" for name, entry in value.items()]
+        plain = all(entry.count("=") == 1 and "\n" not in entry for entry in entries)
+        return "\n".join(entries) if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        texts = [str(each) for each in value]
+        return json.dumps(value, ensure_ascii=False) if any("\n" in each for each in texts) else "\n".join(texts)
+    return "" if value is None else str(value)
+
+
+def _kind(declared: str, choices: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the kind of field for a declared type, and what the entries of a mapping are.
+
+    >>> _kind("int")["kind"], _kind("Mapping[str, str]")["kind"], _kind("Shown", ("centers", "ranges"))["kind"]
+    ('whole', 'mapping', 'choice')
+    """
+    plain = declared.removesuffix(" | None")
+    kinds = {"int": "whole", "float": "number", "bool": "yes", "str": "text", "Sequence[str]": "lines"}
+    kind = "mapping" if "Mapping[str, " in plain else kinds.get(plain, "json")
+    entries = "text" if "Mapping[str, str]" in plain else "any" if "str | int" in plain else "number"
+    return {"kind": "choice" if choices else kind, "choices": tuple(choices), "entries": entries}

@@ -83,7 +83,7 @@ def _lights(judgment: Mapping[str, Any] | None, say: Words) -> list[dict[str, An
         key = question.replace(" ", "_")
         lights.append(
             {
-                "title": _known(say, f"attacks.question.{question}", say(f"workbench_risk.light.{key}.title")),
+                "title": say.known(f"attacks.question.{question}", say(f"workbench_risk.light.{key}.title")),
                 "color": LIGHTS[worst["passed"]],
                 "verdict": say(f"workbench_risk.verdict.{LIGHTS[worst['passed']]}"),
                 "sentences": [_light_sentence(key, each, say) for each in findings],
@@ -151,7 +151,7 @@ def _attacks(
 
 def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, Any]:
     after, before, name = attack["after"], attack["before"], attack["attack"]
-    title = _known(say, f"attacks.attack.{name}", name)
+    title = say.known(f"attacks.attack.{name}", name)
     if attack["sensitive"]:
         title = say("workbench_risk.attack.titled", attack=title, column=attack["sensitive"])
     told = {key: numbers.percent(after[key]) for key in ("rate", "low", "high", "guessing")}
@@ -159,15 +159,14 @@ def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, A
     told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
     description = say("workbench_risk.attack.told", **told)
     said = "succeeds" if after["succeeds"] else "fails"
-    limit = numbers.percent(1 / promised)
+    limit, words = numbers.percent(1 / promised), f"workbench_risk.attacks.{name}"
     return {
         **told,
         "title": title,
-        "question": _known(say, f"attacks.question.{attack['question']}", attack["question"]),
+        "question": say.known(f"attacks.question.{attack['question']}", attack["question"]),
         "succeeds": after["succeeds"],
         "verdict": say(f"workbench_risk.attack.{said}"),
-        "what": say(f"workbench_risk.attacks.{name}.what"),
-        "why": say(f"workbench_risk.attacks.{name}.{said}", k=promised, limit=limit, **told),
+        "meaning": say.together([say(f"{words}.what"), say(f"{words}.{said}", k=promised, limit=limit, **told)]),
         "targets": attack["targets"],
         "picture": drawn(attack_track(attack, title=title, description=description)),
     }
@@ -181,13 +180,9 @@ def _exposure(kind: Mapping[str, Any], say: Words) -> dict[str, Any]:
         "title": say("workbench_risk.exposure.identity")
         if named is None
         else say("workbench_risk.exposure.value", column=named),
-        "picture": drawn(exposure_columns(kind)),
+        "picture": drawn(exposure_columns(kind, say)),
         "rows": [
             (say(f"workbench_risk.exposure.{name}"), *(write(side[name]) for side in sides)) for name, write in rows
         ],
         "riskiest": [row + 1 for row in kind["riskiest"]],
     }
-
-
-def _known(say: Words, key: str, otherwise: str) -> str:
-    return say(key) if key in say else otherwise

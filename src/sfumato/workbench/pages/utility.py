@@ -33,7 +33,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         **about,
         "compared": compared,
         **({} if compared is None else _column(desk, compared, say, query)),
-        "tables": [] if compared is None or compared["utility"] is None else findings_of(compared["utility"]),
+        "tables": [] if compared is None or compared["utility"] is None else findings_of(compared["utility"], say),
         "measures": [] if found is None else told_measures(say, found["measures"]),
         "query_asked": queried,
         "errors": _errors(desk.result("query", **queried)) if asked else None,
@@ -62,14 +62,22 @@ def _column(desk: Desk, compared: Mapping[str, Any], say: Words, query: Mapping[
         "columns": [(at, one["name"]) for at, one in described.items()],
         "column": number,
         "name": each["name"],
-        "picture": drawn(attribute_picture(each, rows)),
-        "legend": drawn(legend()),
+        "picture": drawn(attribute_picture(each, rows, say)),
+        "legend": drawn(legend(say)),
         "lines": [(line["text"], *_shares(line, rows)) for line in lines],
         "labels": each["labels"],
-        "starred": each["suppressed_cells"],
-        "distinct": each["distinct"],
-        "left_out": rows["original"] - rows["published"],
+        "about_column": _about(each, rows, say),
     }
+
+
+def _about(each: Mapping[str, Any], rows: Mapping[str, int], say: Words) -> str:
+    """Say how many values are left, and what is hidden."""
+    sentences = [say("workbench_utility.distinct", **each["distinct"])]
+    if each["suppressed_cells"]:
+        sentences.append(say("workbench_utility.starred", n=each["suppressed_cells"]))
+    if rows["original"] > rows["published"]:
+        sentences.append(say("workbench_utility.left_out", n=rows["original"] - rows["published"]))
+    return say.together(sentences)
 
 
 def _shares(line: Mapping[str, Any], rows: Mapping[str, int]) -> tuple[str, ...]:

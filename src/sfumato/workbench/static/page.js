@@ -32,19 +32,44 @@ export async function refresh(url = location.href) {
 function show(text) {
   const drawn = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
   const focused = document.activeElement?.id;
+  const typed = beingTyped();
   const open = new Set([...document.querySelectorAll("details[open][id]")].map((each) => each.id));
+  drawing = true;
   for (const id of PARTS) {
     const [old, made] = [byId(id), drawn.getElementById(id)];
     if (!old || !made || (id === "progress" && following !== null)) continue;
     old.replaceWith(document.adoptNode(made));
   }
+  drawing = false;
   for (const id of open) byId(id)?.setAttribute("open", "");
   document.title = drawn.title;
   document.documentElement.lang = drawn.documentElement.lang;
   document.body.dataset.version = drawn.body.dataset.version;
   hideProblem();
-  if (focused && byId(focused) && document.activeElement?.id !== focused) byId(focused).focus({ preventScroll: true });
+  const again = focused && byId(focused);
+  if (again && document.activeElement !== again) again.focus({ preventScroll: true });
+  if (again && typed !== null) keepTyping(again, typed);
   begin();
+}
+
+// A field that is taken away while somebody types in it tells a change; it is sent later, on the new recipe.
+let drawing = false;
+
+// What somebody is typing when the page is drawn again stays, and is sent when the field is left.
+function beingTyped() {
+  const field = document.activeElement;
+  const text = field?.matches("textarea, input:not([type=checkbox], [type=radio], [type=file])");
+  return text && field.value !== field.defaultValue ? field.value : null;
+}
+
+function keepTyping(field, typed) {
+  if (field.value === typed) return;
+  let sent = false;
+  field.value = typed;
+  field.addEventListener("change", () => { sent = true; }, { once: true });
+  field.addEventListener("blur", () => {
+    if (!sent && field.isConnected) field.dispatchEvent(new Event("change", { bubbles: true }));
+  }, { once: true });
 }
 
 export function announce(text) {
@@ -57,8 +82,9 @@ export function showProblem(text, beside = null) {
   place.textContent = text;
   place.hidden = false;
   if (field) {
-    beside.setAttribute("aria-invalid", "true");
-    beside.setAttribute("aria-describedby", place.id);
+    const shown = byId(beside.id);
+    shown.setAttribute("aria-invalid", "true");
+    shown.setAttribute("aria-describedby", place.id);
   } else {
     place.focus();
   }
@@ -78,16 +104,40 @@ async function attempt(work, beside = null) {
   }
 }
 
-export async function patch(change, beside = null) {
-  const { step, version } = document.body.dataset;
-  await attempt(async () => {
+// Changes are sent one after the other: each is made on the recipe that the one before it left.
+let changes = Promise.resolve();
+
+export function patch(change, beside = null) {
+  changes = changes.then(() => attempt(async () => {
+    const { step, version } = document.body.dataset;
     await send("PATCH", "/recipe", { version: Number(version), step, ...change });
     await refresh();
-  }, beside);
+  }, beside));
+  return changes;
+}
+
+// A list has one entry per line, a mapping one line per value as in "flu = mild"; both can be JSON.
+function entriesOf(field) {
+  const text = field.value.trim();
+  if (text === "") return null;
+  if (text.startsWith("{") || text.startsWith("[")) return JSON.parse(text);
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line);
+  if (field.dataset.type === "lines") return lines;
+  if (lines.length === 1 && !text.includes("=") && text !== "" && !Number.isNaN(Number(text))) return Number(text);
+  return Object.fromEntries(lines.map((line) => entryOf(line, field.dataset.entries)));
+}
+
+function entryOf(line, kind) {
+  const at = line.lastIndexOf("=");
+  const [value, given] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  if (at < 1 || !given) throw new Error(line);
+  const numeric = kind !== "text" && !Number.isNaN(Number(given));
+  return [value, numeric ? Number(given) : given];
 }
 
 function valueOf(field) {
   if (field.type === "checkbox") return field.checked;
+  if (["lines", "mapping"].includes(field.dataset.type)) return entriesOf(field);
   if (field.dataset.type === "json") return field.value === "" ? null : JSON.parse(field.value);
   if (field.dataset.type === "json-algorithm") return { name: field.value };
   if (field.type === "number" || field.dataset.type === "number") return field.value === "" ? null : Number(field.value);
@@ -165,7 +215,7 @@ function begin() {
 
 document.addEventListener("change", (event) => {
   const field = event.target.closest("[data-set], [data-role]");
-  if (!field) return;
+  if (!field || drawing) return;
   if (field.dataset.role !== undefined) return patch({ roles: rolesOf(field) }, field);
   let value;
   try {

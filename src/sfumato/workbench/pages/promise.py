@@ -1,0 +1,151 @@
+"""Promise: who receives the table, what nobody must learn, and whether records may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sfumato.catalogue import ALGORITHMS, MODELS
+from sfumato.models.base import PrivacyModel
+from sfumato.release.changing import with_flags
+from sfumato.release.presets import Preset, list_presets, starting_model
+from sfumato.words import Words
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.pages.model_cards import PROTECTED, card_of, fields_of, told_of
+from sfumato.workbench.pages.state import state_of
+
+MEMBERSHIP = ("delta-presence", "k-map")
+OFFERED = ("distinct-l-diversity", "frequency-l-diversity", "t-closeness")  # for a column, the mildest first
+SHARES = (0.0, 0.01, 0.02, 0.05, 0.1)
+ORDERED = ("numeric", "ordinal")
+
+
+def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+    """Arrange the presets, the models of the recipe by what they hide, and everything that can be added."""
+    content = desk.recipe.to_dict()
+    checked = desk.result("check")
+    refused = (checked or desk.latest("check") or {"refusals": []})["refusals"]
+    chosen = query.get("add")
+    return {
+        "receivers": [_preset(desk, say, each) for each in list_presets() if each.of == "receiver"],
+        "rules": [_preset(desk, say, each) for each in list_presets() if each.of == "rule"],
+        "groups": _groups(desk, say, refused),
+        "refused": [each for each in refused if each["model"] is None],
+        "checked": checked is not None,
+        "risk_waits": checked is None,
+        "adding": _form(desk, say, chosen) if chosen is not None and chosen in MODELS else None,
+        "catalogue": [told_of(MODELS[name], say) for name in MODELS],
+        "flags": _flags(desk),
+        "serves_flags": _serving_flags(desk),
+        "shares": sorted({*SHARES, float(desk.recipe.max_suppressed)}),
+        "suppresses": desk.recipe.algorithm.suppresses,
+        **state_of(desk),
+        "fragment_of": {"models": content["models"], "release": content["release"]},
+    }
+
+
+def _preset(desk: Desk, say: Words, preset: Preset) -> dict[str, Any]:
+    columns = desk.inspection["attributes"]
+    made = preset.applied(
+        desk.recipe,
+        distinct={each["name"]: each["distinct"] for each in columns},
+        ordered=[each["name"] for each in columns if each["scale"] in ORDERED],
+    )
+    content = made.to_dict()
+    change = [[["models"], content["models"]], [["release", "max_suppressed"], content["release"]["max_suppressed"]]]
+    return {
+        "name": preset.name,
+        **{part: say(f"presets.{preset.name}.{part}") for part in ("title", "note", "reason")},
+        "source": preset.source,
+        "chosen": (made.models, made.max_suppressed) == (desk.recipe.models, desk.recipe.max_suppressed),
+        "change": {"set": change},
+    }
+
+
+def _groups(desk: Desk, say: Words, refused: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Sort the models by what they hide: which record is whose, what a column tells, and who is in the table."""
+    schema, models = desk.recipe.schema, desk.recipe.models
+    columns = [name for name in desk.columns if name in schema.sensitive or name in schema.flags]
+    of = [_hidden_by(model, columns) for model in models]
+    cards = [card_of(desk, say, at, [each for each in refused if each["model"] == at]) for at in range(len(models))]
+    found = []
+    for what in ("identity", *columns, "membership"):
+        number = desk.columns.index(what) if what in columns else what
+        heading = "cells" if what in schema.flags else "column" if what in columns else what
+        found.append(
+            {
+                "id": f"group-{number}",
+                "heading": say(f"workbench_promise.hide.{heading}", column=what),
+                "cards": [card for card, group in zip(cards, of, strict=True) if group == what],
+                "offers": _offers(desk, say, what, columns),
+                "what": heading,
+            }
+        )
+    return found
+
+
+def _hidden_by(model: PrivacyModel, columns: Collection[str]) -> str:
+    if model.name in MEMBERSHIP:
+        return "membership"
+    return next((name for name in model.attributes if name in columns), "identity")
+
+
+def _offers(desk: Desk, say: Words, what: str, columns: Collection[str]) -> list[dict[str, Any]]:
+    """List what can be promised with one click: for a column what it does not have yet, and k-anonymity for all."""
+    known = {(model.name, model.attributes) for model in desk.recipe.models}
+    names = OFFERED if what in columns else ("k-anonymity",) if what == "identity" else ()
+    column = what if what in columns else None
+    offered = [name for name in names if (name, () if column is None else (column,)) not in known]
+    place = ["models", str(len(desk.recipe.models))]
+    return [
+        {**told_of(MODELS[name], say), "change": {"set": [[place, starting_model(MODELS[name], column)]]}}
+        for name in offered
+    ]
+
+
+def _form(desk: Desk, say: Words, name: str) -> dict[str, Any]:
+    """Arrange the fields for what a model needs before it can be added."""
+    kind, schema = MODELS[name], desk.recipe.schema
+    columns = (*schema.sensitive, *schema.flags)
+    given = starting_model(kind, columns[0] if columns else None)
+    fields = fields_of(desk, say, kind, given, ("add",))
+    needed = [each for each in fields if each["needed"]]
+    return {
+        **told_of(kind, say),
+        "place": len(desk.recipe.models),
+        "fields": needed,
+        "lacks_column": not columns and any(each["name"] in PROTECTED for each in needed),
+    }
+
+
+def _flags(desk: Desk) -> list[dict[str, Any]]:
+    """List the columns whose single cells can be sensitive, with every column of the table that can say which."""
+    schema = desk.recipe.schema
+    booleans = [each["name"] for each in desk.inspection["attributes"] if each["kind"] == "booleans"]
+    return [
+        {
+            "number": desk.columns.index(name),
+            "column": name,
+            "flagged_by": schema.flags.get(name),
+            "choices": [
+                {"name": flag, "chosen": schema.flags.get(name) == flag, "change": _flagging(desk, name, flag)}
+                for flag in (None, *(each for each in booleans if each != name))
+            ],
+        }
+        for name in desk.columns
+        if booleans and name in (*schema.quasi, *schema.sensitive) and name not in schema.flags.values()
+    ]
+
+
+def _flagging(desk: Desk, name: str, flag: str | None) -> dict[str, Any]:
+    content = with_flags(desk.recipe, {name: flag}).to_dict()
+    return {"set": [[["attributes"], content["attributes"]], [["models"], content["models"]]]}
+
+
+def _serving_flags(desk: Desk) -> str | None:
+    """Name an algorithm for flagged cells, if there are any and the chosen one cannot protect them."""
+    if not desk.recipe.schema.flags or desk.recipe.algorithm.serves_flags:
+        return None
+    hides = any(not model.attributes for model in desk.recipe.models)
+    name = "local-anatomy-generalization" if hides else "local-anatomy"
+    return name if name in ALGORITHMS else None

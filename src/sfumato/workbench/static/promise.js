@@ -1,0 +1,45 @@
+// Adding a model with all that it needs, and fields whose choices carry the change of the recipe that they make.
+
+import { fieldsOf, patch, send, showProblem } from "/static/page.js";
+
+document.addEventListener("change", (event) => {
+  const field = event.target;
+  const change = (field.selectedOptions?.[0] ?? field).dataset.change;
+  if (change) patch(JSON.parse(change), field);
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.dataset.add === undefined) return;
+  event.preventDefault();
+  for (const place of form.querySelectorAll(".field-problem")) place.hidden = true;
+  const unreadable = [...form.querySelectorAll("textarea")].find((field) => !readable(field));
+  if (unreadable) return showProblem(unreadable.dataset.unreadable, unreadable);
+  const { step, version } = document.body.dataset;
+  const model = { name: form.dataset.name, ...given(form) };
+  try {
+    await send("PATCH", "/recipe", { version: Number(version), step, set: [[["models", form.dataset.add], model]] });
+    location.assign("/promise");
+  } catch (problem) {
+    showProblem(problem.message, fieldOf(form, problem.message));
+  }
+});
+
+function given(form) {
+  return Object.fromEntries(Object.entries(fieldsOf(form)).filter(([, value]) => value !== null));
+}
+
+function readable(field) {
+  try {
+    fieldsOf({ elements: [field] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// The field that a refusal names, or the button.
+function fieldOf(form, sentence) {
+  const named = /\.(\w+) must be/.exec(sentence)?.[1] ?? /also needs (\w+)/.exec(sentence)?.[1];
+  return form.elements[named] ?? form.querySelector("#add-model");
+}

@@ -1,0 +1,50 @@
+"""No cell of the table in titles, addresses, logs, events, the history or the process list."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import time
+
+import httpx
+import pytest
+
+from sfumato.workbench.rendering import PLACES
+
+CANARY = "Xanthippe"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("canary") / "persons.csv"
+    rows = [(f"{CANARY} {n}", 20 + n % 40, f"{CANARY}-{n % 3}", f"{CANARY}{n % 2}") for n in range(120)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("name", "age", "city", "disease"), *rows])
+    return path
+
+
+def test_no_cell_leaves_the_views_of_the_table(start_server, table):
+    server = start_server(table, "--project", "study")
+    token = server.url.partition("#")[2]
+    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
+        assert client.post("/enter", json={"token": token}).status_code == 204
+        while client.get("/recipe").status_code != 200:
+            time.sleep(0.1)
+        told = []
+        for verb in ("risk", "anonymize", "nothing"):
+            started = client.post("/jobs", json={"verb": verb})
+            told.append(started.text if verb == "nothing" else client.get(f"/jobs/{started.json()['job']}/events").text)
+        listed = subprocess.run(["ps", "-eww", "-o", "args"], capture_output=True, text=True, check=True).stdout  # noqa: S607 - of the system
+        for step in PLACES:
+            page = client.get(f"/{step}").text
+            told.append(page.partition("<title>")[2].partition("</title>")[0])
+            assert not [line for line in page.splitlines() if "href=" in line and CANARY in line]
+        told += [client.get(f"/candidates/9/{path}").text for path in ("recipe.toml", "release.py")]
+        told += [client.request("PATCH", "/recipe", content=f'{{"{CANARY}": '.encode()).text]
+    folder = server.folder / "study"
+    told += [listed, server.said(), (folder / "history.jsonl").read_text("utf-8")]
+    told += [
+        path.read_text("utf-8") for path in (folder / "results").glob("*.json") if '"risk"' in path.read_text("utf-8")
+    ]
+    assert [text[:200] for text in told if CANARY in text] == []
+    assert token not in server.said().replace(server.url, "")

@@ -1,0 +1,159 @@
+"""Opening tables: files of real offices, and files that are none, too large, cut off or made to fill a memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sfumato.workbench.application import Application
+from sfumato.workbench.opening import shown_name
+
+GERMAN = "Kundenliste, Stand 2026\n\nName;Alter;Gehalt\nMüller;34;1.234,50\nMaier;51;2.345,75\nSchulz;34;1.111,25\n"
+CHINESE = "姓名,年龄,疾病\n张三,34,流感\n李四,51,感冒\n王五,34,流感\n"
+
+
+def opened(client, content, name):
+    answer = client.upload(content, name)
+    assert answer.status_code == 202, answer.text
+    return client.follow(answer.json()["job"])
+
+
+def test_an_office_file_is_read_and_the_page_says_how(bench_client):
+    job = opened(bench_client, GERMAN.encode("cp1252"), "Kunden.csv")
+    assert job.state == "done", job.error
+    assert bench_client.desk.columns == ["Name", "Alter", "Gehalt"]
+    reading = bench_client.desk.project.source["reading"]
+    assert {reading["separator"], reading["decimal"], reading["skip_rows"]} == {";", ",", 2}
+    page = bench_client.get("/data").text
+    assert "found: ;" in page
+    assert "1234.5" in str(bench_client.get("/rows/original").json())
+
+
+def test_a_chinese_file_in_gb18030(bench_client):
+    assert opened(bench_client, CHINESE.encode("gb18030"), "患者.csv").state == "done"
+    assert bench_client.desk.columns == ["姓名", "年龄", "疾病"]
+    assert bench_client.desk.name == "患者.csv"
+    assert bench_client.desk.recipe.input_file == "患者.csv"
+
+
+def test_a_table_is_read_again_with_other_options(bench_client):
+    opened(bench_client, b"a;b\n1,5;x\n2,5;y\n", "odd.csv")
+    assert bench_client.desk.recipe.reading["decimal"] == ","
+    answer = bench_client.post("/reading", {"separator": ";", "column_types": {"a": "text"}})
+    assert answer.status_code == 202
+    assert bench_client.follow(answer.json()["job"]).state == "done"
+    assert bench_client.get("/rows/original").json()["columns"][0] == ["1,5", "2,5"]
+    assert bench_client.desk.history.earlier is None
+
+
+@pytest.mark.parametrize("given", [{"separator": 5}, {"nothing": "x"}, {"decimal": ";"}, {"skip_rows": "x"}])
+def test_options_that_are_none_are_refused(bench_client, persons_csv, given):
+    bench_client.open(persons_csv)
+    assert bench_client.post("/reading", given).status_code == 422
+
+
+def test_the_made_up_table_needs_no_file(bench_client):
+    answer = bench_client.post("/tables/made-up")
+    job = bench_client.follow(answer.json()["job"])
+    assert job.state == "done", job.error
+    assert bench_client.desk.rows == 5000
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (b"", "empty.csv", "empty.csv is empty."),
+        (b"\x00\x01\x02" * 50, "noise.parquet", "noise.parquet"),
+        (b"PK\x03\x04broken", "broken.xlsx", "broken.xlsx"),
+        (b"\x1f\x8bbroken", "broken.csv.gz", "broken.csv.gz"),
+        (b"<html><body>Not a table</body></html>\n" * 3, "page.dta", "page.dta"),
+    ],
+)
+def test_what_is_no_table_is_told_by_its_own_name(bench_client, content, name, said):
+    job = opened(bench_client, content, name)
+    assert job.state == "failed"
+    assert said in job.error
+    assert "input/table" not in job.error
+    assert not bench_client.desk.opened
+
+
+def test_a_parquet_file_that_is_cut_off(bench_client):
+    whole = io.BytesIO()
+    pq.write_table(pa.table({"a": list(range(1000))}), whole)
+    job = opened(bench_client, whole.getvalue()[:-20], "cut.parquet")
+    assert job.state == "failed"
+    assert "cut.parquet" in job.error
+
+
+def test_bombs_are_refused(bench_client):
+    packed = gzip.compress(b"a,b\n" + b"0,0\n" * (80 << 20), compresslevel=1)
+    job = opened(bench_client, packed, "bomb.csv.gz")
+    assert job.state == "failed"
+    assert "times larger" in job.error
+
+
+def test_a_workbook_bomb_is_refused(bench_client):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * (300 << 20))
+    assert opened(bench_client, packed.getvalue(), "bomb.xlsx").state == "failed"
+
+
+@pytest.mark.parametrize("name", ["", "table", "table.exe", "table.csv.exe", "../../x", ".csv/..", "table.toml"])
+def test_other_files_are_not_taken(bench_client, name):
+    answer = bench_client.upload(b"a,b\n1,2\n", name)
+    assert answer.status_code == 415
+    assert ".csv" in answer.json()["error"]
+    assert list((bench_client.desk.project.folder / "input").iterdir()) == []
+
+
+def test_a_file_that_is_too_large_is_refused_while_it_comes(bench_client):
+    small = Application(bench_client.desk, bench_client.gate, max_upload=1000)
+    bench_client.http._transport.app = small.asgi()
+    answer = bench_client.upload(b"a,b\n" + b"1,2\n" * 1000, "large.csv")
+    assert answer.status_code == 413
+    assert "--max-upload" in answer.json()["error"]
+    assert list((bench_client.desk.project.folder / "input").iterdir()) == []
+
+
+def test_a_disk_that_is_almost_full_takes_nothing(bench_client, monkeypatch):
+    monkeypatch.setattr("sfumato.workbench.opening.SPARE", 1 << 60)
+    answer = bench_client.upload(b"a,b\n1,2\n", "small.csv")
+    assert answer.status_code == 507
+    assert list((bench_client.desk.project.folder / "input").iterdir()) == []
+
+
+def test_a_failed_upload_leaves_the_table_that_was_open(bench_client, persons_csv):
+    bench_client.open(persons_csv)
+    before = bench_client.get("/recipe").json()
+    assert opened(bench_client, b"", "empty.csv").state == "failed"
+    assert bench_client.get("/recipe").json() == before
+    assert bench_client.get("/rows/original?count=1").json()["rows"] == 240
+    assert bench_client.job("anonymize").state == "done"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("adult.csv", "adult.csv"),
+        ("a\\b\\c.csv", "c.csv"),
+        ("../../../etc/passwd.csv", "passwd.csv"),
+        ("x\x00\x1b[2J.csv", "x[2J.csv"),
+        ("x" * 500 + ".csv", "x" * 116 + ".csv"),
+    ],
+)
+def test_names_are_shown_and_never_used(given, shown):
+    assert shown_name(given) == shown
+
+
+def test_files_of_a_project_are_for_its_owner_alone(bench_client, persons_csv):
+    bench_client.open(persons_csv)
+    bench_client.job("anonymize")
+    folder = bench_client.desk.project.folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o700}

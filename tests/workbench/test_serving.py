@@ -1,0 +1,149 @@
+"""The server as a command: where it listens, how it is opened again, and when it stops."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from sfumato.cli.application import app
+from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
+from sfumato.workbench import serving
+from sfumato.workbench.projects import FILE, Project
+from sfumato.workbench.serving import Serving, again, serve
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "sfumato" / "workbench"
+
+
+class Running:
+    """A server in a thread of this process."""
+
+    def __init__(self, folder, asked, opened=None):
+        self.known = threading.Event()
+        self.thread = threading.Thread(target=serve, args=(folder, asked, self.ready, opened))
+        self.thread.start()
+        assert self.known.wait(120)
+        self.base = self.url.partition("/#")[0]
+        self.client = httpx.Client(base_url=self.base, timeout=120, headers={"origin": self.base, "x-sfumato": "1"})
+
+    def ready(self, url):
+        """Take the address."""
+        self.url = url
+        self.known.set()
+
+    def enter(self, url=None):
+        """Change the token for the cookie."""
+        return self.client.post("/enter", json={"token": (url or self.url).partition("#")[2]}).status_code
+
+    def quit(self):
+        """Stop it as the page does."""
+        assert self.client.post("/quit").status_code == 204
+        self.thread.join(120)
+        self.client.close()
+        assert not self.thread.is_alive()
+
+
+def test_a_server_opens_once_again_and_quits(tmp_path, state, persons_csv):
+    running = Running(tmp_path / "project", Serving(), {"place": str(persons_csv), "name": "persons.csv"})
+    assert running.enter() == 204
+    assert running.enter() == 403
+    assert [path.stat().st_mode & 0o777 for path in state.iterdir()] == [0o600]
+    other = again()
+    assert other.partition("#")[0] == running.url.partition("#")[0]
+    assert other != running.url
+    assert running.enter(other) == 204
+    running.quit()
+    assert list(state.iterdir()) == []
+    assert Project(tmp_path / "project").content["name"] == "project"
+
+
+def test_without_a_server_there_is_no_other_address(state):
+    state.mkdir(parents=True)
+    (state / "1.json").write_text('{"port": 1, "key": "x", "proxy": null}', encoding="utf-8")
+    with pytest.raises(ReadError, match="No workbench of yours is running"):
+        again()
+    assert list(state.iterdir()) == []
+
+
+def test_a_server_without_requests_stops(tmp_path, state, monkeypatch):
+    monkeypatch.setattr(serving, "BETWEEN", 0.05)
+    running = Running(tmp_path / "project", Serving(idle=0.0001))
+    running.thread.join(120)
+    running.client.close()
+    assert not running.thread.is_alive()
+    assert list(state.iterdir()) == []
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "::"])  # noqa: S104 - to be refused
+def test_other_addresses_need_a_proxy(host):
+    with pytest.raises(InvalidParameterError, match="--behind-proxy"):
+        Serving(host=host)
+    assert Serving(host=host, proxy="bench.example").proxy == "bench.example"
+
+
+def test_a_port_that_is_taken_is_told(tmp_path, state):
+    running = Running(tmp_path / "one", Serving())
+    port = int(running.base.rsplit(":", 1)[1])
+    with pytest.raises(InvalidParameterError, match=f"Port {port} "):
+        serve(tmp_path / "two", Serving(port=port), print)
+    running.enter()
+    running.quit()
+    assert state.exists()
+
+
+def test_folders_that_are_no_projects_are_refused(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(ReadError, match="no project and not empty"):
+        Project(tmp_path / "other")
+    with pytest.raises(WriteError, match="cannot be made"):
+        Project(tmp_path / "nowhere" / "deeper")
+    (tmp_path / "old").mkdir()
+    for content, said in (("format = 99", "another version"), ("=", "cannot be read")):
+        (tmp_path / "old" / FILE).write_text(content, encoding="utf-8")
+        with pytest.raises(ReadError, match=said):
+            Project(tmp_path / "old")
+
+
+def test_the_command_refuses_in_one_sentence(state):
+    done = CliRunner().invoke(app, ["workbench", "--host", "0.0.0.0"])  # noqa: S104 - to be refused
+    assert done.exit_code == 2
+    assert "--behind-proxy" in done.stderr
+    done = CliRunner().invoke(app, ["workbench", "--again"])
+    assert done.exit_code == 2
+    assert not state.exists()
+
+
+def test_without_the_extra_the_command_says_how_to_install_it(tmp_path):
+    hidden = "import sys; sys.modules['uvicorn'] = None; from sfumato.cli import main; main()"
+    command = [sys.executable, "-c", hidden, "workbench"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 - ours
+    assert done.returncode == 2
+    assert 'pip install "sfumato[workbench]"' in done.stderr
+
+
+def test_a_server_that_was_killed_begins_where_it_was(start_server, persons_csv):
+    server = start_server(persons_csv, "--project", "study")
+    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
+        client.post("/enter", json={"token": server.url.partition("#")[2]})
+        while client.get("/recipe").status_code != 200:
+            pass
+        version = client.get("/recipe").json()["version"]
+        change = {"version": version, "step": "search", "set": [[["release", "max_suppressed"], 0.25]]}
+        assert client.request("PATCH", "/recipe", json=change).status_code == 200
+    server.process.kill()
+    server.process.wait(120)
+    again_ = start_server(server.folder / "study")
+    with httpx.Client(base_url=again_.base, timeout=120, headers={"origin": again_.base, "x-sfumato": "1"}) as client:
+        client.post("/enter", json={"token": again_.url.partition("#")[2]})
+        assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.25
+        assert client.post("/undo").status_code == 200
+        assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.0
