@@ -32,6 +32,7 @@ export async function refresh(url = location.href) {
 function show(text) {
   const drawn = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
   const focused = document.activeElement?.id;
+  const typed = focused && focused === editing ? document.activeElement.value : null;
   const typed = beingTyped();
   const open = new Set([...document.querySelectorAll("details[open][id]")].map((each) => each.id));
   drawing = true;
@@ -71,6 +72,11 @@ function keepTyping(field, typed) {
     if (!sent && field.isConnected) field.dispatchEvent(new Event("change", { bubbles: true }));
   }, { once: true });
 }
+
+// What is being typed is not lost when something else draws the page again.
+let editing = null;
+document.addEventListener("input", (event) => (editing = event.target.id));
+document.addEventListener("change", () => (editing = null), true);
 
 export function announce(text) {
   byId("live").textContent = text;
