@@ -135,7 +135,7 @@ def apply(recipe: dict[str, Any], changed: Sequence[Fragment]) -> None:
         inside: Any = recipe
         for name in place[:-1]:
             inside = inside[_at(inside, name)] if isinstance(inside, list) else inside.setdefault(name, {})
-        last: Any = _at(inside, place[-1], new=1) if isinstance(inside, list) else place[-1]
+        last: Any = _at(inside, place[-1], beyond=1) if isinstance(inside, list) else place[-1]
         if isinstance(inside, list):
             inside[last : last + 1] = [] if after is None else [copy.deepcopy(after)]
         elif after is None:
@@ -144,7 +144,7 @@ def apply(recipe: dict[str, Any], changed: Sequence[Fragment]) -> None:
             inside[last] = copy.deepcopy(after)
 
 
-def _at(inside: Sequence[Any], name: str, new: int = 0) -> int:
-    if not (name.isascii() and name.isdecimal() and int(name) < len(inside) + new):
+def _at(inside: Sequence[Any], name: str, beyond: int = 0) -> int:
+    if not (name.isascii() and name.isdecimal() and int(name) < len(inside) + beyond):
         raise InvalidParameterError("There is no such place in the recipe; draw the page again.")
     return int(name)

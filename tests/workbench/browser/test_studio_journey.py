@@ -69,6 +69,18 @@ def test_intervals_of_5_10_and_20_by_keyboard(studio):
     expect(page.locator("#level-1")).to_contain_text("[13, 18)")
 
 
+def test_fast_typing_loses_nothing(studio):
+    page = studio.page
+    open_column(studio, AGE)
+    for number, width in enumerate((3, 6, 12, 24)):
+        type_into(page, f"#width-{number}", str(width))
+    for _ in range(3):  # widths that are no multiples while the others are still to be typed are refused
+        studio.expected += 1
+    for level, counted in enumerate(("74 values", "25 intervals", "13 intervals", "7 intervals", "4 intervals")):
+        expect(page.locator(f"#level-{level} .many")).to_have_text(counted)
+    expect(page.locator("#fragment")).to_contain_text("24,")
+
+
 def test_limits_are_typed_or_dragged(studio):
     page = studio.page
     open_column(studio, AGE)

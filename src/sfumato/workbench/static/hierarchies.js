@@ -1,5 +1,5 @@
 // The studio: fields, marks and drags become a draft; the library says what it does; then it goes into the recipe.
-import { announce, patch, refresh, send, showProblem } from "./page.js";
+import { announce, drawing, patch, refresh, send, showProblem } from "./page.js";
 
 const byId = (id) => document.getElementById(id);
 const studio = () => byId("studio");
@@ -105,7 +105,7 @@ function changed(field) {
 
 document.addEventListener("change", (event) => {
   const field = event.target;
-  if (!studio()?.contains(field)) return;
+  if (drawing || !studio()?.contains(field)) return;
   if (field.id === "hierarchy-file") return field.files.length && upload(field.files[0]);
   const beside = field.dataset.unit ? byId("units") : field;
   attempt(async () => {

@@ -32,7 +32,6 @@ export async function refresh(url = location.href) {
 function show(text) {
   const drawn = new DOMParser().parseFromString(policy.createHTML(text), "text/html");
   const focused = document.activeElement?.id;
-  const typed = focused && focused === editing ? document.activeElement.value : null;
   const typed = beingTyped();
   const open = new Set([...document.querySelectorAll("details[open][id]")].map((each) => each.id));
   drawing = true;
@@ -54,7 +53,7 @@ function show(text) {
 }
 
 // A field that is taken away while somebody types in it tells a change; it is sent later, on the new recipe.
-let drawing = false;
+export let drawing = false;
 
 // What somebody is typing when the page is drawn again stays, and is sent when the field is left.
 function beingTyped() {
@@ -73,11 +72,6 @@ function keepTyping(field, typed) {
   }, { once: true });
 }
 
-// What is being typed is not lost when something else draws the page again.
-let editing = null;
-document.addEventListener("input", (event) => (editing = event.target.id));
-document.addEventListener("change", () => (editing = null), true);
-
 export function announce(text) {
   byId("live").textContent = text;
 }
@@ -89,8 +83,8 @@ export function showProblem(text, beside = null) {
   place.hidden = false;
   if (field) {
     const shown = byId(beside.id);
-    shown.setAttribute("aria-invalid", "true");
-    shown.setAttribute("aria-describedby", place.id);
+    shown?.setAttribute("aria-invalid", "true");
+    shown?.setAttribute("aria-describedby", place.id);
   } else {
     place.focus();
   }
