@@ -78,7 +78,7 @@ def outline(
     ----------
     hierarchy : how the column can be generalized, such as `Intervals(5, 10)`.
     column : the values, one per record; missing ones are left out.
-    most : how many children of a node to show; the rest is counted.
+    most : how many children of a node to show, those with the most records; the rest is counted.
     depth : how many levels of branches to show below the root; by default all.
 
     Examples
@@ -171,8 +171,14 @@ class _Shown:
         start, stop = np.searchsorted(self.tree.levels[height], [node, node + 1])
         below = self.tree.levels[height - 1]
         nodes = range(int(below[start]), int(below[stop - 1]) + 1)
-        shown = nodes[: self.most] if depth else nodes[:0]
+        shown = self._most_frequent(height - 1, nodes) if depth else []
         return tuple(self._branch(height - 1, each, depth - 1) for each in shown), len(nodes) - len(shown)
+
+    def _most_frequent(self, height: int, nodes: range) -> list[int]:
+        """Return the nodes with the most records, as many as are shown, in their order."""
+        records = self.records[height][nodes.start : nodes.stop]
+        most = np.argsort(-records, kind="stable")[: self.most]
+        return (nodes.start + np.sort(most)).tolist()
 
     def _branch(self, height: int, node: int, depth: int) -> Branch:
         """Describe a node; levels at which it only repeats the one below are skipped."""

@@ -143,6 +143,7 @@ def test_groups_are_made_renamed_merged_split_and_dragged(studio):
     page.fill("#group-name", "care")
     page.press("#group-name", "Enter")
     expect(page.locator('li[data-drop="care"]')).to_contain_text("2 values")
+    expect(page.locator("#group-name")).to_have_value("")
     page.drag_and_drop('[data-drag="cook"]', 'summary[data-drag="care"]')
     expect(page.locator('li[data-drop="care"]')).to_contain_text("3 values")
     page.check('[data-mark-label="care"]')

@@ -135,6 +135,7 @@ function change(request, beside) {
     const { column } = studio().dataset;
     const { hierarchy } = await send("POST", `/hierarchies/${column}/change`, { hierarchy: draft(), change: request });
     await adopt(hierarchy, beside);
+    if (byId("group-name")) byId("group-name").value = "";
   }, beside);
 }
 
