@@ -178,7 +178,7 @@ class _Shown:
         """Return the nodes with the most records, as many as are shown, in their order."""
         records = self.records[height][nodes.start : nodes.stop]
         most = np.argsort(-records, kind="stable")[: self.most]
-        return (nodes.start + np.sort(most)).tolist()
+        return [nodes[at] for at in np.sort(most).tolist()]
 
     def _branch(self, height: int, node: int, depth: int) -> Branch:
         """Describe a node; levels at which it only repeats the one below are skipped."""
