@@ -18,6 +18,11 @@
 Every message is one sentence that names columns, parameters and counts, never cell values.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 
 class SfumatoError(Exception):
     """The base of all errors that Sfumato raises."""
@@ -52,7 +57,15 @@ class PluginError(SfumatoError):
 
 
 class InfeasibleError(SfumatoError):
-    """No release can keep the promise."""
+    """No release can keep the promise.
+
+    `advice` lists single changes that would let it go on, as plain values: the share of records in `max_suppressed`,
+    the name of another `algorithm`, or of a `model`, with its attributes, the `parameter` and its `value`.
+    """
+
+    def __init__(self, sentence: str, advice: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(sentence)
+        self.advice = tuple(advice)
 
 
 class UnsupportedModelError(SfumatoError, ValueError):

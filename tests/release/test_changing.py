@@ -71,3 +71,29 @@ def test_models_about_flagged_cells_come_and_go_with_the_flags(hiding):
     assert with_flags(promised, {"age": None}).models == hiding.models
     insensitive = with_roles(promised, {"age": "identifier"})
     assert (insensitive.schema.flags, insensitive.models) == ({}, hiding.models)
+
+
+def test_what_cannot_be_kept_comes_with_advice_that_can():
+    table = sf.samples.generate(40, seed=1)
+    impossible = sf.Recipe(
+        schema=sf.Schema(quasi=["age", "sex"], sensitive=["disease"]),
+        models=[sf.KAnonymity(k=99)],
+        algorithm=sf.Mondrian(),
+    )
+    with pytest.raises(sf.InfeasibleError) as refused:
+        sf.carry_out(impossible, table)
+    assert refused.value.advice == ({"model": "k-anonymity", "attributes": [], "parameter": "k", "value": 40},)
+    assert sf.carry_out(replace(impossible, models=[sf.KAnonymity(k=40)]), table).audit.holds
+
+
+def test_too_many_suppressed_records_come_with_the_share_that_is_enough():
+    table = sf.samples.generate(60, seed=1)
+    asked = sf.Recipe(
+        schema=sf.Schema(quasi=["age", "sex"]),
+        models=[sf.KAnonymity(k=2)],
+        algorithm=sf.FixedLevels(levels={"age": 0, "sex": 0}),
+    )
+    with pytest.raises(sf.InfeasibleError, match="max_suppressed=") as refused:
+        sf.carry_out(asked, table)
+    (advice,) = refused.value.advice
+    assert sf.carry_out(replace(asked, **advice), table).audit.holds

@@ -78,7 +78,10 @@ def test_cancel_ends_the_process_and_the_next_job_gets_another(with_process):
 
 
 def test_jobs_wait_for_their_turn(client):
-    first, second, third = (client.post("/jobs", {"verb": "risk", "turn": n}).json()["job"] for n in range(3))
+    verbs = ("anonymize", "risk", "risk")
+    first, second, third = (
+        client.post("/jobs", {"verb": verb, "turn": n}).json()["job"] for n, verb in enumerate(verbs)
+    )
     assert client.desk.jobs.place(client.desk.jobs.all[third]) >= 1
     client.send("DELETE", f"/jobs/{second}")
     assert client.follow(third).state == "done"
@@ -122,6 +125,9 @@ def test_what_cannot_be_is_told_with_its_class(client):
     assert "240" in job.error
     page = client.get("/search").text
     assert "The promise cannot be kept" in page
+    assert "Promise k = 240 instead" in page
+    assert client.patch((["models", "0", "k"], 240)).status_code == 200
+    assert client.job("anonymize").state == "done"
 
 
 def test_a_disk_that_is_full_is_told(client, monkeypatch):

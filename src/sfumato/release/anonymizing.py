@@ -215,9 +215,11 @@ def _search(algorithm: Algorithm, task: Task) -> Publication:
     if publication.suppressed == rows:
         raise InfeasibleError(f"{name} would suppress all records; promise less.")
     if publication.suppressed > most:
+        needed = _rounded_up(publication.suppressed, rows)
         raise InfeasibleError(
             f"{name} would suppress {publication.suppressed:,} records, more than the {most:,} "
-            f"allowed; set max_suppressed={_rounded_up(publication.suppressed, rows)} or promise less."
+            f"allowed; set max_suppressed={needed} or promise less.",
+            [{"max_suppressed": needed}],
         )
     return publication
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +12,7 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
+from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.coding.codes import CodedColumn, code
 from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress
@@ -22,6 +25,7 @@ from sfumato.recipe import Recipe
 from sfumato.schema.missing import Missing
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
+from sfumato.validation import is_whole
 
 NEARLY_UNIQUE = 0.9  # different values per row: postcodes and jobs of small tables stay below, names and lines above
 FEW_VALUES = 50
@@ -123,7 +127,7 @@ def _refuse_impossible(model: PrivacyModel, task: Task) -> None:
     """Refuse a model that no group can keep, or not even all records together if nothing may be suppressed."""
     reached = _all_together(model, task) if model.extendable or not task.most_suppressed else None
     if reached is not None:
-        raise InfeasibleError(f"No release of these {reached}.")
+        raise InfeasibleError(f"No release of these {reached.told}.", reached.advice)
 
 
 def _refuse_without_suppression(model: PrivacyModel, task: Task, algorithm: Algorithm) -> None:
@@ -131,12 +135,21 @@ def _refuse_without_suppression(model: PrivacyModel, task: Task, algorithm: Algo
     reached = None if algorithm.suppresses else _all_together(model, task)
     if reached is not None:
         raise InfeasibleError(
-            f"{type(algorithm).__name__} suppresses nothing, and no release of all {reached}; use an algorithm "
-            "that suppresses, such as Optimal, or ask for less."
+            f"{type(algorithm).__name__} suppresses nothing, and no release of all {reached.told}; use an algorithm "
+            "that suppresses, such as Optimal, or ask for less.",
+            [{"algorithm": Optimal.name}, *reached.advice],
         )
 
 
-def _all_together(model: PrivacyModel, task: Task) -> str | None:
+@dataclass(frozen=True)
+class _Reached:
+    """How far a group of all records is from keeping a model, in words, and the model that it would keep."""
+
+    told: str
+    advice: tuple[dict[str, object], ...]
+
+
+def _all_together(model: PrivacyModel, task: Task) -> _Reached | None:
     """Tell how far a group of all records is from keeping a monotone model; nothing if it keeps it."""
     if model.needs_population or not model.monotone:
         return None
@@ -151,7 +164,17 @@ def _all_together(model: PrivacyModel, task: Task) -> str | None:
         what, together = f"{rows:,} flagged cells of {flagged[0].name!r}", "a single bucket of all these cells"
     level = model.worst(model.level(whole))
     needed = {"min": f"{model.limit:g} is needed", "max": f"{model.limit:g} is the limit"}[model.bound]
-    return f"{what} can keep {model!r}: {together} reaches {level:g}, {needed}"
+    told = f"{what} can keep {model!r}: {together} reaches {level:g}, {needed}"
+    return _Reached(told, tuple(_weaker(model, level)))
+
+
+def _weaker(model: PrivacyModel, level: float) -> Iterator[dict[str, object]]:
+    """Yield the value of a parameter that a level keeps, if a whole number is the parameter and the limit at once."""
+    for name, direction in model.stricter.items():
+        value = getattr(model, name)
+        if direction == "larger" and value == model.limit and is_whole(value) and 1 < level < math.inf:
+            weaker = {"parameter": name, "value": math.floor(level)}
+            yield {"model": model.name, "attributes": list(model.attributes), **weaker}
 
 
 def _refuse_unflagged(model: PrivacyModel, flagged: Sequence[CodedColumn]) -> None:

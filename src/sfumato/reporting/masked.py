@@ -80,7 +80,7 @@ def record_attack_facts(evidence: Evidence) -> list[dict[str, Any]]:
             continue
         found += [
             {
-                "name": each.attack,
+                "attack": each.attack,
                 "sensitive": each.sensitive,
                 "question": each.question,
                 "rate": each.rate,

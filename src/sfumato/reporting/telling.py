@@ -160,7 +160,7 @@ def records_attacked(attacks: Sequence[Mapping[str, Any]], say: Words) -> list[d
     return [
         {
             **each,
-            "title": attack_title(each["name"], each["sensitive"], say, "titled_record"),
+            "title": attack_title(each["attack"], each["sensitive"], say, "titled_record"),
             "question": say.known(f"attacks.question.{each['question']}", each["question"]),
         }
         for each in attacks

@@ -99,7 +99,8 @@ def serve(bench: Bench, job: Mapping[str, Any], answers: TextIO) -> None:
         verb = import_module(f"sfumato.workbench.verbs.{job['verb']}")
         result = verb.run(bench, job["request"], tell)
     except SfumatoError as error:
-        _answer(answers, {"error": str(error), "kind": type(error).__name__})
+        advice = list(getattr(error, "advice", ()))
+        _answer(answers, {"error": str(error), "kind": type(error).__name__, "advice": advice})
     except MemoryError:
         _answer(answers, {"error": "There is not enough memory for this table.", "kind": "MemoryError"})
     except Exception as error:  # noqa: BLE001 - its message may quote cells, so only its type and place are told

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.catalogue import ALGORITHMS, RECOMMENDED, describe_choice
+from sfumato.reporting.numbers import percent
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.coverage import uncovered_columns
@@ -22,6 +23,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     given = {name: value for name, value in content["algorithm"].items() if name != "name"}
     described = [_described(name, say) for name in ALGORITHMS if name not in NEEDS_PARAMETERS or name == chosen]
     job = desk.job
+    failed = job if job is not None and job.verb == "anonymize" and job.state == "failed" else None
     return {
         "recommended": RECOMMENDED,
         "others": [each for each in described if each["name"] not in RECOMMENDED],
@@ -30,11 +32,31 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "described": _described(chosen, say),
         "parameters": parameter_fields(ALGORITHMS[chosen], given, ("algorithm",)),
         "seed": content["sfumato"].get("seed"),
-        "failed": job if job is not None and job.verb == "anonymize" and job.state == "failed" else None,
+        "failed": failed,
+        "advised": [] if failed is None else [_advised(each, desk) for each in failed.advice],
         "uncovered_columns": uncovered_columns(desk),
         **state_of(desk),
         "fragment_of": {"algorithm": content["algorithm"], "release": content["release"]},
     }
+
+
+def _advised(advice: Mapping[str, Any], desk: Desk) -> dict[str, Any]:
+    """Return the change of the recipe that an advice asks for, and the words of its button."""
+    if "max_suppressed" in advice:
+        share = advice["max_suppressed"]
+        place: list[str] = ["release", "max_suppressed"]
+        return {"kind": "suppress", "fields": {"share": percent(share)}, "set": [[place, share]]}
+    if "algorithm" in advice:
+        name = advice["algorithm"]
+        return {"kind": "algorithm", "fields": {"name": name}, "set": [[["algorithm"], {"name": name}]]}
+    about = (advice["model"], advice["attributes"])
+    parameter, value = advice["parameter"], advice["value"]
+    changed = [
+        [["models", str(number), parameter], value]
+        for number, model in enumerate(desk.recipe.models)
+        if (model.name, list(model.attributes)) == about and getattr(model, parameter) > value
+    ]
+    return {"kind": "weaken", "fields": {"parameter": parameter, "value": value}, "set": changed}
 
 
 def _described(name: str, say: Words) -> dict[str, Any]:
