@@ -54,7 +54,7 @@ function show(text) {
 }
 
 // A field that is taken away while somebody types in it tells a change; it is sent later, on the new recipe.
-let drawing = false;
+export let drawing = false;
 
 // What somebody is typing when the page is drawn again stays, and is sent when the field is left.
 function beingTyped() {
