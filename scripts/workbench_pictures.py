@@ -168,9 +168,9 @@ def tutorial(walk: Walk) -> None:
     page.locator(f"#role-{UNPUBLISHED[0]}").select_option("")
     expect(page.locator("tr[data-role-is=none]")).to_have_count(len(UNPUBLISHED))
     walk.rest()
-    walk.part("roles.png", "main h1", "table.roles tr:nth-child(6)", "aside dl")
+    walk.part("roles.png", "main h1", "table.roles tbody tr:nth-child(7)", "aside dl")
     walk.go(f"hierarchies?column={AGE}")
-    walk.part("intervals.png", "main h1", "#level-5", "aside", below=800)
+    walk.part("intervals.png", "main h1", "#level-5", "aside pre")
     group_partners(walk)
     walk.go("promise")
     page.fill("#model-1-l", "3")
@@ -183,7 +183,7 @@ def tutorial(walk: Walk) -> None:
     search(walk)
     walk.part("verdict.png", "#verdict", "#published", "#original", "aside dl")
     walk.go("utility")
-    walk.part("utility.png", "main h1", "#distribution", below=520)
+    walk.part("utility.png", "main h1", "#distribution", "#findings")
     walk.go("risk")
     walk.press("#run-attacks")
     expect(page.locator(".lab tbody tr")).to_have_count(5)
@@ -193,8 +193,6 @@ def tutorial(walk: Walk) -> None:
     expect(page.locator("#public-1")).to_be_visible()
     walk.rest()
     walk.part("release.png", "#write-form", "section.written")
-    walk.go("history")
-    walk.part("history.png", "main h1", "main table")
 
 
 def page_frame(walk: Walk) -> tuple[Locator, ...]:
