@@ -116,9 +116,7 @@ def walking(folder: Path) -> Iterator[Walk]:
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]) as opened,
     ):
-        page = opened.new_page(
-            viewport={"width": WIDTHS[0], "height": HEIGHT}, locale="en-US", reduced_motion="reduce"
-        )
+        page = opened.new_page(viewport={"width": WIDTHS[0], "height": HEIGHT}, locale="en-US", reduced_motion="reduce")
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         page.wait_for_url("**/data")

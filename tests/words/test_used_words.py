@@ -30,8 +30,6 @@ BY_TEXT = (
     "synthetic.limits.",
     "synthetic.moments.",
 )
-# Entries of these are for pages that are being written.
-NOT_YET: tuple[str, ...] = ()
 ROOMS = "|".join(sorted({key.partition(".")[0] for key in ENTRIES}))
 # Keys are composed of these and what the data say: names of models, measures, columns' roles and the like.
 BY_DATA = {
@@ -59,7 +57,7 @@ def said_as_a_field(key: str) -> bool:
 
 
 def used(key: str) -> bool:
-    if quoted(key) or key.startswith((*BY_DATA, *NOT_YET)) or said_as_a_field(key):
+    if quoted(key) or key.startswith(tuple(BY_DATA)) or said_as_a_field(key):
         return True
     return any(key.startswith(prefix) and quoted(key.removeprefix(prefix).split(".")[0]) for prefix in BY_TEXT)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -201,3 +202,19 @@ def test_a_server_that_was_killed_begins_where_it_was(start_server, persons_csv)
         assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.25
         assert client.post("/undo").status_code == 200
         assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_terminal_stops_it_without_a_word(start_server, number):
+    server = start_server()
+    worker = subprocess.run(
+        ["pgrep", "-P", str(server.process.pid)],  # noqa: S607 - of the system
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    server.process.send_signal(number)
+    assert server.process.wait(120) == 0
+    assert "Traceback" not in server.said()
+    assert len(worker) == 1
+    assert not Path(f"/proc/{worker[0]}").exists()
