@@ -89,7 +89,7 @@ async def _serve(
             application.asgi(), access_log=False, log_level="error", lifespan="off", server_header=False, ws="none"
         )
         server = uvicorn.Server(config)
-        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]  # they are ours
+        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]  # they are ours
 
         def stop() -> None:
             server.should_exit = True
