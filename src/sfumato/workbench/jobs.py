@@ -87,6 +87,11 @@ class Jobs:
             return self._running
         return self.all[max(self.all)] if self.all else None
 
+    def last(self, verb: str) -> Job | None:
+        """Return the last job of a verb."""
+        found = [job for job in self.all.values() if job.verb == verb]
+        return found[-1] if found else None
+
     def start(self, verb: str, request: Mapping[str, Any], asked: Mapping[str, Any], key: str) -> Job:
         """Add a job; it runs when those before it are over."""
         self._count += 1

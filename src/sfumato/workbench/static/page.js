@@ -202,6 +202,8 @@ const automatic = new Set();
 
 // What every drawing of the page begins with.
 function begin() {
+  const [steps, here] = [byId("steps"), document.querySelector("#steps [aria-current]")];
+  if (here) steps.scrollLeft = here.offsetLeft - steps.offsetLeft - (steps.clientWidth - here.offsetWidth) / 2;
   const running = byId("progress").dataset.follow;
   if (running && following === null) follow(Number(running));
   for (const place of document.querySelectorAll("[data-auto-job]")) {
