@@ -51,7 +51,20 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
             "reading": to_remember(loaded.reading),
             "remarks": [*remarks, *found.remarks],
             "given": request.get("reading") or {},
+            **_choices(place),
         },
+    }
+
+
+def _choices(place: str) -> dict[str, Any]:
+    """Return which options of reading there are for such a file, and the sheets of a workbook."""
+    from sfumato.table.formats.excel import sheet_names
+    from sfumato.table.formats.known import format_of
+
+    form = format_of(place, ReadError)
+    return {
+        "options": sorted(form.read_options),
+        "sheets": sheet_names(Path(place)) if form.name == "xlsx" else [],
     }
 
 
