@@ -6,11 +6,13 @@ import http.client
 import re
 
 import pytest
+from starlette.routing import Route
 
-from sfumato.workbench.guard import POLICY, Entrance
+from sfumato.workbench.guard import OPEN, POLICY, READS, Entrance
+from sfumato.workbench.rendering import PLACES
 
 PORT = 8123
-READS = (
+TOLD = (
     "/data",
     "/roles",
     "/recipe",
@@ -62,7 +64,7 @@ def test_other_names_are_not(opened_client, host, path):
     assert opened_client.get(path, headers={"host": host}).status_code == 421
 
 
-@pytest.mark.parametrize("path", READS)
+@pytest.mark.parametrize("path", TOLD)
 def test_without_the_cookie_nothing_is_told(opened_client, path):
     for cookie in ("", f"sfumato-{PORT}=", f"sfumato-{PORT}=wrong", f"sfumato-{PORT + 1}={opened_client.gate.session}"):
         answer = opened_client.run(opened_client.http.request("GET", path, headers={"cookie": cookie}))
@@ -89,6 +91,26 @@ def test_other_pages_change_nothing(opened_client, method, path, headers):
     answer = opened_client.run(opened_client.http.request(method, path, headers=headers, content=b"{}"))
     assert answer.status_code == 403
     assert opened_client.desk.version == before
+
+
+def addresses(client):
+    """List every address that the application has, with its methods."""
+    routes = [route for route in client.application.asgi().routes if isinstance(route, Route)]
+    return [(method, re.sub(r"\{\w+(:int)?\}", "1", route.path)) for route in routes for method in route.methods]
+
+
+def test_no_address_was_forgotten(opened_client):
+    listed = addresses(opened_client)
+    assert len(listed) > 60
+    stranger = {"cookie": "", **opened_client.headers}
+    for method, path in listed:
+        ask = opened_client.http.request
+        if path not in {"/", "/again", *OPEN}:
+            answer = opened_client.run(ask(method, path, headers=stranger))
+            assert answer.status_code == 401, (method, path)
+        if method not in READS:
+            answer = opened_client.run(ask(method, path, content=b"{}"))
+            assert answer.status_code == 403, (method, path)
 
 
 @pytest.mark.parametrize("path", [path for _, path in WRITES if path not in {"/recipe", "/jobs/1"}])
@@ -143,7 +165,8 @@ def test_an_answer_to_strangers_has_them_too(opened_client):
 
 
 def test_pages_hold_no_script_or_style_of_their_own(opened_client):
-    for step in ("data", "roles", "search", "release", "history"):
+    assert opened_client.job("anonymize").state == "done"
+    for step in PLACES:
         page = opened_client.get(f"/{step}").text
         assert not re.search(r"<script(?![^>]*\bsrc=)", page)
         assert not re.search(r"<[^>]*\s(style|on\w+)=", page)
@@ -169,6 +192,13 @@ def test_no_path_leads_out(opened_client, path):
     answer = opened_client.get(path)
     assert answer.status_code in {404, 405, 422}
     assert "import" not in answer.text
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../../etc/passwd", "hierarchies/../../secret.csv"])
+def test_no_recipe_reads_files_elsewhere(opened_client, file):
+    answer = opened_client.patch((["attributes", "age", "hierarchy"], {"file": file}), step="hierarchies")
+    assert answer.status_code == 422
+    assert "outside the folder" in answer.json()["error"]
 
 
 def test_a_server_refuses_the_same_over_a_real_connection(start_server):

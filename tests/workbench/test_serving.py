@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import subprocess
 import sys
 import threading
+import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -14,7 +18,7 @@ from sfumato.cli.application import app
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 from sfumato.workbench import serving
 from sfumato.workbench.projects import FILE, Project
-from sfumato.workbench.serving import Serving, again, serve
+from sfumato.workbench.serving import Serving, _bound, again, serve
 
 
 @pytest.fixture
@@ -89,6 +93,57 @@ def test_other_addresses_need_a_proxy(host):
     assert Serving(host=host, proxy="bench.example").proxy == "bench.example"
 
 
+def test_by_default_only_this_machine_is_listened_to():
+    with _bound(Serving()) as listening:
+        assert listening.getsockname()[0] == "127.0.0.1"
+
+
+@contextlib.contextmanager
+def opened_by(server):
+    """Enter a server that opens a table, and wait until it is open."""
+    with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
+        assert client.post("/enter", json={"token": server.url.partition("#")[2]}).status_code == 204
+        while client.get("/recipe").status_code != 200:
+            time.sleep(0.05)
+        yield client
+
+
+@pytest.mark.parametrize("how", ["quit", "terminate", "interrupt"])
+def test_work_without_a_project_is_deleted_at_the_end(start_server, tmp_path, monkeypatch, persons_csv, how):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    server = start_server(persons_csv)
+    (folder,) = tmp_path.glob("sfumato-workbench-*")
+    with opened_by(server) as client:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert (folder / "project" / "original.arrow").exists()
+        if how == "quit":
+            client.post("/quit")
+    if how != "quit":
+        server.process.send_signal({"terminate": signal.SIGTERM, "interrupt": signal.SIGINT}[how])
+    server.process.wait(120)
+    assert list(tmp_path.glob("sfumato-workbench-*")) == []
+
+
+def running(process):
+    """Return whether a process is there and not merely unburied."""
+    told = subprocess.run(["ps", "-o", "stat=", "-p", process], capture_output=True, text=True, check=False)  # noqa: S603, S607 - of the system
+    return told.stdout.strip()[:1] not in {"", "Z"}
+
+
+def test_the_worker_ends_with_the_server_even_if_that_is_killed(start_server, persons_csv):
+    server = start_server(persons_csv)
+    with opened_by(server):
+        asked = ["ps", "-o", "pid=", "--ppid", str(server.process.pid)]
+        (worker,) = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()  # noqa: S603 - of the system
+    assert running(worker)
+    server.process.kill()
+    server.process.wait(120)
+    deadline = time.monotonic() + 120
+    while running(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running(worker)
+
+
 def test_a_port_that_is_taken_is_told(tmp_path, state):
     running = Running(tmp_path / "one", Serving())
     port = int(running.base.rsplit(":", 1)[1])
@@ -147,3 +202,15 @@ def test_a_server_that_was_killed_begins_where_it_was(start_server, persons_csv)
         assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.25
         assert client.post("/undo").status_code == 200
         assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_terminal_stops_it_without_a_word(start_server, number):
+    server = start_server()
+    pid = server.process.pid
+    workers = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    server.process.send_signal(number)
+    assert server.process.wait(120) == 0
+    assert "Traceback" not in server.said()
+    assert len(workers) == 1
+    assert not Path(f"/proc/{workers[0]}").exists()

@@ -99,6 +99,10 @@ class Jobs:
             self._runner = asyncio.create_task(self._run())
         return job
 
+    async def prepare(self) -> None:
+        """Start the process before there is a job, so that the first one need not wait for it."""
+        await self._ready()
+
     def place(self, job: Job) -> int:
         """Return how many jobs are before this one."""
         return 0 if job not in self._waiting else self._waiting.index(job) + (self._running is not None)
@@ -203,5 +207,6 @@ class Jobs:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE,
+                start_new_session=True,  # Ctrl+C is for the server, which ends it
             )
         return self._worker

@@ -48,12 +48,13 @@ function show(text) {
   hideProblem();
   const again = focused && byId(focused);
   if (again && document.activeElement !== again) again.focus({ preventScroll: true });
+  if (focused && !again) byId("main").focus({ preventScroll: true });
   if (again && typed !== null) keepTyping(again, typed);
   begin();
 }
 
 // A field that is taken away while somebody types in it tells a change; it is sent later, on the new recipe.
-let drawing = false;
+export let drawing = false;
 
 // What somebody is typing when the page is drawn again stays, and is sent when the field is left.
 function beingTyped() {
