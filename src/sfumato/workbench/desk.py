@@ -41,6 +41,7 @@ class Desk:
         self.history = ChangeHistory(project.folder / "history.jsonl")
         self.jobs = Jobs(project.folder, self._finished)
         self._results = Results(project)
+        self._facts: dict[int, dict[str, Any]] = {}  # of candidates, which do not change
         self._load()
 
     def _load(self) -> None:
@@ -203,11 +204,12 @@ class Desk:
         current = self.recipe.to_dict() if self.opened else {}
         found = []
         for number in reversed(self.project.numbered("candidates")):
-            facts = self.project.read_json(f"candidates/{number}/facts.json")
+            if number not in self._facts:
+                self._facts[number] = self.project.read_json(f"candidates/{number}/facts.json")
+            facts = self._facts[number]
             if facts["input"] == current.get("input", {}).get("sha256"):
-                made = facts["made"]
-                facts["outdated"] = any(made.get(name) != current.get(name) for name in SEARCHED)
-                found.append({**facts, "number": number})
+                outdated = any(facts["made"].get(name) != current.get(name) for name in SEARCHED)
+                found.append({**facts, "number": number, "outdated": outdated})
         return found
 
     @property
