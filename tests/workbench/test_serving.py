@@ -14,7 +14,9 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
+import sfumato as sf
 from sfumato.cli.application import app
+from sfumato.cli.workbench import _asked
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 from sfumato.workbench import serving
 from sfumato.workbench.projects import FILE, Project
@@ -214,3 +216,33 @@ def test_the_terminal_stops_it_without_a_word(start_server, number):
     assert "Traceback" not in server.said()
     assert len(workers) == 1
     assert not Path(f"/proc/{workers[0]}").exists()
+
+
+def test_a_password_of_a_database_stays_in_memory(bench_client):
+    _, place, name = _asked("postgresql://ann:s3same@127.0.0.1:1/clinic", None)
+    assert "s3same" not in name
+    request = {"place": place, "name": name, "reading": {"table": "patients"}}
+
+    async def start():
+        return bench_client.desk.start("open", request)
+
+    job = bench_client.follow(bench_client.run(start()).number)
+    assert job.state == "failed"
+    assert "s3same" not in job.error
+    folder = bench_client.desk.project.folder
+    assert not [path for path in folder.rglob("*") if path.is_file() and b"s3same" in path.read_bytes()]
+    assert "s3same" not in bench_client.get("/data").text
+
+
+def test_a_table_of_a_database_is_opened_from_the_command_line(bench_client, tmp_path):
+    sf.write(sf.samples.generate(60, seed=1), f"sqlite:///{tmp_path}/clinic.db", table_name="patients")
+    _, place, name = _asked(f"sqlite:///{tmp_path}/clinic.db", None)
+
+    async def start():
+        return bench_client.desk.start("open", {"place": place, "name": name, "reading": {"table": "patients"}})
+
+    job = bench_client.follow(bench_client.run(start()).number)
+    assert job.state == "done", job.error
+    assert bench_client.desk.rows == 60
+    assert "comes from a database" in bench_client.get("/data").text
+    assert bench_client.post("/reading", {"table": "patients"}).status_code == 422

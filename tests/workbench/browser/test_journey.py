@@ -73,3 +73,17 @@ def test_another_page_in_the_browser_cannot_read_or_change_anything(start_server
     assert stranger.evaluate(STRANGER, server.base) == ["refused"] * 3
     assert server.process.poll() is None
     here.go("roles")
+
+
+def test_several_columns_get_a_role_at_once(start_server, visit, persons_csv):
+    server = start_server(persons_csv)
+    here = visit(server).enter()
+    page = here.page
+    expect(page.locator("#size")).to_be_visible()
+    here.go("roles")
+    page.click("#mark-1")
+    page.click("#mark-4", modifiers=["Shift"])
+    page.select_option("#role-2", "insensitive")
+    for number in range(1, 5):
+        expect(page.locator(f"#role-{number}")).to_have_value("insensitive")
+    expect(page.locator(".note").first).to_contain_text("No column is a quasi-identifier")

@@ -158,7 +158,7 @@ export function follow(number) {
   if (following?.number === number) return following.over;
   told = 0;
   const events = new EventSource(`/jobs/${number}/events`);
-  following = { number, events };
+  following = { number, events, since: performance.now() };
   following.over = new Promise((resolve) => {
     events.onmessage = async (event) => {
       const state = JSON.parse(event.data);
@@ -187,6 +187,7 @@ function tell(state) {
   if (state.state === "running" && !state.done) bar.removeAttribute("value");
   else bar.value = state.done;
   byId("progress-note").textContent = state.note;
+  byId("progress-time").textContent = `${Math.round((performance.now() - following.since) / 1000)} s`;
   document.dispatchEvent(new CustomEvent("sfumato-progress", { detail: state }));
   if (Math.floor(state.done * 10) > told) {
     told = Math.floor(state.done * 10);
@@ -227,6 +228,20 @@ document.addEventListener("change", (event) => {
     return showProblem(field.dataset.unreadable, field);
   }
   patch({ set: [[JSON.parse(field.dataset.set), value]] }, field);
+});
+
+// Marks are set from one to another with Shift.
+let marked = null;
+document.addEventListener("click", (event) => {
+  const mark = event.target.closest("[data-mark]");
+  if (!mark) return;
+  const all = [...document.querySelectorAll("[data-mark]")];
+  const from = all.findIndex((each) => each.dataset.mark === marked);
+  if (event.shiftKey && from >= 0) {
+    const [first, last] = [from, all.indexOf(mark)].sort((one, other) => one - other);
+    for (const each of all.slice(first, last + 1)) each.checked = mark.checked;
+  }
+  marked = mark.dataset.mark;
 });
 
 // With several columns marked, the role that one of them gets is given to all.

@@ -33,7 +33,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     if request.get("made_up"):
         _make_up(Path(place))
     try:
-        loaded = load(place, request.get("workbench.notes.reading") or {}, propose=True)
+        loaded = load(place, request.get("reading") or {}, propose=True)
     except ReadError as error:
         raise ReadError(str(error).replace(place, request["name"])) from None
     tell(0.4, "workbench.notes.inspecting")
@@ -50,7 +50,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
         "source": {
             "reading": to_remember(loaded.reading),
             "remarks": [*remarks, *found.remarks],
-            "given": request.get("workbench.notes.reading") or {},
+            "given": request.get("reading") or {},
             **_choices(place),
         },
     }
