@@ -27,7 +27,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "workben
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release", "history")
 WIDTHS = (1280, 768, 390)
 HEIGHT = 860
-COLORS = 64
+COLORS = 128
 MARGIN = 12  # pixels around what a picture shows
 AGE, MARITAL = 1, 4  # columns of the made-up table, by number
 UNPUBLISHED = (5, 6, 7, 8, 9, 11)
@@ -87,7 +87,7 @@ class Walk:
         high = bottom - top if below is None else min(bottom - top, below)
         clip = {"x": left, "y": top, "width": right - left, "height": high}
         raw = self.page.screenshot(full_page=True, clip=clip)  # type: ignore[arg-type]
-        Image.open(io.BytesIO(raw)).convert("RGB").quantize(COLORS).save(self.folder / name, optimize=True)
+        Image.open(io.BytesIO(raw)).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(self.folder / name, optimize=True)
 
 
 @contextlib.contextmanager
