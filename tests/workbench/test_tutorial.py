@@ -67,7 +67,7 @@ def test_the_figures_are_those_of_the_release(release):
     )
     figures = {
         f"{risk.unique_records:,} are the only ones",
-        f"{release.audit.groups} groups",
+        f"{len(release.audit.groups.sizes)} groups",
         f"{percent(release.measures['loss'])} of the detail",
         f"the right row {percent(linkage['after']['rate'])} of the time",
         f"is right {percent(skewness['after']['rate'])} of the time",
