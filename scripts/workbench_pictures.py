@@ -87,7 +87,9 @@ class Walk:
         high = bottom - top if below is None else min(bottom - top, below)
         clip = {"x": left, "y": top, "width": right - left, "height": high}
         raw = self.page.screenshot(full_page=True, clip=clip)  # type: ignore[arg-type]
-        Image.open(io.BytesIO(raw)).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(self.folder / name, optimize=True)
+        Image.open(io.BytesIO(raw)).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(
+            self.folder / name, optimize=True
+        )
 
 
 @contextlib.contextmanager
@@ -116,9 +118,7 @@ def walking(folder: Path) -> Iterator[Walk]:
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]) as opened,
     ):
-        page = opened.new_page(
-            viewport={"width": WIDTHS[0], "height": HEIGHT}, locale="en-US", reduced_motion="reduce"
-        )
+        page = opened.new_page(viewport={"width": WIDTHS[0], "height": HEIGHT}, locale="en-US", reduced_motion="reduce")
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         page.wait_for_url("**/data")
@@ -183,7 +183,7 @@ def tutorial(walk: Walk) -> None:
     search(walk)
     walk.part("verdict.png", "#verdict", "#published", "#original", "aside dl")
     walk.go("utility")
-    walk.part("utility.png", "main h1", "#distribution", "#findings")
+    walk.part("utility.png", "main h1", "#distribution", "#about-column")
     walk.go("risk")
     walk.press("#run-attacks")
     expect(page.locator(".lab tbody tr")).to_have_count(5)

@@ -144,7 +144,9 @@ def test_work_without_a_project_is_deleted_at_the_end(start_server, tmp_path, mo
         if how == "quit":
             client.post("/quit")
     if how != "quit":
-        server.process.send_signal({"terminate": signal.SIGTERM, "interrupt": signal.SIGINT, "hang up": signal.SIGHUP}[how])
+        server.process.send_signal(
+            {"terminate": signal.SIGTERM, "interrupt": signal.SIGINT, "hang up": signal.SIGHUP}[how]
+        )
     server.process.wait(120)
     assert list(tmp_path.glob("sfumato-workbench-*")) == []
 

@@ -1,4 +1,4 @@
-"""The tutorial without code: its buttons are on the pages, its figures are those of the pages, its pictures are there."""
+"""The tutorial without code: its buttons and figures are those of the pages, and its pictures are there."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ HIERARCHY = {
 def labels():
     """List what the pages say, with the parts of the release filled in."""
     words = words_in("en")
-    rooms = [name for name in (path.stem for path in (ROOT / "src/sfumato/words/en").glob("*.toml"))]
-    entries = [entry for room in rooms for entry in words.under(room).values()]
+    rooms = (ROOT / "src" / "sfumato" / "words" / "en").glob("*.toml")
+    entries = [entry for room in rooms for entry in words.under(room.stem).values()]
     said = {form for entry in entries for form in ([entry] if isinstance(entry, str) else entry.values())}
     return said | {text.replace("{part}", part) for text in said for part in NO_WORDS} | NO_WORDS
 
