@@ -20,8 +20,10 @@ Every message is one sentence that names columns, parameters and counts, never c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 class SfumatoError(Exception):
@@ -63,7 +65,7 @@ class InfeasibleError(SfumatoError):
     the name of another `algorithm`, or of a `model`, with its attributes, the `parameter` and its `value`.
     """
 
-    def __init__(self, sentence: str, advice: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, sentence: str, advice: Sequence[Mapping[str, str | float | list[str]]] = ()) -> None:
         super().__init__(sentence)
         self.advice = tuple(advice)
 

@@ -8,6 +8,7 @@ import pytest
 
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.table.formats.known import FORMATS
+from sfumato.words import words_in
 
 
 @pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS)])
@@ -59,4 +60,5 @@ def test_every_model_tells_which_attack_it_stops(run):
 def test_every_algorithm_tells_what_it_gives(run):
     listed = {each["name"]: each["facts"]["gives"] for each in json.loads(run("algorithms", "--json").stdout)}
     shown = " ".join(run("algorithms").stdout.split())
+    assert listed == {name: words_in("en")(f"algorithms.gives.{name}") for name in ALGORITHMS}
     assert all(gives in shown for gives in listed.values())

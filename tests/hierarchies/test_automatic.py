@@ -114,6 +114,10 @@ def test_what_a_column_has_opens_as_groups():
     assert proposed("taxonomy", pa.array(["x"]), Taxonomy({"g": ["a"], "h": ["b"]})).rows[2] == ("x", "x", "*")
 
 
+def test_a_hierarchy_that_does_not_fit_is_left_aside():
+    assert proposed("taxonomy", pa.array(["b", "a"]), Intervals(5)) == Taxonomy(["a", "b"])
+
+
 def test_kinds_that_do_not_fit_are_refused():
     with pytest.raises(HierarchyError, match="Intervals need a column of numbers or dates"):
         proposed("intervals", pa.array(["a"]))

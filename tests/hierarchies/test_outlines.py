@@ -53,10 +53,17 @@ def test_values_outside_typed_limits_are_missed():
     assert [level.labels for level in found.levels] == [3, 2, 1]
 
 
-def test_long_lists_are_cut_and_counted():
-    found = outline(Taxonomy([f"{n:03}" for n in range(300)]), pa.array(["007"]), most=10)
-    assert len(found.branches) == 10
-    assert found.hidden == 290
+def test_long_lists_show_what_is_frequent_and_count_the_rest():
+    found = outline(Taxonomy([f"{n:03}" for n in range(300)]), pa.array(["107", "250", "107"]), most=4)
+    assert [branch.label for branch in found.branches] == ["000", "001", "107", "250"]
+    assert found.hidden == 296
+
+
+def test_branches_are_shown_as_deep_as_asked():
+    (office, _), column = outline(JOBS, pa.array(["clerk"]), depth=1).branches, pa.array(["clerk"])
+    assert (office.children, office.hidden) == ((), 1)
+    assert outline(JOBS, column, depth=2).branches[0].children[0].children == ()
+    assert outline(JOBS, column, depth=3) == outline(JOBS, column)
 
 
 def test_an_empty_column_has_levels_and_no_labels():

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.reporting.compared import ComparedRelease
-from sfumato.reporting.comparison import OTHER_TABLES, ReleaseComparison, compare
+from sfumato.reporting.comparison import ReleaseComparison, compare
 from sfumato.reporting.tradeoff_picture import CLOSE, Placed, draw_tradeoff, in_order
+from sfumato.reporting.words import ENGLISH
 
 SHARES = st.integers(0, 5).map(lambda part: part / 5)
 
@@ -81,9 +82,9 @@ def test_releases_of_other_tables_are_told_apart():
     same = ReleaseComparison(candidates=(candidate("a", input="x"), candidate("b", input="x"), candidate("c")))
     other = ReleaseComparison(candidates=(candidate("a", input="x"), candidate("b", input="y")))
     assert same.note is None
-    assert other.note == OTHER_TABLES
-    assert OTHER_TABLES in repr(other)
-    assert OTHER_TABLES in other.page().html
+    assert other.note == ENGLISH("comparison.other_tables")
+    assert ENGLISH("comparison.other_tables") in repr(other)
+    assert ENGLISH("comparison.other_tables") in other.page().html
 
 
 def test_candidates_are_compared_by_the_loss_that_most_of_them_have():

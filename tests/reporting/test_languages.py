@@ -6,6 +6,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -127,6 +128,9 @@ def test_only_the_pages_and_the_recipe_change(release, tmp_path):
         text = (tmp_path / "zh" / page).read_text("utf-8")
         assert '<html lang="zh">' in text
         assert english_in(text) == []
+        headings = [int(level) for level in re.findall(r"<h(\d)", text)]
+        assert all(level <= before + 1 for before, level in pairwise([0, *headings]))
+        assert not re.search(r"<th[^>]*></th>", text)
     assert render(read_facts(tmp_path / "zh")) == (tmp_path / "zh" / "internal" / "report.html").read_text("utf-8")
     english = (tmp_path / "en" / "internal" / "report.html").read_text("utf-8")
     assert render(read_facts(tmp_path / "zh"), "en").replace("language = &#34;zh&#34;\n", "") == english
@@ -212,6 +216,22 @@ def test_the_report_on_synthetic_records_is_told_in_chinese():
     assert page.title == "合成记录报告"
     assert english_in(page.html) == []
     assert "Report on synthetic records" in made.report().html
+
+
+def test_a_comparison_is_told_in_chinese(tmp_path):
+    releases = {"甲": composed(), "乙": in_buckets(), "丙": centers(), "丁": masked()}
+    drawn = sf.condensing.Condensation(k=10, secret=SECRET).release(PEOPLE, SCHEMA)
+    found = sf.compare({**releases, "戊": drawn}, refused={"己": "不适用。"})
+    page = found.page("zh")
+    assert page.title == "发布的比较"
+    assert english_in(page.html) == []
+    assert "每条记录都根据至少 10 人的组" in page.html
+    assert found.page().html == found.page("en").html
+    releases["甲"].write(tmp_path / "release")
+    command = ["compare", str(tmp_path / "release"), "--out", str(tmp_path / "page.html"), "--language"]
+    assert CliRunner().invoke(app, [*command, "zh"]).exit_code == 0
+    assert '<html lang="zh">' in (tmp_path / "page.html").read_text("utf-8")
+    assert CliRunner().invoke(app, [*command, "de", "--force"]).exit_code == 2
 
 
 def test_texts_are_escaped_in_chinese_as_in_english():

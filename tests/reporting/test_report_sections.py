@@ -52,10 +52,10 @@ def page(secretive, parts) -> str:
 
 def test_the_worst_exposures_come_first_and_the_rest_is_folded(page, secretive, parts):
     shown, _, folded = page.partition("less exposed columns</summary>")
-    titles = re.findall(r"<h4>(secret\d|Identity)", shown + folded.partition("</details>")[0])
+    titles = re.findall(r"<h3>(secret\d|Identity)", shown + folded.partition("</details>")[0])
     assert titles[0] == "Identity"
     assert len(titles) == 10
-    assert len(re.findall(r"<h4>(?:secret\d|Identity)", shown)) == MOST_EXPOSURES
+    assert len(re.findall(r"<h3>(?:secret\d|Identity)", shown)) == MOST_EXPOSURES
     everybody = {each["attribute"]: each["everybody"] for each in gather(*parts(secretive))["exposure"]}
     worst = [(everybody[title]["maximum"], everybody[title]["mean"]) for title in titles[1:]]
     assert worst == sorted(worst, reverse=True)

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.words import LANGUAGES, words_in
-from sfumato.words.entries import _Files
+from sfumato.words.entries import Entries
 
 OWN_ENGLISH = ("models", "steps")  # their English is in their own files; test_library_words.py compares them
 
@@ -43,6 +43,13 @@ def test_one_and_many():
     assert [say("units.records", n=n) for n in (0, 1, 1_000)] == ["0 records", "1 record", "1,000 records"]
 
 
+def test_numbers_are_written_as_the_sentence_says():
+    say = words_in("en")
+    assert say("risk.ema.average", average=1, least=1100, exact=0) == (
+        "The average chance of finding a record is 1.0000; 1/1,100 is 0.0000."
+    )
+
+
 def test_unknown_languages_are_refused():
     with pytest.raises(InvalidParameterError, match="no words in the language 'de'; choose one of en, zh"):
         words_in("de")
@@ -57,7 +64,7 @@ def test_an_unknown_key_is_an_error(key):
 
 
 def test_a_file_is_read_when_it_is_needed():
-    entries = _Files("zh")
+    entries = Entries("zh")
     assert entries["units.records"]
     assert set(entries._read) == {"units"}
     assert len(entries) == len(list(entries)) > 100

@@ -125,3 +125,24 @@ def test_inspection_is_that_of_the_command_line(opened_client, persons_csv):
     for one, other in zip(here["attributes"], there["attributes"], strict=True):
         reasons = [words_in("en").again(told) for told in one["reasons"]]
         assert {**one, "reasons": reasons} == other
+
+
+def test_a_chinese_report_is_that_of_the_command_line(opened_client, persons_csv, tmp_path):
+    found = opened_client.job("anonymize")
+    written = opened_client.job("write", candidate=found.result["candidate"], format="csv", language="zh")
+    here = opened_client.desk.project.folder / "releases" / str(written.result["release"])
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(opened_client.get(f"/candidates/{found.result['candidate']}/recipe.toml").text, encoding="utf-8")
+    command = [
+        "anonymize",
+        str(persons_csv),
+        "--recipe",
+        str(recipe),
+        "--language",
+        "zh",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert files_in(here) == files_in(tmp_path / "out")
+    assert 'lang="zh"' in files_in(here)["internal/report.html"].decode()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -229,3 +230,15 @@ def test_a_server_that_was_killed_begins_where_it_was(start_server, persons_csv)
         assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.25
         assert client.post("/undo").status_code == 200
         assert client.get("/recipe").json()["recipe"]["release"]["max_suppressed"] == 0.0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_terminal_stops_it_without_a_word(start_server, number):
+    server = start_server()
+    pid = server.process.pid
+    workers = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    server.process.send_signal(number)
+    assert server.process.wait(120) == 0
+    assert "Traceback" not in server.said()
+    assert len(workers) == 1
+    assert not Path(f"/proc/{workers[0]}").exists()

@@ -31,13 +31,21 @@ def people_csv(tmp_path_factory):
     return path
 
 
-@pytest.fixture
-def desk(bench_client, people_csv):
-    job = bench_client.open(people_csv)
+@pytest.fixture(scope="module")
+def people(opened_client, people_csv):
+    job = opened_client.open(people_csv)
     assert job.state == "done", job.error
-    quasi = [((["attributes", name, "role"], "quasi")) for name in ("age", "sex", "job", "admitted")]
-    assert bench_client.patch(*quasi, step="roles").status_code == 200
-    return bench_client
+    quasi = [(["attributes", name, "role"], "quasi") for name in ("age", "sex", "job", "admitted")]
+    assert opened_client.patch(*quasi, step="roles").status_code == 200
+    return opened_client
+
+
+@pytest.fixture
+def desk(people):
+    """Return a client of the table, and leave the recipe as it was."""
+    before = people.desk.history.at
+    yield people
+    people.desk.go(before)
 
 
 def test_widths_5_10_and_20_give_16_9_and_5_intervals(desk):
@@ -149,6 +157,14 @@ def test_a_file_that_lacks_a_value_is_named_and_the_search_page_links_to_it(desk
     seen = desk.post(f"/hierarchies/{JOB}/preview", {"hierarchy": made}).json()
     assert seen["outline"]["uncovered"] == ["clerk"]
     assert "1 value has no place" in desk.get(f"/hierarchies?column={JOB}").text
+
+
+def test_a_search_on_values_that_nobody_counted_is_refused_with_a_link(desk):
+    short = {"kind": "taxonomy", "tree": {"services": ["nurse", "cook"], "crafts": ["smith"]}}
+    assert desk.patch((PLACE, short), step="hierarchies").status_code == 200
+    job = desk.job("anonymize")
+    assert (job.state, job.kind) == ("failed", "HierarchyError")
+    assert 'id="advice-hierarchies" href="/hierarchies"' in desk.get("/search").text
 
 
 def test_a_file_may_be_chinese_and_separated_by_commas(desk):

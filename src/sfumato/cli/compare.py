@@ -30,6 +30,7 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page with a picture of risk and loss.")
     ] = None,
+    language: Annotated[str, typer.Option(metavar="NAME", help="The language of the page, en or zh.")] = "en",
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -39,11 +40,13 @@ def compare(
     everything in internal/.
     """
     from sfumato.reporting.comparison import compare as put_together
+    from sfumato.words import check_language
 
+    check_language(language)
     refuse_existing(out, force=force)
     found = put_together(folders)
     if out is not None:
-        found.page().save(out)
+        found.page(language).save(out)
     show_comparison(found, json=json, page=out)
 
 

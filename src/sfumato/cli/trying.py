@@ -68,7 +68,7 @@ def try_(
         found = try_algorithms(table, recipe, chosen, most_seconds=most_seconds, folder=out, progress=tell)
     page = None if out is None else out / "comparison.html"
     if page is not None:
-        found.page().save(page)
+        found.page(recipe.language).save(page)
     show_comparison(found, json=json, page=page)
 
 

@@ -137,8 +137,8 @@ class Proof:
         return Sentence(
             "search.proven" if self.optimal else "search.found",
             objective=self.objective,
-            found=float(self.found),
-            bound=float(self.bound),
+            found=self.found,
+            bound=self.bound,
             checked=self.checked,
             candidates=self.candidates,
         )

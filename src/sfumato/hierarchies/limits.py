@@ -45,7 +45,7 @@ def limits(intervals: Intervals, values: pa.Array) -> tuple[tuple[Point, ...], .
     return tuple(_width_limits(low, high, cast("float", width), intervals.origin) for width in intervals.widths)
 
 
-def typed_limits(intervals: Intervals, values: pa.Array) -> tuple[tuple[Point, ...], ...]:
+def typed_limits(intervals: Intervals, values: pa.Array | pa.ChunkedArray) -> tuple[tuple[Point, ...], ...]:
     """Return the cuts that make the same intervals over the values of a column, to begin with when limits are typed.
 
     All levels begin and end where the widest one does. Levels with more than 60 limits are left out.

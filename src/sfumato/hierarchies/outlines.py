@@ -69,14 +69,17 @@ class Outline:
         return asdict(self)
 
 
-def outline(hierarchy: Builder, column: pa.Array | pa.ChunkedArray, *, most: int = 200) -> Outline:
+def outline(
+    hierarchy: Builder, column: pa.Array | pa.ChunkedArray, *, most: int = 200, depth: int | None = None
+) -> Outline:
     """Tell what a hierarchy does to a column, also while it does not cover all values yet.
 
     Parameters
     ----------
     hierarchy : how the column can be generalized, such as `Intervals(5, 10)`.
     column : the values, one per record; missing ones are left out.
-    most : how many children of a node to show; the rest is counted.
+    most : how many children of a node to show, those with the most records; the rest is counted.
+    depth : how many levels of branches to show below the root; by default all.
 
     Examples
     --------
@@ -93,13 +96,14 @@ def outline(hierarchy: Builder, column: pa.Array | pa.ChunkedArray, *, most: int
         If the hierarchy is not for values of this kind.
     """
     require(most >= 1, "outline", "most", "at least 1", most)
+    require(depth is None or depth >= 1, "outline", "depth", "at least 1", depth)
     values, records = counted(column)
     missed = hierarchy.uncovered(values)
     outside = pc.is_in(texts(values), value_set=missed)
     tree = covered(hierarchy, values)
     per_leaf = _on_leaves(tree, texts(values), records)
     shown = _Shown.of(tree, per_leaf, most)
-    branches, hidden = shown.children(tree.height, 0)
+    branches, hidden = shown.children(tree.height, 0, tree.height if depth is None else depth)
     return Outline(
         values=len(values),
         records=int(records.sum()),
@@ -161,21 +165,28 @@ class _Shown:
         some = [*occurring[:FIRST_EXAMPLES].tolist(), *occurring[FIRST_EXAMPLES:][-1:].tolist()]
         return LevelOutline(labels=len(occurring), examples=tuple(self.tree.labels[height][node] for node in some))
 
-    def children(self, height: int, node: int) -> tuple[tuple[Branch, ...], int]:
+    def children(self, height: int, node: int, depth: int) -> tuple[tuple[Branch, ...], int]:
         if not height or not self.tree.leaves:
             return (), 0
         start, stop = np.searchsorted(self.tree.levels[height], [node, node + 1])
         below = self.tree.levels[height - 1]
         nodes = range(int(below[start]), int(below[stop - 1]) + 1)
-        return tuple(self._branch(height - 1, each) for each in nodes[: self.most]), len(nodes[self.most :])
+        shown = self._most_frequent(height - 1, nodes) if depth else []
+        return tuple(self._branch(height - 1, each, depth - 1) for each in shown), len(nodes) - len(shown)
 
-    def _branch(self, height: int, node: int) -> Branch:
+    def _most_frequent(self, height: int, nodes: range) -> list[int]:
+        """Return the nodes with the most records, as many as are shown, in their order."""
+        records = self.records[height][nodes.start : nodes.stop]
+        most = np.argsort(-records, kind="stable")[: self.most]
+        return [nodes[at] for at in np.sort(most).tolist()]
+
+    def _branch(self, height: int, node: int, depth: int) -> Branch:
         """Describe a node; levels at which it only repeats the one below are skipped."""
         label = self.tree.labels[height][node]
         first = int(np.searchsorted(self.tree.levels[height], node))
         while height and self.tree.labels[height - 1][int(self.tree.levels[height - 1][first])] == label:
             height, node = height - 1, int(self.tree.levels[height - 1][first])
-        children, hidden = self.children(height, node)
+        children, hidden = self.children(height, node, depth)
         return Branch(
             label=label,
             level=height,

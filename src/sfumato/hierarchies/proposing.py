@@ -62,7 +62,7 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Bui
     Parameters
     ----------
     kind : as recipes name it. Intervals are those of `automatic`; groups are taken over from the current builder, where
-        it covers values, and other values stand alone.
+        it covers values, and other values stand alone. A builder that does not fit the values is left aside.
     values : the values.
     current : what the column has now, if anything.
 
@@ -90,12 +90,18 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None) -> Bui
         )
     groups = OrderedGroups if kind == OrderedGroups.kind else Taxonomy
     words = texts(values.take(pc.array_sort_indices(values)))
+    rows, missed = _grouped(current, values)
+    return add_values(groups.from_rows(rows), missed) if rows else groups(words.to_pylist())
+
+
+def _grouped(current: Builder | None, values: pa.Array) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Return the rows that a builder has for values, and those that it misses; no rows if it does not fit them."""
     if current is None:
-        return groups(words.to_pylist())
-    missed = current.uncovered(values)
-    rows = covered(current, values).rows()
-    made = groups.from_rows(rows) if rows else groups(words.to_pylist())
-    return add_values(made, missed.to_pylist()) if rows else made
+        return [], []
+    try:
+        return covered(current, values).rows(), current.uncovered(values).to_pylist()
+    except HierarchyError:
+        return [], []
 
 
 def _widths(values: pa.Array) -> list[float]:

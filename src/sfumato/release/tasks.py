@@ -146,7 +146,7 @@ class _Reached:
     """How far a group of all records is from keeping a model, in words, and the model that it would keep."""
 
     told: str
-    advice: tuple[dict[str, object], ...]
+    advice: tuple[dict[str, str | float | list[str]], ...]
 
 
 def _all_together(model: PrivacyModel, task: Task) -> _Reached | None:
@@ -168,13 +168,13 @@ def _all_together(model: PrivacyModel, task: Task) -> _Reached | None:
     return _Reached(told, tuple(_weaker(model, level)))
 
 
-def _weaker(model: PrivacyModel, level: float) -> Iterator[dict[str, object]]:
+def _weaker(model: PrivacyModel, level: float) -> Iterator[dict[str, str | float | list[str]]]:
     """Yield the value of a parameter that a level keeps, if a whole number is the parameter and the limit at once."""
     for name, direction in model.stricter.items():
         value = getattr(model, name)
         if direction == "larger" and value == model.limit and is_whole(value) and 1 < level < math.inf:
-            weaker = {"parameter": name, "value": math.floor(level)}
-            yield {"model": model.name, "attributes": list(model.attributes), **weaker}
+            named: dict[str, str | float | list[str]] = {"model": model.name, "attributes": list(model.attributes)}
+            yield {**named, "parameter": name, "value": math.floor(level)}
 
 
 def _refuse_unflagged(model: PrivacyModel, flagged: Sequence[CodedColumn]) -> None:

@@ -95,5 +95,4 @@ def _pair(each: Mapping[str, Any], say: Words) -> str:
 def _with_interval(value: float | None, interval: Sequence[float] | None, say: Words) -> str:
     if value is None or interval is None:
         return say("report.analysts.not_determined")
-    low, high = map(float, interval)
-    return say("report.analysts.interval", value=float(value), low=low, high=high)
+    return say("report.analysts.interval", value=value, low=interval[0], high=interval[1])

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sfumato.reporting.facts import FORMAT
-from sfumato.reporting.telling import promises_told
+from sfumato.reporting.telling import attack_title, promises_told
+from sfumato.reporting.words import ENGLISH
+from sfumato.words import Words
 
 SYNTHETIC_UTILITY = ("mean-shift", "covariance-error", "correlation-difference")
 
@@ -27,7 +29,7 @@ class ComparedAttack:
     @property
     def title(self) -> str:
         """The attack, and what it is about."""
-        return f"{self.attack} of {self.sensitive}" if self.sensitive else self.attack
+        return attack_title(self.attack, self.sensitive, ENGLISH)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,7 @@ class ComparedRelease:
     measures : what is lost, by name.
     utility : what analysts still find, by name; see `sfumato.judging.comparing.utility.Utility`.
     input : the fingerprint of the table that it was made from, if it is known.
+    facts : of the report, from which promises are said in other words.
     """
 
     name: str
@@ -61,6 +64,11 @@ class ComparedRelease:
     measures: Mapping[str, float] = field(default_factory=dict, hash=False)
     utility: Mapping[str, float] = field(default_factory=dict, hash=False)
     input: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False, compare=False)
+
+    def promises_in(self, say: Words) -> tuple[str, ...]:
+        """Say every promise in the words of a language, with the level that is reached."""
+        return _promises(self.facts, say) if self.facts else self.promises
 
     @property
     def risk(self) -> float | None:
@@ -99,18 +107,19 @@ def candidate_of(name: str, facts: Mapping[str, Any]) -> ComparedRelease:
             name=name,
             made_by="condensation",
             holds=facts["audit"]["holds"],
-            promises=(facts["words"],),
+            promises=_promises(facts, ENGLISH),
+            facts=facts,
             records=facts["records"],
             measures={key: value for key, value in measures.items() if key not in SYNTHETIC_UTILITY},
             utility={key: value for key, value in measures.items() if key in SYNTHETIC_UTILITY},
             input=source,
         )
-    told = promises_told(facts["promise"], facts["audit"]["models"], facts["words"])
     return ComparedRelease(
         name=name,
         made_by=recipe.get("algorithm", {}).get("name", "fusion"),
         holds=facts["audit"]["holds"],
-        promises=tuple(f"{each['title']}: {each['level']} ({each['compared']} {each['limit']})" for each in told),
+        promises=_promises(facts, ENGLISH),
+        facts=facts,
         records=facts["rows"]["published"],
         suppressed=facts["rows"]["suppressed"],
         exposure=_exposure(facts),
@@ -119,6 +128,13 @@ def candidate_of(name: str, facts: Mapping[str, Any]) -> ComparedRelease:
         utility={} if facts["utility"] is None else facts["utility"]["figures"],
         input=source,
     )
+
+
+def _promises(facts: Mapping[str, Any], say: Words) -> tuple[str, ...]:
+    if facts["format"] != FORMAT:
+        return (say("synthetic.promise", k=str(facts["k"])),)
+    told = promises_told(facts["promise"], facts["audit"]["models"], facts["words"], say)
+    return tuple(say("comparison.reached", **each["figures"]) for each in told)
 
 
 def _exposure(facts: Mapping[str, Any]) -> dict[str | None, tuple[float, float]] | None:

@@ -16,11 +16,12 @@ from sfumato.reporting.compared import ComparedRelease, candidate_of
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.page import Page
 from sfumato.reporting.publishable import Publishable
+from sfumato.reporting.telling import attack_title
 from sfumato.reporting.words import ENGLISH, measure_words
+from sfumato.words import Sentence, Words, words_in
 
 Compared: TypeAlias = Publishable | str | PathLike[str]
 BEST_FIRST = ("loss", "ncp", "tabulation-distance", "covariance-error", "average-class-size")
-OTHER_TABLES = "The candidates were not all made from the same table, so their losses do not compare."
 NOT_KNOWN = "?"
 ROUNDING = 1e-9  # less than that is 0
 
@@ -47,10 +48,10 @@ class ReleaseComparison:
     refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def note(self) -> str | None:
+    def note(self) -> Sentence | None:
         """What limits the comparison."""
         known = {each.input for each in self.candidates if each.input is not None}
-        return OTHER_TABLES if len(known) > 1 else None
+        return Sentence("comparison.other_tables") if len(known) > 1 else None
 
     @property
     def loss(self) -> str | None:
@@ -77,9 +78,9 @@ class ReleaseComparison:
             if not any(_beats(other, place) for each, other in known.items() if each != name)
         )
 
-    def sections(self) -> list[Section]:
-        """Return the tables of the comparison, as texts."""
-        return [each for each in (_made(self), _exposed(self), _attacked(self), _lost(self), _kept(self)) if each.head]
+    def sections(self, say: Words = ENGLISH) -> list[Section]:
+        """Return the tables of the comparison, as texts in the words of a language."""
+        return [made for part in (_made, _exposed, _attacked, _lost, _kept) if (made := part(self, say)).head]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
@@ -91,11 +92,15 @@ class ReleaseComparison:
             "note": self.note,
         }
 
-    def page(self) -> Page:
-        """Return the comparison as a page with a picture of risk and loss; keep it private, as the reports."""
+    def page(self, language: str = "en") -> Page:
+        """Return the comparison as a page with a picture of risk and loss; keep it private, as the reports.
+
+        `language` is `"en"` or `"zh"`.
+        """
         from sfumato.reporting.comparison_page import render_comparison
 
-        return Page("Comparison of releases", render_comparison(self))
+        say = words_in(language)
+        return Page(say("comparison.title"), render_comparison(self, say))
 
     def __repr__(self) -> str:
         return "\n\n".join(self.lines())
@@ -166,47 +171,49 @@ def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] <= other[0] and one[1] <= other[1]
 
 
-def _made(found: ReleaseComparison) -> Section:
-    rows = tuple(
+def _section(kind: str, say: Words, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Section:
+    return Section(say(f"comparison.{kind}.title"), say(f"comparison.{kind}.says"), tuple(head), tuple(rows))
+
+
+def figure_name(name: str, say: Words) -> str:
+    """Name a measure or a figure of use in the words of a language."""
+    return say.known(f"comparison.figure.{name}", name)
+
+
+def _made(found: ReleaseComparison, say: Words) -> Section:
+    rows = [
         (
             each.name,
             each.made_by,
-            "yes" if each.holds else "NO",
+            say("comparison.promises.yes" if each.holds else "comparison.promises.no"),
             numbers.count(each.records),
             NOT_KNOWN if each.suppressed is None else numbers.count(each.suppressed),
-            "; ".join(each.promises),
+            say("comparison.between").join(each.promises_in(say)),
         )
         for each in found.candidates
-    )
-    says = "What was promised, and the level that the published table reaches."
-    return Section("Promises", says, ("made by", "holds", "records", "suppressed", "reached (promised)"), rows)
+    ]
+    head = [say(f"comparison.promises.{key}") for key in ("made_by", "holds", "records", "suppressed", "reached")]
+    return _section("promises", say, head, rows)
 
 
-def _exposed(found: ReleaseComparison) -> Section:
+def _exposed(found: ReleaseComparison, say: Words) -> Section:
     kinds = list(dict.fromkeys(kind for each in found.candidates for kind in each.exposure or {}))
-    rows = tuple(
+    rows = [
         (each.name, *(_of_two(None if each.exposure is None else each.exposure.get(kind)) for kind in kinds))
         for each in found.candidates
-    )
-    says = (
-        "The mean and the highest chance that an attacker who knows everybody's quasi-identifiers finds a person's "
-        "record, or learns what a sensitive column says about the person."
-    )
-    return Section(
-        "Exposure, mean and highest", says, tuple("identity" if kind is None else kind for kind in kinds), rows
-    )
+    ]
+    head = [say("comparison.exposure.identity") if kind is None else kind for kind in kinds]
+    return _section("exposure", say, head, rows)
 
 
-def _attacked(found: ReleaseComparison) -> Section:
-    titles = list(dict.fromkeys(one.title for each in found.candidates for one in each.attacks or ()))
-    rows = []
-    for each in found.candidates:
-        by_title = {one.title: one for one in each.attacks or ()}
-        rows.append((each.name, *(_rate(by_title.get(title)) for title in titles)))
-    says = (
-        "The share of people about whom an attack is right, and the share by guessing; a star marks that it succeeds."
-    )
-    return Section("Attacks, right and by guessing", says, tuple(titles), tuple(rows))
+def _attacked(found: ReleaseComparison, say: Words) -> Section:
+    tried = [{(one.attack, one.sensitive): one for one in each.attacks or ()} for each in found.candidates]
+    names = list(dict.fromkeys(name for each in tried for name in each))
+    rows = [
+        (each.name, *(_rate(results.get(name)) for name in names))
+        for each, results in zip(found.candidates, tried, strict=True)
+    ]
+    return _section("attacks", say, [attack_title(*name, say) for name in names], rows)
 
 
 def _rate(one: Any) -> str:
@@ -215,19 +222,24 @@ def _rate(one: Any) -> str:
     return f"{numbers.percent(one.rate)} / {numbers.percent(one.guessing)}{' *' if one.succeeds else ''}"
 
 
-def _lost(found: ReleaseComparison) -> Section:
+def _lost(found: ReleaseComparison, say: Words) -> Section:
     names = list(dict.fromkeys(name for each in found.candidates for name in each.measures))
-    rows = tuple((each.name, *(_measure(name, each.measures) for name in names)) for each in found.candidates)
-    return Section("Losses", "Lower is better.", tuple(names), rows)
+    rows = [(each.name, *(_measure(name, each.measures) for name in names)) for each in found.candidates]
+    return _section("losses", say, [figure_name(name, say) for name in names], rows)
 
 
-def _kept(found: ReleaseComparison) -> Section:
+def _kept(found: ReleaseComparison, say: Words) -> Section:
     names = [
         name for name in ENGLISH.under("measures.utility") if any(name in each.utility for each in found.candidates)
     ]
     rows = tuple((each.name, *(_figure(each.utility.get(name)) for name in names)) for each in found.candidates)
-    says = "; ".join(f"{name}: {ENGLISH(f'measures.utility.{name}')}" for name in names)
-    return Section("For analysts", f"{says}." if says else "", tuple(names), rows)
+    head = tuple(figure_name(name, say) for name in names)
+    told = [
+        say("comparison.analysts.meaning", name=title, meaning=say(f"measures.utility.{name}"))
+        for name, title in zip(names, head, strict=True)
+    ]
+    says = say("comparison.analysts.says", told=say("comparison.between").join(told)) if told else ""
+    return Section(say("comparison.analysts.title"), says, head, rows)
 
 
 def _figure(value: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reporting import numbers, telling
@@ -143,6 +144,7 @@ def render_synthetic_report(facts: Mapping[str, Any], words: Words = ENGLISH) ->
     return environment(words).get_template("synthetic_report.html.j2").render(context) + "\n"
 
 
+@cache
 def environment(words: Words = ENGLISH) -> Environment:
     """Return where pages are rendered, in a language: every text is escaped, and `say` says the sentence of a key."""
     from jinja2 import Environment, PackageLoader, StrictUndefined

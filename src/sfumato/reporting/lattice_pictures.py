@@ -200,9 +200,7 @@ class Diagram:
     @property
     def _caption_lines(self) -> list[str]:
         names = self.explored.names
-        text = self.say(
-            f"lattice.{'levels' if len(names) > 1 else 'level'}", names=self.say("lattice.between").join(names)
-        )
+        text = self.say(f"lattice.{'levels' if len(names) > 1 else 'level'}", names=self.say.listed(names))
         return wrapped(text, int((self._width - 2 * MARGIN) / LEGEND_LETTER), 3)
 
     def _caption(self) -> Iterator[str]:

@@ -63,7 +63,7 @@ def lattice_words(explored: Exploration, say: Words) -> str:
     """Describe how many nodes there are of every kind, and which is best."""
     between = say("lattice.between")
     counts = [counted_words(int(np.count_nonzero(explored.status == status)), status, say) for status in STATUS_KEYS]
-    told = say("lattice.told", n=len(explored), names=between.join(explored.names), counts=between.join(counts))
+    told = say("lattice.told", n=len(explored), names=say.listed(explored.names), counts=between.join(counts))
     if explored.best is None:
         return told
     return f"{told} {say('lattice.told_best', node=node_words(explored, explored.best, say))}"

@@ -9,6 +9,8 @@ import numpy as np
 
 from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, FAINT, QUIET, dot, line, picture, words
+from sfumato.reporting.words import ENGLISH
+from sfumato.words import Words
 
 LEFT, TOP, WIDTH, HEIGHT = 64.0, 34.0, 560.0, 300.0
 RIGHT, BELOW = 24.0, 48.0
@@ -32,7 +34,7 @@ def in_order(candidates: Sequence[Placed]) -> list[Placed]:
     return sorted(candidates, key=lambda each: (each.risk, each.loss, each.name))
 
 
-def draw_tradeoff(candidates: Sequence[Placed], *, risk: str, loss: str) -> str:
+def draw_tradeoff(candidates: Sequence[Placed], *, risk: str, loss: str, say: Words = ENGLISH) -> str:
     """Draw candidates by risk and loss; the best corner is at the bottom left, and filled dots are beaten by none.
 
     Every dot stands where its figures say. Dots that are close to each other share one label with all their numbers.
@@ -42,19 +44,22 @@ def draw_tradeoff(candidates: Sequence[Placed], *, risk: str, loss: str) -> str:
     shapes = [*_grid(across, up, risk, loss)]
     places = [(LEFT + WIDTH * across.share(each.risk), TOP + HEIGHT * (1 - up.share(each.loss))) for each in ordered]
     for each, (x, y) in sorted(zip(ordered, places, strict=True), key=lambda pair: pair[0].front):
-        tip = f"{each.name}: {risk} {each.risk:.4g}, {loss} {each.loss:.4g}"
+        tip = say("comparison.picture.tip", name=each.name, risk=risk, at=each.risk, loss=loss, lost=each.loss)
         shapes.append(dot(x, y, RADIUS, fill=AFTER if each.front else PAPER, edge=AFTER, width=1.5, tip=tip))
     for (x, y), members in _close_together(places).items():
         left = x > LEFT + TURN * WIDTH
         text, side = _numbers([at + 1 for at in members]), -1 if left else 1
         anchor = "end" if left else "start"
         shapes.append(words(x + 8 * side, y - 8, text, size=12, anchor=anchor, weight=600, halo=True))
-    told = "; ".join(f"{at}. {each.name} {each.risk:.3g} and {each.loss:.3g}" for at, each in enumerate(ordered, 1))
+    told = say("comparison.between").join(
+        say("comparison.picture.each", number=number, name=each.name, at=each.risk, lost=each.loss)
+        for number, each in enumerate(ordered, 1)
+    )
     return picture(
         LEFT + WIDTH + RIGHT,
         TOP + HEIGHT + BELOW,
-        title="Risk and loss of the candidates",
-        description=f"{risk} and {loss}: {told}.",
+        title=say("comparison.picture.title"),
+        description=say("comparison.picture.told", risk=risk, loss=loss, told=told),
         shapes=shapes,
     )
 

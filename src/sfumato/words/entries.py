@@ -33,7 +33,7 @@ class Words:
     ('1 record', '30,162 records')
     """
 
-    def __init__(self, language: str, entries: Mapping[str, Entry]) -> None:
+    def __init__(self, language: str, entries: Entries) -> None:
         self.language = language
         self.entries = entries
 
@@ -79,8 +79,8 @@ class Words:
         >>> sorted(words_in("en").under("kinds.scales"))
         ['categorical', 'nominal', 'numeric', 'ordinal']
         """
-        start = f"{path}."
-        return {key.removeprefix(start): entry for key, entry in self.entries.items() if key.startswith(start)}
+        start, room = f"{path}.", self.entries.of(path.partition(".")[0])
+        return {key.removeprefix(start): entry for key, entry in room.items() if key.startswith(start)}
 
     def listed(self, items: Iterable[object]) -> str:
         """Write items one after another.
@@ -96,7 +96,7 @@ class Words:
 
     def _field(self, room: str, name: str, value: object) -> object:
         if isinstance(value, int) and not isinstance(value, bool):
-            return f"{value:,}"
+            return _Count(value)
         if isinstance(value, Mapping):
             return self.again(value)
         if isinstance(value, list | tuple):
@@ -115,7 +115,7 @@ def words_in(language: str) -> Words:
         If there are no words in this language.
     """
     check_language(language)
-    return Words(language, _Files(language))
+    return Words(language, Entries(language))
 
 
 def check_language(language: str) -> None:
@@ -125,7 +125,7 @@ def check_language(language: str) -> None:
         raise InvalidParameterError(f"There are no words in the language {language!r}{hint}")
 
 
-class _Files(Mapping[str, Entry]):
+class Entries(Mapping[str, Entry]):
     """The entries of all files of a language; a file is read when one of its entries is asked for."""
 
     def __init__(self, language: str) -> None:
@@ -137,21 +137,33 @@ class _Files(Mapping[str, Entry]):
         self._read: dict[str, dict[str, Entry]] = {}
 
     def __getitem__(self, key: str) -> Entry:
-        return self._of(key.partition(".")[0])[key]
+        return self.of(key.partition(".")[0])[key]
 
     def __iter__(self) -> Iterator[str]:
         for name in sorted(self._texts):
-            yield from self._of(name)
+            yield from self.of(name)
 
     def __len__(self) -> int:
-        return sum(len(self._of(name)) for name in self._texts)
+        return sum(len(self.of(name)) for name in self._texts)
 
-    def _of(self, name: str) -> dict[str, Entry]:
+    def of(self, name: str) -> dict[str, Entry]:
+        """Return the entries of one file; none if there is no such file."""
         if name not in self._read:
             found = self._texts.get(name)
             text = "" if found is None else found.read_text(encoding="utf-8")
             self._read[name] = _flat(tomllib.loads(text), name)
         return self._read[name]
+
+
+class _Count(int):
+    """A whole number that is written with a comma between thousands, unless its sentence says otherwise.
+
+    >>> f"{_Count(30162)} {_Count(30162):.3g}"
+    '30,162 3.02e+04'
+    """
+
+    def __format__(self, form: str) -> str:
+        return format(int(self), form or ",")
 
 
 def _flat(entries: Mapping[str, Any], prefix: str) -> dict[str, Entry]:

@@ -17,13 +17,14 @@ from starlette.staticfiles import StaticFiles
 
 from sfumato import __version__
 from sfumato.exceptions import InvalidParameterError, SfumatoError
-from sfumato.release.changing import with_roles
+from sfumato.release.changing import with_flags, with_roles
 from sfumato.table.kept_rows import KeptRows
 from sfumato.words import LANGUAGES, Words, words_in
 from sfumato.workbench.bodies import body_of, is_change, whole
 from sfumato.workbench.desk import Desk, Stale
 from sfumato.workbench.guard import Entrance, Guard
 from sfumato.workbench.opening import Opening
+from sfumato.workbench.outside import Outside
 from sfumato.workbench.releases import Releases, download
 from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
 from sfumato.workbench.studio import Studio
@@ -58,6 +59,7 @@ class Application:
     def asgi(self) -> Starlette:
         """Return the application as a server runs it."""
         opening, releases, studio = Opening(self.desk, self.max_upload), Releases(self.desk), Studio(self.desk)
+        outside = Outside(self.desk, opening)
         routes = [
             Route("/", self.home),
             Route("/enter", self.enter, methods=["POST"]),
@@ -67,6 +69,7 @@ class Application:
             Route("/health", self.health),
             *(Route(f"/{step}", self.page, name=step) for step in PLACES),
             *opening.routes(),
+            *outside.routes(),
             *releases.routes(),
             *studio.routes(),
             Route("/rows/original", self.original_rows),
@@ -170,20 +173,29 @@ class Application:
         return JSONResponse({"version": self.desk.version, "recipe": self.desk.recipe.to_dict()})
 
     def _change(self, version: int, step: str, given: Mapping[str, Any]) -> None:
-        roles = given.get("roles")
-        if isinstance(roles, dict):
+        roles, flags = given.get("roles"), given.get("flags")
+        if isinstance(roles, dict) or isinstance(flags, dict):
             if version != self.desk.version:
                 raise Stale
-            numbered = {str(number): name for number, name in enumerate(self.desk.columns)}
-            if not roles.keys() <= numbered.keys():
-                raise InvalidParameterError("There is no such column.")
-            named = {numbered[number]: role or None for number, role in roles.items()}
-            self.desk.replace(version, step, with_roles(self.desk.recipe, named))
+            recipe = self.desk.recipe
+            if isinstance(roles, dict):
+                recipe = with_roles(recipe, {self._column(number): role or None for number, role in roles.items()})
+            if isinstance(flags, dict):
+                named = {self._column(number): self._column(flag) if flag else None for number, flag in flags.items()}
+                recipe = with_flags(recipe, named)
+            self.desk.replace(version, step, recipe)
             return
         changed = given.get("set")
         if not isinstance(changed, list) or not all(is_change(each) for each in changed):
             raise InvalidParameterError("A change is a list of places in the recipe, each with its new value.")
         self.desk.patch(version, step, [(tuple(place), None, value) for place, value in changed])
+
+    def _column(self, number: object) -> str:
+        """Return the name of the column of a number."""
+        columns = self.desk.columns
+        if not (isinstance(number, str) and number.isascii() and number.isdecimal() and int(number) < len(columns)):
+            raise InvalidParameterError("There is no such column.")
+        return columns[int(number)]
 
     async def recipe_toml(self, _: Request) -> Response:
         """Return the recipe as a file."""

@@ -87,6 +87,11 @@ class Jobs:
             return self._running
         return self.all[max(self.all)] if self.all else None
 
+    def last(self, verb: str) -> Job | None:
+        """Return the last job of a verb."""
+        found = [job for job in self.all.values() if job.verb == verb]
+        return found[-1] if found else None
+
     def start(self, verb: str, request: Mapping[str, Any], asked: Mapping[str, Any], key: str) -> Job:
         """Add a job; it runs when those before it are over."""
         self._count += 1
@@ -98,6 +103,10 @@ class Jobs:
         if self._runner is None or self._runner.done():
             self._runner = asyncio.create_task(self._run())
         return job
+
+    async def prepare(self) -> None:
+        """Start the process before there is a job, so that the first one need not wait for it."""
+        await self._ready()
 
     def place(self, job: Job) -> int:
         """Return how many jobs are before this one."""
@@ -203,5 +212,6 @@ class Jobs:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE,
+                start_new_session=True,  # Ctrl+C is for the server, which ends it
             )
         return self._worker

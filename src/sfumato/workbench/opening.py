@@ -51,7 +51,7 @@ class Opening:
         target = folder / f"table{suffix}"
         taken = folder / "upload"
         try:
-            refusal = await self._take(request, taken)
+            refusal = await self.take(request, taken)
             if refusal is not None:
                 return refusal
             taken.replace(target)
@@ -59,7 +59,8 @@ class Opening:
             taken.unlink(missing_ok=True)
         return JSONResponse(self.open(str(target), name).facts(), 202)
 
-    async def _take(self, request: Request, taken: Path) -> Response | None:
+    async def take(self, request: Request, taken: Path) -> Response | None:
+        """Write the body of a request into a file of ours, or say why not."""
         most, size = self.max_upload, 0
         with private(taken).open("wb") as file:
             async for part in request.stream():

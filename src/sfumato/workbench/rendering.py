@@ -104,6 +104,10 @@ def _steps(desk: Desk) -> list[dict[str, Any]]:
             state[step] = "done" if found or step in touched else ""
         if found:
             state["search"] = "older" if all(each["outdated"] for each in found) else "done"
+            asked = {"candidate": desk.chosen}
+            state["explore"] = "done" if desk.project.content.get("pinned") else ""
+            state["utility"] = "done" if desk.result("utility", **asked) else ""
+            state["risk"] = "done" if desk.result("attack", **asked) else ""
         if desk.project.numbered("releases"):
             state["release"] = "done"
     return [{"name": step, "number": number, "state": state[step]} for number, step in enumerate(STEPS, 1)]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -88,12 +89,15 @@ async def _serve(
             application.asgi(), access_log=False, log_level="error", lifespan="off", server_header=False, ws="none"
         )
         server = uvicorn.Server(config)
+        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]  # they are ours
 
         def stop() -> None:
             server.should_exit = True
             server.force_exit = True
 
         application.quit = stop
+        _stop_on_signals(stop)
+        await desk.jobs.prepare()
         with _registered(port, gate):
             running = asyncio.create_task(server.serve(sockets=[listening]))
             while not server.started and not running.done():
@@ -103,6 +107,13 @@ async def _serve(
             ready(address(gate, gate.draw_token()))
             await _until_idle(running, application, serving.idle, stop)
             await desk.jobs.close()
+
+
+def _stop_on_signals(stop: Callable[[], None]) -> None:
+    """Stop as the page does when the terminal asks for it; a thread and Windows leave that to others."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
 async def _until_idle(

@@ -44,7 +44,7 @@ def test_all_attacks_are_run_and_linkage_is_explained(searched):
     expect(rows).to_have_count(5)
     linkage = rows.filter(has_text="linkability")
     expect(linkage.locator(".badge")).to_have_text("succeeds")
-    meaning = page.locator(".meanings .succeeds", has_text="linkage")
+    meaning = page.locator(".meanings .bad", has_text="linkage")
     expect(meaning).to_contain_text("1 in 5")
     expect(meaning).to_contain_text("20.0%")
     page.click("#attack-numbers summary")
@@ -179,3 +179,78 @@ def test_pages_without_a_candidate_say_what_to_do(start_server, visit, persons_c
     idle(here)
     expect(here.page.locator("main")).to_contain_text("no candidate yet")
     here.check_access()
+
+
+def test_a_table_of_ones_own_is_attacked_with(searched, persons_csv, tmp_path):
+    here, page = searched, searched.page
+    voters = tmp_path / "voters.csv"
+    sf.write(sf.read(persons_csv).select(["name", "age", "sex", "zip"]), voters)
+    here.go("risk")
+    idle(here)
+    page.locator("#outside > summary").press("Enter")
+    page.set_input_files("#outside-file", str(voters))
+    page.select_option("#outside-key", label="name")
+    page.locator("#attack-outside").press("Enter")
+    section = page.locator("[data-outside]")
+    expect(section.locator(".lab tbody tr").first).to_be_visible()
+    expect(section).to_contain_text("linkage")
+    idle(here)
+    here.check_access()
+    section.locator("button").press("Enter")
+    expect(section).to_have_count(0)
+
+
+ENGLISH = re.compile(r"[A-Za-z]{2,}(?:[ ,]+[A-Za-z]{2,}){2,}")
+
+
+def tab_to(page, name):
+    """Press Tab until something has the focus."""
+    for _ in range(300):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == name:
+            return
+    raise AssertionError(f"{name} cannot be reached by Tab.")
+
+
+def test_a_steward_works_in_chinese_by_keyboard_alone(start_server, visit, persons_csv):
+    here = visit(start_server(persons_csv), "zh-CN").enter()
+    page = here.page
+    expect(page.locator("#size")).to_be_visible()
+    idle(here)
+    page.keyboard.press("g")
+    page.keyboard.press("6")
+    expect(page.locator("h1")).to_have_text("有哪些方案可选？")
+    idle(here)
+    tab_to(page, "explore")
+    page.keyboard.press("Enter")
+    expect(page.locator("#found")).to_contain_text("满足承诺")
+    idle(here)
+    tab_to(page, "pin-node-0")
+    page.keyboard.press("Enter")
+    expect(page.locator("tr[data-candidate='1']")).to_be_visible()
+    idle(here)
+    tab_to(page, "adopt-1")
+    page.keyboard.press("Enter")
+    expect(page.locator("tr[data-candidate='1']")).to_contain_text("已在配方中")
+    page.keyboard.press("g")
+    page.keyboard.press("8")
+    expect(page.locator("h1")).to_have_text("还可能出什么问题？")
+    expect(page.locator(".gauge-card")).to_have_count(3)
+    idle(here)
+    tab_to(page, "run-attacks")
+    page.keyboard.press("Enter")
+    expect(page.locator(".lab tbody tr")).to_have_count(5)
+    idle(here)
+    tab_to(page, "run-exposure")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chips a").first).to_be_visible()
+    for step in ("explore", "utility", "risk"):
+        here.go(step)
+        idle(here)
+        expect(page.locator("main svg").first).to_be_attached()
+        told = page.evaluate(
+            "[...document.querySelectorAll('main, aside')].map((part) => { const copy = part.cloneNode(true);"
+            " copy.querySelectorAll('[lang=en], code, pre, sf-rows').forEach((each) => each.remove());"
+            " return copy.textContent; }).join(' ')"
+        )
+        assert ENGLISH.findall(told) == [], step

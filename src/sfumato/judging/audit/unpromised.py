@@ -32,7 +32,7 @@ class Unpromised:
     def sentence(self) -> Sentence:
         """What is not promised, and what that costs, in words."""
         key = "promises.unpromised_certain" if self.exposure == CERTAIN else "promises.unpromised"
-        return Sentence(key, column=self.attribute, chance=float(self.exposure), records=self.records)
+        return Sentence(key, column=self.attribute, chance=self.exposure, records=self.records)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from sfumato.algorithms.losses import LOSSES
 from sfumato.reporting import numbers
@@ -13,7 +13,9 @@ from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.candidates import chosen_of
 from sfumato.workbench.pages.measures import measure_text, measure_title
+from sfumato.workbench.pages.numbers_asked import number_asked, whole_asked
 
+Levels: TypeAlias = tuple[tuple[str, int], ...]
 LETTERS = "ABCD"
 MOST_SHOWN = 40  # solutions in the list
 MOST_PINNED = len(LETTERS)
@@ -24,24 +26,24 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
     """Arrange the solutions, those that pass the filters, and the candidates."""
     loss = query["by"] if query.get("by") in LOSSES else "loss"
     found = desk.result("explore", loss=loss)
-    candidates = desk.candidates
-    pinned = [
-        each["number"] for each in reversed(candidates) if each["number"] in desk.project.content.get("pinned", [])
-    ]
+    about, candidates = chosen_of(desk), {each["number"]: each for each in desk.candidates}
+    pinned = sorted(candidates.keys() & set(desk.project.content.get("pinned", [])))
     letters = dict(zip(pinned[:MOST_PINNED], LETTERS, strict=False))
-    asked = {"candidates": list(letters)}
-    about = chosen_of(desk)
+    asked, compared = {"candidates": list(letters)}, {number: candidates[number] for number in letters}
     return {
         **about,
         "losses": [(name, measure_title(say, name)) for name in LOSSES],
         "loss": loss,
         "can_explore": bool(desk.recipe.schema.quasi) and not desk.recipe.masking,
         "explored": found,
-        "filters": None if found is None else _filters(found, desk, query),
-        **({} if found is None else _shown(found, desk, say, query, letters)),
-        "listed": [_candidate(each, letters, desk) for each in candidates],
+        **(
+            {"filters": None}
+            if found is None
+            else _shown(found, desk, say, query, _letters_by_levels(desk, compared, letters))
+        ),
+        "listed": [_candidate(each, letters, pinned, about["found"]) for each in candidates.values()],
         "letters": letters,
-        "compared": _side_by_side([desk.candidate(number) for number in letters], letters, desk, say),
+        "compared": _side_by_side(list(compared.values()), letters, desk, say),
         "compare_asked": asked,
         "deeper": _deeper(desk.result("compare", **asked), letters, say) if len(letters) > 1 else None,
         "full": len(letters) >= MOST_PINNED,
@@ -54,22 +56,14 @@ def _filters(found: Mapping[str, Any], desk: Desk, query: Mapping[str, str]) -> 
     columns = {name: desk.columns.index(name) for name in found["heights"]}
     levels = {}
     for name, number in columns.items():
-        given = query.get(f"l{number}", "")
         top = found["heights"][name]
-        levels[name] = {
-            "number": number,
-            "top": top,
-            "most": int(given) if given.isdecimal() and int(given) < top else top,
-        }
-    return {"levels": levels, "loss": _share(query.get("loss")), "suppressed": _share(query.get("suppressed"))}
-
-
-def _share(given: str | None) -> float | None:
-    try:
-        found = float(given) if given else None
-    except ValueError:
-        return None
-    return found if found is not None and 0 <= found < float("inf") else None
+        most = whole_asked(query.get(f"l{number}"), 0, top)
+        levels[name] = {"number": number, "top": top, "most": top if most is None else most}
+    return {
+        "levels": levels,
+        "loss": number_asked(query.get("loss")),
+        "suppressed": number_asked(query.get("suppressed")),
+    }
 
 
 def _passes(node: Mapping[str, Any], filters: Mapping[str, Any], rows: int) -> bool:
@@ -81,12 +75,11 @@ def _passes(node: Mapping[str, Any], filters: Mapping[str, Any], rows: int) -> b
 
 
 def _shown(
-    found: Mapping[str, Any], desk: Desk, say: Words, query: Mapping[str, str], letters: Mapping[int, str]
+    found: Mapping[str, Any], desk: Desk, say: Words, query: Mapping[str, str], at_levels: Mapping[Levels, str]
 ) -> dict[str, Any]:
     """Draw the solutions that pass the filters, and list the best of them."""
     filters = _filters(found, desk, query)
     kept = [each for each in found["ranked"] if _passes(each, filters, found["rows"])]
-    at_levels = _letters_by_levels(desk, letters)
     marked = {}
     for at, node in enumerate(kept):
         letter = at_levels.get(tuple(sorted(node["levels"].items())))
@@ -96,21 +89,21 @@ def _shown(
         marked[say("workbench_explore.best")] = 0
     said = ScatterWords(
         title=say("workbench_explore.picture.title"),
-        description=say("workbench_explore.picture.told", n=len(kept), marks=", ".join(marked)),
+        description=say("workbench_explore.picture.told", n=len(kept), marks=list(marked)),
         loss=measure_title(say, found["objective"]),
         suppressed=say("workbench_explore.suppressed"),
     )
     back = {at: letter for letter, at in marked.items()}
     return {
+        "filters": filters,
         "told": _told(found, say),
         "scatter": drawn(solution_scatter(kept, found["rows"], marked=dict(sorted(marked.items())), said=said)),
         "lattice": None if found["lattice"] is None else drawn(found["lattice"][say.language]),
-        "kept": len(kept),
+        "kept": _kept(found, len(kept), say),
         "nodes": [
             {**node, "number": found["ranked"].index(node), "letter": back.get(at, "")}
             for at, node in enumerate(kept[:MOST_SHOWN])
         ],
-        "most_shown": MOST_SHOWN,
     }
 
 
@@ -131,26 +124,38 @@ def _told(found: Mapping[str, Any], say: Words) -> str:
     return say.together([*sentences, say("workbench_explore.corner")])
 
 
-def _letters_by_levels(desk: Desk, letters: Mapping[int, str]) -> dict[tuple[tuple[str, int], ...], str]:
+def _kept(found: Mapping[str, Any], kept: int, say: Words) -> str:
+    """Say how many solutions pass the filters, and how many of them are listed."""
+    fields = {"kept": kept, "judged": found["judged"], "shown": min(kept, MOST_SHOWN)}
+    if found["judged"] > len(found["ranked"]):
+        return say("workbench_explore.shown_of_best", listed=len(found["ranked"]), **fields)
+    return say("workbench_explore.shown", **fields)
+
+
+def _letters_by_levels(
+    desk: Desk, compared: Mapping[int, Mapping[str, Any]], letters: Mapping[int, str]
+) -> dict[Levels, str]:
     """Return the letter of every pinned candidate that is a node of the current lattice, by its levels."""
     current = desk.recipe.to_dict()
     found = {}
-    for number, letter in letters.items():
-        made = desk.candidate(number)["made"]
+    for number, each in compared.items():
+        made = each["made"]
         same = all(made.get(name) == current.get(name) for name in SAME)
         if same and made["algorithm"]["name"] == "fixed-levels":
-            found[tuple(sorted(made["algorithm"]["levels"].items()))] = letter
+            found[tuple(sorted(made["algorithm"]["levels"].items()))] = letters[number]
     return found
 
 
-def _candidate(each: Mapping[str, Any], letters: Mapping[int, str], desk: Desk) -> dict[str, Any]:
+def _candidate(
+    each: Mapping[str, Any], letters: Mapping[int, str], pinned: Sequence[int], chosen: Mapping[str, Any] | None
+) -> dict[str, Any]:
     made = each["made"]["algorithm"]
     levels = made.get("levels", {}) if made["name"] == "fixed-levels" else {}
     return {
         "number": each["number"],
         "letter": letters.get(each["number"], ""),
-        "pinned": each["number"] in desk.project.content.get("pinned", []),
-        "chosen": each["number"] == desk.chosen,
+        "pinned": each["number"] in pinned,
+        "chosen": chosen is not None and each["number"] == chosen["number"],
         "algorithm": each["algorithm"],
         "levels": ", ".join(f"{name} {level}" for name, level in levels.items()),
         "holds": each["audit"]["holds"],

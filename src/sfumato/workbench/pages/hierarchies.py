@@ -32,8 +32,8 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     saved = hierarchy_of(desk, number)
     tabs = _tabs(desk.inspection["attributes"][number]["kind"])
     own = _tab_of(saved, tabs)
-    tab = query.get("tab", own) if query.get("tab", own) in tabs else own
-    asked = _asked(number, saved, tab, own)
+    tab = query["tab"] if query.get("tab") in tabs else own or tabs[0]
+    asked = _asked(number, saved, tab, adopted=tab == own)
     after = numbers[numbers.index(number) + 1 :]
     return {
         "listed": listed,
@@ -41,7 +41,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "tabs": tabs,
         "tab": tab,
         "asked": asked,
-        "adopted": tab == own and saved is not None,
+        "adopted": tab == own,
         "saved": saved,
         "is_hierarchy": desk.columns[number] in desk.recipe.schema.hierarchies,
         "seen": None if asked is None else _arranged(desk.result("preview", **asked)),
@@ -56,10 +56,11 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
 
 def _listed(desk: Desk, number: int) -> dict[str, Any]:
     hierarchy, coverage = hierarchy_of(desk, number), coverage_of(desk, number)
+    tabs = _tabs(desk.inspection["attributes"][number]["kind"])
     return {
         "number": number,
         "name": desk.columns[number],
-        "tab": _tab_of(hierarchy, _tabs(desk.inspection["attributes"][number]["kind"])) if hierarchy else None,
+        "tab": None if hierarchy is None else _tab_of(hierarchy, tabs) or _tab_of(hierarchy, list(KINDS)),
         "levels": None if hierarchy is None else _height(desk, number),
         "coverage": coverage,
     }
@@ -89,19 +90,17 @@ def _tabs(kind: str) -> list[str]:
     return [*ranges, "tree", "order", "prefixes", "file"]
 
 
-def _tab_of(hierarchy: Mapping[str, Any] | None, tabs: Sequence[str]) -> str:
-    """Return the tab of a hierarchy; without one, the first."""
-    if hierarchy is None:
-        return tabs[0]
-    return next((tab for tab in tabs if KINDS.get(tab) == hierarchy["kind"]), tabs[0])
+def _tab_of(hierarchy: Mapping[str, Any] | None, tabs: Sequence[str]) -> str | None:
+    """Return the tab of a hierarchy, if there is one that fits."""
+    return next((tab for tab in tabs if hierarchy and KINDS.get(tab) == hierarchy["kind"]), None)
 
 
-def _asked(number: int, saved: Mapping[str, Any] | None, tab: str, own: str) -> dict[str, Any] | None:
+def _asked(number: int, saved: Mapping[str, Any] | None, tab: str, *, adopted: bool) -> dict[str, Any] | None:
     """Return the request for what a tab shows: what the recipe has, or else a proposal of its kind."""
     if tab == "file":
         return None
     asked: dict[str, Any] = {"column": number, "hierarchy": saved}
-    return asked if tab == own and saved is not None else {**asked, "kind": KINDS[tab]}
+    return asked if adopted else {**asked, "kind": KINDS[tab]}
 
 
 def _arranged(seen: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from string import Formatter
 from typing import Any
 
@@ -30,8 +31,8 @@ def card_of(desk: Desk, say: Words, place: int, refused: Sequence[Mapping[str, A
     place : its place among the models.
     refused : what the library refuses of this model.
     """
-    model, entries = desk.recipe.models[place], desk.recipe.to_dict()["models"]
-    given = {name: value for name, value in entries[place].items() if name != "name"}
+    model = desk.recipe.models[place]
+    given = model.parameters()
     made = {each["name"]: each for each in fields_of(desk, say, type(model), given, ("models", str(place)))}
     pieces = list(_pieces(model, made, say, flagged=any(name in desk.recipe.schema.flags for name in model.attributes)))
     inside = [piece["field"]["name"] for piece in pieces if "field" in piece]
@@ -43,11 +44,12 @@ def card_of(desk: Desk, say: Words, place: int, refused: Sequence[Mapping[str, A
         "fields": [field for name, field in made.items() if name not in inside],
         "means": say(further, **given) if further in say else "",
         "refused": refused,
-        "remove": {"set": [[["models"], [entry for at, entry in enumerate(entries) if at != place]]]},
+        "remove": {"set": [[["models", str(place)], None]]},
         "needs_population": model.needs_population,
     }
 
 
+@cache
 def told_of(kind: type[PrivacyModel], say: Words) -> dict[str, Any]:
     """Return what is told of a model without its parameters: name, attack that it stops, and what it leaves open."""
     example, words = attack_example_of(kind.name), words_of(kind, say)

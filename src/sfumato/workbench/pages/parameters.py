@@ -24,7 +24,7 @@ def parameter_fields(
     place : where the recipe has them.
     """
     described: Any = describe_choice(choice)["parameters"]
-    hints = get_type_hints(choice)
+    hints = _hints(choice)
     return [
         {
             "name": name,
@@ -33,10 +33,18 @@ def parameter_fields(
             "default": about.get("default"),
             "needed": "default" not in about,
             "lines": as_lines(given.get(name)),
-            **_kind(about["type"], get_args(hints[name]) if get_origin(hints[name]) is Literal else ()),
+            **_kind(about["type"], get_args(hints.get(name)) if get_origin(hints.get(name)) is Literal else ()),
         }
         for name, about in described.items()
     ]
+
+
+def _hints(choice: type) -> dict[str, Any]:
+    """Return the types of parameters; none if another package names types that cannot be found."""
+    try:
+        return get_type_hints(choice)
+    except NameError:
+        return {}
 
 
 def as_lines(value: object) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.models.base import PrivacyModel
-from sfumato.release.changing import with_flags
 from sfumato.release.presets import Preset, list_presets, starting_model
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
@@ -34,7 +33,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         "checked": checked is not None,
         "risk_waits": checked is None,
         "adding": _form(desk, say, chosen) if chosen is not None and chosen in MODELS else None,
-        "catalogue": [told_of(MODELS[name], say) for name in MODELS],
+        "catalogue": [told_of(each.choice, say) for each in MODELS.listed() if each.choice is not None],
         "flags": _flags(desk),
         "serves_flags": _serving_flags(desk),
         "shares": sorted({*SHARES, float(desk.recipe.max_suppressed)}),
@@ -118,28 +117,20 @@ def _form(desk: Desk, say: Words, name: str) -> dict[str, Any]:
     }
 
 
-def _flags(desk: Desk) -> list[dict[str, Any]]:
-    """List the columns whose single cells can be sensitive, with every column of the table that can say which."""
+def _flags(desk: Desk) -> dict[str, Any]:
+    """List which cells are flagged by which column, and the columns to choose from."""
     schema = desk.recipe.schema
     booleans = [each["name"] for each in desk.inspection["attributes"] if each["kind"] == "booleans"]
-    return [
-        {
-            "number": desk.columns.index(name),
-            "column": name,
-            "flagged_by": schema.flags.get(name),
-            "choices": [
-                {"name": flag, "chosen": schema.flags.get(name) == flag, "change": _flagging(desk, name, flag)}
-                for flag in (None, *(each for each in booleans if each != name))
-            ],
-        }
-        for name in desk.columns
-        if booleans and name in (*schema.quasi, *schema.sensitive) and name not in schema.flags.values()
-    ]
-
-
-def _flagging(desk: Desk, name: str, flag: str | None) -> dict[str, Any]:
-    content = with_flags(desk.recipe, {name: flag}).to_dict()
-    return {"set": [[["attributes"], content["attributes"]], [["models"], content["models"]]]}
+    hidden = (*schema.quasi, *schema.sensitive)
+    return {
+        "given": [
+            {"column": name, "by": flag, "number": at, "remove": {"flags": {str(at): ""}}}
+            for at, name in enumerate(desk.columns)
+            if (flag := schema.flags.get(name)) is not None
+        ],
+        "columns": [(at, name) for at, name in enumerate(desk.columns) if name in hidden and name not in schema.flags],
+        "by": [(at, name) for at, name in enumerate(desk.columns) if name in booleans],
+    }
 
 
 def _serving_flags(desk: Desk) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.table.formats.known import FORMATS
-from sfumato.words import Words
+from sfumato.words import LANGUAGES, Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.state import state_of
 
@@ -26,6 +26,7 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     return {
         **state,
         "written": written,
+        "languages": LANGUAGES,
         "project_folder": str(desk.project.folder) if desk.project.kept else None,
         "formats": [name for name, each in FORMATS.built_in.items() if each.suffixes and each.write is not None],
         "command": f"sfumato anonymize {desk.name} --recipe recipe.toml --out release",

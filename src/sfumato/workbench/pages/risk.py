@@ -12,44 +12,48 @@ from sfumato.reporting.pictures import exposure_columns
 from sfumato.reporting.telling import drawn
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
+from sfumato.workbench.opening import suffixes
 from sfumato.workbench.pages.candidates import chosen_of
+from sfumato.workbench.pages.numbers_asked import whole_asked
 
 LIGHTS = {True: "good", False: "bad", None: "amber"}
+COLORS = {"succeeds": "bad", "unsure": "amber", "fails": "good"}
 GAUGES = ("highest_risk", "average_risk", "share_below")
+MOST_PEOPLE = 10**12
 MOST_COLUMNS = 4  # of those that set a record apart
 
 
 def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
     """Arrange gauges, attacks, lights, policies and exposure of the chosen candidate."""
     about = chosen_of(desk)
-    asked, row = about["asked"], _whole(query.get("row"), desk.rows)
-    people = _whole(query.get("population"), 10**12)
-    wanted = asked if people is None else {**asked, "population": people}
-    assessed = desk.result("assess", **wanted) if asked else None
+    asked, row = about["asked"], whole_asked(query.get("row"), 1, desk.rows)
+    people = whole_asked(query.get("population"), 1, MOST_PEOPLE)
+    wanted = {**asked, "population": people}
+    assessed = desk.result("assess", **asked) if asked else None
     attacked = desk.result("attack", **asked) if asked else None
     exposed = desk.result("expose", **asked) if asked else None
     reasons = desk.result("reasons", **asked, row=row - 1) if asked and row else None
+    found, promised = about["found"], _promised(assessed)
     return {
         **about,
         "wanted": wanted,
         "population": people,
+        "among": desk.result("assess", **wanted) if asked and people else None,
         "assessed": assessed,
         "gauges": [] if assessed is None else _gauges(assessed["risk"], say),
         "lights": [] if assessed is None else _lights(assessed["rules"].get("wp216"), say),
         "rules": [] if assessed is None else _rules(assessed["rules"], say),
         "attacked": attacked,
-        "attacks": None if attacked is None else _attacks(attacked["attacks"], assessed, say),
+        "attacks": None if attacked is None else _attacks(attacked["attacks"], promised, say),
         "exposed": exposed,
         "exposures": [] if exposed is None else [_exposure(each, say) for each in exposed["exposure"] or ()],
+        "outside": [] if found is None else [_outside(each, desk, asked, promised, say) for each in _tables(desk)],
+        "keys": list(enumerate(desk.columns)),
+        "accepted": ",".join(suffixes()),
+        "failed": desk.job if desk.job is not None and desk.job.state == "failed" else None,
         "row": row,
         "reasons": None if reasons is None else {**reasons, "without": reasons["without"][:MOST_COLUMNS]},
     }
-
-
-def _whole(given: str | None, most: int) -> int | None:
-    """Read a whole number from 1 on; None if it is none."""
-    good = given is not None and given.isascii() and given.isdecimal() and 1 <= int(given) <= most
-    return int(given) if good and given is not None else None
 
 
 def _gauges(risk: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
@@ -83,7 +87,7 @@ def _lights(judgment: Mapping[str, Any] | None, say: Words) -> list[dict[str, An
         key = question.replace(" ", "_")
         lights.append(
             {
-                "title": say.known(f"attacks.question.{question}", say(f"workbench_risk.light.{key}.title")),
+                "title": say(f"attacks.question.{question}"),
                 "color": LIGHTS[worst["passed"]],
                 "verdict": say(f"workbench_risk.verdict.{LIGHTS[worst['passed']]}"),
                 "sentences": [_light_sentence(key, each, say) for each in findings],
@@ -140,13 +144,44 @@ def _rule_title(rule: str, finding: Mapping[str, Any], say: Words) -> str:
     return say(f"workbench_risk.rule.hipaa.{key}")
 
 
-def _attacks(
-    listed: Sequence[Mapping[str, Any]] | None, assessed: Mapping[str, Any] | None, say: Words
-) -> list[dict[str, Any]] | None:
-    if listed is None:
-        return None
-    promised = 1 if assessed is None else assessed["risk"]["smallest_promised"]
-    return [_attack(each, promised, say) for each in listed]
+def _promised(assessed: Mapping[str, Any] | None) -> int:
+    return 1 if assessed is None else int(assessed["risk"]["smallest_promised"])
+
+
+def _tables(desk: Desk) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = desk.project.content.get("outside", [])
+    return found
+
+
+def _outside(
+    entry: Mapping[str, Any], desk: Desk, asked: Mapping[str, Any], promised: int, say: Words
+) -> dict[str, Any]:
+    """Arrange what a table from outside gives away about the candidate."""
+    wanted = {**asked, "file": entry["number"], **{name: entry[name] for name in ("kind", "key") if name in entry}}
+    found = desk.result("outside", **wanted)
+    job = desk.job
+    failed = job is not None and job.verb == "outside" and job.state == "failed" and job.asked == wanted
+    return {
+        **entry,
+        "asked": wanted,
+        "rows": None if found is None else found["rows"],
+        "problem": job.error if job is not None and failed else None,
+        "attacks": None if found is None else [_attack(_as_reported(each), promised, say) for each in found["attacks"]],
+        "skipped": [] if found is None else [say.known(f"attacks.attack.{name}", name) for name in found["skipped"]],
+    }
+
+
+def _as_reported(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrange the result of an attack as the report has it, without an original."""
+    low, high = result["interval"]
+    control = result["control"] if result["control_targets"] else None
+    after = {"rate": result["rate"], "low": low, "high": high, "guessing": result["baseline"], "control": control}
+    kept = {name: result[name] for name in ("attack", "question", "sensitive", "targets")}
+    return {**kept, "before": None, "after": {**after, "succeeds": result["succeeds"]}}
+
+
+def _attacks(listed: Sequence[Mapping[str, Any]] | None, promised: int, say: Words) -> list[dict[str, Any]] | None:
+    return None if listed is None else [_attack(each, promised, say) for each in listed]
 
 
 def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, Any]:
@@ -155,21 +190,35 @@ def _attack(attack: Mapping[str, Any], promised: int, say: Words) -> dict[str, A
     if attack["sensitive"]:
         title = say("workbench_risk.attack.titled", attack=title, column=attack["sensitive"])
     told = {key: numbers.percent(after[key]) for key in ("rate", "low", "high", "guessing")}
-    told["before"] = numbers.percent(before["rate"])
+    told["before"] = "" if before is None else numbers.percent(before["rate"])
     told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
-    description = say("workbench_risk.attack.told", **told)
-    said = "succeeds" if after["succeeds"] else "fails"
+    description = say(f"workbench_risk.attack.{'told_alone' if before is None else 'told'}", **told)
+    said = _verdict(after)
     limit, words = numbers.percent(1 / promised), f"workbench_risk.attacks.{name}"
     return {
         **told,
         "title": title,
         "question": say.known(f"attacks.question.{attack['question']}", attack["question"]),
-        "succeeds": after["succeeds"],
         "verdict": say(f"workbench_risk.attack.{said}"),
-        "meaning": say.together([say(f"{words}.what"), say(f"{words}.{said}", k=promised, limit=limit, **told)]),
+        "meaning": say.together(
+            [
+                say(f"{words}.what"),
+                say("workbench_risk.attack.why_unsure", n=attack["targets"], **told)
+                if said == "unsure"
+                else say(f"{words}.{said}", k=promised, limit=limit, **told),
+            ]
+        ),
+        "color": COLORS[said],
         "targets": attack["targets"],
         "picture": drawn(attack_track(attack, title=title, description=description)),
     }
+
+
+def _verdict(after: Mapping[str, Any]) -> str:
+    """Return whether an attack surely succeeds, is no better than guessing, or neither can be said."""
+    if after["succeeds"]:
+        return "succeeds"
+    return "unsure" if after["rate"] > max(after["guessing"], after["control"] or 0.0) else "fails"
 
 
 def _exposure(kind: Mapping[str, Any], say: Words) -> dict[str, Any]:

@@ -21,9 +21,10 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     content = desk.recipe.to_dict()
     chosen = content["algorithm"]["name"]
     given = {name: value for name, value in content["algorithm"].items() if name != "name"}
-    described = [_described(name, say) for name in ALGORITHMS if name not in NEEDS_PARAMETERS or name == chosen]
-    job = desk.job
-    failed = job if job is not None and job.verb == "anonymize" and job.state == "failed" else None
+    usable = [each.name for each in ALGORITHMS.listed() if each.choice is not None]
+    described = [_described(name, say) for name in usable if name not in NEEDS_PARAMETERS or name == chosen]
+    job = desk.jobs.last("anonymize")
+    failed = job if job is not None and job.state == "failed" else None
     return {
         "recommended": RECOMMENDED,
         "others": [each for each in described if each["name"] not in RECOMMENDED],

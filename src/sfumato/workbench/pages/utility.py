@@ -14,6 +14,7 @@ from sfumato.words import Words
 from sfumato.workbench.desk import Desk
 from sfumato.workbench.pages.candidates import chosen_of
 from sfumato.workbench.pages.measures import told_measures
+from sfumato.workbench.pages.numbers_asked import whole_asked
 
 QUERIES = 300
 MOST_CLASSES = 50
@@ -90,9 +91,8 @@ def _shares(line: Mapping[str, Any], rows: Mapping[str, int]) -> tuple[str, ...]
 
 def _number(given: str | None, choices: Sequence[int]) -> int | None:
     """Read the number of a column; the first one if none is given."""
-    if given is not None and given.isascii() and given.isdecimal() and int(given) in choices:
-        return int(given)
-    return choices[0] if choices else None
+    found = whole_asked(given, 0, max(choices, default=0))
+    return found if found in choices else next(iter(choices), None)
 
 
 def _errors(found: Mapping[str, Any] | None) -> dict[str, Any] | None:

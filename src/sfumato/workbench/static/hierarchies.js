@@ -1,5 +1,5 @@
 // The studio: fields, marks and drags become a draft; the library says what it does; then it goes into the recipe.
-import { announce, patch, refresh, send, showProblem } from "./page.js";
+import { announce, drawing, patch, refresh, send, showProblem } from "./page.js";
 
 const byId = (id) => document.getElementById(id);
 const studio = () => byId("studio");
@@ -16,16 +16,28 @@ async function attempt(work, beside) {
   }
 }
 
+// One change after the other: each is made on the recipe that the one before it left.
+let busy = Promise.resolve();
+
+function inTurn(work, beside) {
+  busy = busy.then(async () => {
+    studio().setAttribute("aria-busy", "true");
+    await attempt(work, beside);
+    studio().removeAttribute("aria-busy");
+  });
+  return busy;
+}
+
+const use = (hierarchy, beside) => inTurn(() => adopt(hierarchy, beside), beside);
+
 // The draft is computed first, so that a refusal changes nothing and the page is drawn complete.
-async function use(hierarchy, beside, tab) {
+async function adopt(hierarchy, beside, tab) {
   const { column, name } = studio().dataset;
-  await attempt(async () => {
-    const seen = await send("POST", `/hierarchies/${column}/preview`, { hierarchy });
-    if (tab) history.replaceState(null, "", `/hierarchies?column=${column}&tab=${tab}`);
-    const place = (what) => ["attributes", name, what];
-    await patch({ set: [[place("hierarchy"), seen.hierarchy], [place("order"), null], [place("scale"), null]] }, beside);
-    announce(document.querySelector(".columns [aria-current] .badge")?.textContent ?? "");
-  }, beside);
+  const seen = await send("POST", `/hierarchies/${column}/preview`, { hierarchy });
+  if (tab) history.replaceState(null, "", `/hierarchies?column=${column}&tab=${tab}`);
+  const place = (what) => ["attributes", name, what];
+  await patch({ set: [[place("hierarchy"), seen.hierarchy], [place("order"), null], [place("scale"), null]] }, beside);
+  announce(document.querySelector(".columns [aria-current] .badge")?.textContent ?? "");
 }
 
 // What the page misses is asked for quietly, then the page is drawn again.
@@ -93,7 +105,7 @@ function changed(field) {
 
 document.addEventListener("change", (event) => {
   const field = event.target;
-  if (!studio()?.contains(field)) return;
+  if (drawing || !studio()?.contains(field)) return;
   if (field.id === "hierarchy-file") return field.files.length && upload(field.files[0]);
   const beside = field.dataset.unit ? byId("units") : field;
   attempt(async () => {
@@ -118,11 +130,12 @@ function shorter(place) {
 }
 
 // Trees: mark values and groups, or drag them.
-async function change(request, beside) {
-  const { column } = studio().dataset;
-  await attempt(async () => {
+function change(request, beside) {
+  return inTurn(async () => {
+    const { column } = studio().dataset;
     const { hierarchy } = await send("POST", `/hierarchies/${column}/change`, { hierarchy: draft(), change: request });
-    await use(hierarchy, beside);
+    await adopt(hierarchy, beside);
+    if (byId("group-name")) byId("group-name").value = "";
   }, beside);
 }
 
@@ -179,10 +192,10 @@ document.addEventListener("drop", (event) => {
 });
 
 // Files open in the tree.
-async function upload(file) {
-  const { column } = studio().dataset;
+function upload(file) {
   const beside = byId("hierarchy-file");
-  await attempt(async () => {
+  return inTurn(async () => {
+    const { column } = studio().dataset;
     const answer = await fetch(`/hierarchies/${column}/file`, {
       method: "POST",
       headers: { "x-sfumato": "1", "x-file-name": encodeURIComponent(file.name) },
@@ -190,7 +203,7 @@ async function upload(file) {
     });
     const content = await answer.json();
     if (!answer.ok) throw new Error(content.error);
-    await use(content.hierarchy, beside, "tree");
+    await adopt(content.hierarchy, beside, "tree");
   }, beside);
 }
 

@@ -48,12 +48,13 @@ function show(text) {
   hideProblem();
   const again = focused && byId(focused);
   if (again && document.activeElement !== again) again.focus({ preventScroll: true });
+  if (focused && !again) byId("main").focus({ preventScroll: true });
   if (again && typed !== null) keepTyping(again, typed);
   begin();
 }
 
 // A field that is taken away while somebody types in it tells a change; it is sent later, on the new recipe.
-let drawing = false;
+export let drawing = false;
 
 // What somebody is typing when the page is drawn again stays, and is sent when the field is left.
 function beingTyped() {
@@ -201,6 +202,8 @@ const automatic = new Set();
 
 // What every drawing of the page begins with.
 function begin() {
+  const [steps, here] = [byId("steps"), document.querySelector("#steps [aria-current]")];
+  if (here) steps.scrollLeft = here.offsetLeft - steps.offsetLeft - (steps.clientWidth - here.offsetWidth) / 2;
   const running = byId("progress").dataset.follow;
   if (running && following === null) follow(Number(running));
   for (const place of document.querySelectorAll("[data-auto-job]")) {

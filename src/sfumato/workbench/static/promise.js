@@ -1,11 +1,18 @@
-// Adding a model with all that it needs, and fields whose choices carry the change of the recipe that they make.
+// Adding a model with all that it needs, flagging cells, and boxes that carry the change of the recipe that they make.
 
 import { fieldsOf, patch, send, showProblem } from "/static/page.js";
 
 document.addEventListener("change", (event) => {
   const field = event.target;
-  const change = (field.selectedOptions?.[0] ?? field).dataset.change;
-  if (change) patch(JSON.parse(change), field);
+  if (field.dataset.change) patch(JSON.parse(field.dataset.change), field);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.dataset.flagging === undefined) return;
+  event.preventDefault();
+  const { column, by } = fieldsOf(form);
+  patch({ flags: { [column]: by } }, form.querySelector("button"));
 });
 
 document.addEventListener("submit", async (event) => {

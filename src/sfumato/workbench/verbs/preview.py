@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 NEEDS = ()
 WIDTHS = {"wide": 700, "narrow": 330}
+MANY_VALUES, MANY, FEW = (
+    1000,
+    200,
+    20,
+)  # values of a tree, and children of a node that are shown in small and large ones
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
@@ -35,7 +40,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     try:
         if kind is not None:
             builder = proposed(kind, counted(column)[0], builder)
-        found = None if builder is None else outline(builder, column)
+        found = None if builder is None else outline(builder, column, **_as_shown(builder))
     except HierarchyError as error:
         if kind is None:
             raise
@@ -48,24 +53,30 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     }
 
 
+def _as_shown(builder: Builder) -> dict[str, int]:
+    """Return how much of a hierarchy a page shows: of groups the tree, of others only its top."""
+    from sfumato.hierarchies.nesting import NestedGroups
+
+    if not isinstance(builder, NestedGroups):
+        return {"depth": 1}
+    return {"most": FEW if len(builder.rows) > MANY_VALUES else MANY}
+
+
 def _pictures(column: pa.ChunkedArray, builder: Builder | None, name: str) -> dict[str, Any] | None:
     from sfumato.hierarchies.intervals import Intervals
     from sfumato.reporting.limits_picture import draw_limits
 
-    intervals = builder if isinstance(builder, Intervals) else None
-    drawn = {size: draw_limits(column, intervals, title=name, width=width) for size, width in WIDTHS.items()}
-    wide = drawn["wide"]
-    if wide is None:
+    if not isinstance(builder, Intervals):
         return None
-    return {size: {**vars(each), "bars": each.bars} for size, each in drawn.items() if each is not None}
+    drawn = {size: draw_limits(column, builder, title=name, width=width) for size, width in WIDTHS.items()}
+    return {size: vars(each) for size, each in drawn.items() if each is not None} or None
 
 
 def _cuts(column: pa.ChunkedArray, builder: Builder | None) -> list[list[Any]] | None:
     """Return the limits of intervals as a list of points per level, to begin with when they are typed."""
     from sfumato.hierarchies.intervals import Intervals
     from sfumato.hierarchies.limits import typed_limits
-    from sfumato.hierarchies.outlines import counted
 
     if not isinstance(builder, Intervals):
         return None
-    return [list(points) for points in typed_limits(builder, counted(column)[0])]
+    return [list(points) for points in typed_limits(builder, column.drop_null())]

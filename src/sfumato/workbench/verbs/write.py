@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     """Write the candidate of the request into the release of its number."""
     number = int(request["number"])
     release = bench.release(int(request["candidate"]))
+    release = replace(release, recipe=replace(release.recipe, language=request.get("language") or "en"))
     release.write(
         bench.folder / "releases" / str(number),
         table_format=request.get("format", "csv"),

@@ -1,0 +1,74 @@
+"""Tables from outside: what an adversary may have, to attack a candidate with."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sfumato.exceptions import InvalidParameterError
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.opening import NAME, Opening, shown_name, suffix_of, suffixes
+
+KINDS = ("known", "other")  # people that somebody knows, or an older release of the same people
+
+
+class Outside:
+    """What the page asks for about tables from outside."""
+
+    def __init__(self, desk: Desk, opening: Opening) -> None:
+        self.desk = desk
+        self.opening = opening
+
+    def routes(self) -> list[Route]:
+        """Return the addresses."""
+        return [
+            Route("/outside", self.upload, methods=["POST"]),
+            Route("/outside/{number:int}/remove", self.remove, methods=["POST"]),
+        ]
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The tables that are there."""
+        found: list[dict[str, Any]] = self.desk.project.content.get("outside", [])
+        return found
+
+    async def upload(self, request: Request) -> Response:
+        """Take a file as the body of the request, and keep it under a number."""
+        if not self.desk.opened:
+            raise InvalidParameterError("Open a table first.")
+        name = shown_name(unquote(request.headers.get(NAME, "")))
+        suffix = suffix_of(name)
+        if suffix is None:
+            said = f"{name or 'This'} is no table that can be read; choose a file with one of {', '.join(suffixes())}."
+            return JSONResponse({"error": said, "kind": "ReadError"}, 415)
+        number = max((each["number"] for each in self.listed), default=0) + 1
+        entry = {"number": number, "name": name, **self._asked(request)}
+        taken = self.desk.project.folder / "input" / f"outside-{number}{suffix}"
+        refusal = await self.opening.take(request, taken)
+        if refusal is not None:
+            taken.unlink(missing_ok=True)
+            return refusal
+        self.desk.project.save(outside=[*self.listed, entry])
+        return JSONResponse({"outside": number})
+
+    def _asked(self, request: Request) -> dict[str, Any]:
+        kind, key = request.query_params.get("kind", "known"), request.query_params.get("key", "")
+        if kind not in KINDS:
+            raise InvalidParameterError("A table from outside holds known people, or another release of the same.")
+        if not key:
+            return {"kind": kind}
+        if not (key.isascii() and key.isdecimal() and int(key) < len(self.desk.columns)):
+            raise InvalidParameterError("There is no such column.")
+        return {"kind": kind, "key": int(key)}
+
+    async def remove(self, request: Request) -> Response:
+        """Delete a table from outside."""
+        number = request.path_params["number"]
+        for path in (self.desk.project.folder / "input").glob(f"outside-{number}.*"):
+            path.unlink()
+        self.desk.project.save(outside=[each for each in self.listed if each["number"] != number])
+        return JSONResponse({"outside": None})

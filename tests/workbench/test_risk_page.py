@@ -1,0 +1,54 @@
+"""What the page of risk says of attacks is no more than what was found."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.words import words_in
+from sfumato.workbench.pages.risk import _attack
+
+ATTACKS = ("singling-out", "linkage", "homogeneity", "background-knowledge", "skewness")
+ATTACKS += ("membership", "similarity", "composition")
+
+
+def attack(name="linkage", *, rate=0.1, guessing=0.01, control=None, succeeds=False, before=0.5):
+    after = {"rate": rate, "low": rate / 2, "high": 2 * rate, "guessing": guessing, "control": control}
+    return {
+        "attack": name,
+        "question": "linkability",
+        "sensitive": "",
+        "targets": 150,
+        "before": None if before is None else {"rate": before},
+        "after": {**after, "succeeds": succeeds},
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({"succeeds": True}, "succeeds"),
+        ({}, "not surely better"),
+        ({"rate": 0.01}, "no better than guessing"),
+        ({"rate": 0.1, "control": 0.2}, "no better than guessing"),
+        ({"rate": 0.0, "guessing": 0.0}, "no better than guessing"),
+    ],
+)
+def test_an_attack_that_may_be_better_is_not_called_no_better(given, verdict):
+    told = _attack(attack(**given), 5, words_in("en"))
+    assert told["verdict"] == verdict
+    assert ("may be chance" in told["meaning"]) == (verdict == "not surely better")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("succeeds", [True, False])
+@pytest.mark.parametrize("before", [0.5, None])
+def test_every_attack_has_its_words(language, name, succeeds, before):
+    told = _attack(attack(name, succeeds=succeeds, before=before), 5, words_in(language))
+    assert "{" not in told["meaning"] + told["title"] + told["picture"]
+
+
+def test_linkage_is_explained_by_what_is_promised():
+    told = _attack(attack(rate=0.076, guessing=0.0, succeeds=True), 5, words_in("en"))
+    assert "7.6% of the time" in told["meaning"]
+    assert "up to 20.0%, which is 1 in 5" in told["meaning"]
