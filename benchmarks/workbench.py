@@ -72,6 +72,7 @@ def main() -> None:
             measure_many_columns(folder, browser)
             browser.close()
         measure_projects(folder, table, asked.projects)
+        measure_idle(folder)
 
 
 def library_alone(table: Path, out: Path) -> list[float]:
@@ -275,6 +276,30 @@ def measure_projects(folder: Path, table: Path, count: int) -> None:
     )
     for each in servers:
         each.stop()
+
+
+IDLE = """
+import sys
+from pathlib import Path
+from sfumato.workbench import serving
+serving.BETWEEN = 0.0005
+serving.serve(Path(sys.argv[1]), serving.Serving(), lambda url: print(url, flush=True))
+"""
+
+
+def measure_idle(folder: Path) -> None:
+    """Let a server look 2,000 times a second, instead of once, whether to stop: a day in less than a minute."""
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    command = [sys.executable, "-c", IDLE, str(folder / "idle")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)  # noqa: S603 - ours
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(5)
+    before = memory_of(process.pid)
+    time.sleep(60)
+    print(f"memory of a server after a day of idle: {(memory_of(process.pid) - before) / 1e6:+.2f} MB")
+    process.terminate()
+    process.wait()
 
 
 def processes(served: Served) -> list[int]:

@@ -6,6 +6,7 @@ import gzip
 import io
 import zipfile
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -170,3 +171,35 @@ def test_files_of_a_project_are_for_its_owner_alone(bench_client, persons_csv):
     folder = bench_client.desk.project.folder
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o700}
+
+
+def workbook(*sheets):
+    made = io.BytesIO()
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets:
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(made)
+    return made.getvalue()
+
+
+def test_another_sheet_of_a_workbook_can_be_chosen(bench_client):
+    persons = [["name", "age"], *([f"P{n}", 20 + n % 9] for n in range(30))]
+    content = workbook(("Cover", [["A title"]]), ("Persons", persons), ("Short", [["city", "mayor"], ["Ulm", "Ann"]]))
+    assert opened(bench_client, content, "book.xlsx").state == "done"
+    assert bench_client.desk.columns == ["name", "age"]
+    page = bench_client.get("/data").text
+    assert [name in page for name in ("<option>Cover", "<option selected>Persons", "<option>Short")] == [True] * 3
+    assert "reading-separator" not in page
+    answer = bench_client.post("/reading", {"sheet": "Short"})
+    assert bench_client.follow(answer.json()["job"]).state == "done"
+    assert bench_client.desk.columns == ["city", "mayor"]
+
+
+def test_only_options_that_a_file_has_are_offered(bench_client):
+    whole = io.BytesIO()
+    pq.write_table(pa.table({"a": [1, 2], "b": ["x", "y"]}), whole)
+    assert opened(bench_client, whole.getvalue(), "table.parquet").state == "done"
+    assert 'id="reading-' not in bench_client.get("/data").text

@@ -23,6 +23,7 @@ from sfumato.words import LANGUAGES, Words, words_in
 from sfumato.workbench.bodies import body_of, is_change, whole
 from sfumato.workbench.desk import Desk, Stale
 from sfumato.workbench.guard import Entrance, Guard
+from sfumato.workbench.jobs import Job
 from sfumato.workbench.opening import Opening
 from sfumato.workbench.outside import Outside
 from sfumato.workbench.releases import Releases, download
@@ -231,7 +232,7 @@ class Application:
         job = self.desk.start(verb, given)
         return JSONResponse(job.facts(), 202)
 
-    def _job(self, request: Request) -> Any:
+    def _job(self, request: Request) -> Job:
         job = self.desk.jobs.all.get(request.path_params["number"])
         if job is None:
             raise InvalidParameterError("There is no such job; draw the page again.")
@@ -247,9 +248,9 @@ class Application:
 
     async def events(self, request: Request) -> Response:
         """Tell the state of a job whenever it changes, beginning with now."""
-        return Streaming(self._told(self._job(request)), media_type="text/event-stream")
+        return Streaming(self._told(self._job(request), self.words(request)), media_type="text/event-stream")
 
-    async def _told(self, job: Any) -> AsyncIterator[str]:
+    async def _told(self, job: Job, say: Words) -> AsyncIterator[str]:
         states = self.desk.jobs.follow(job)
         waiting = asyncio.ensure_future(anext(states))
         while True:
@@ -262,7 +263,8 @@ class Application:
             except StopAsyncIteration:
                 return
             self.requests += 1
-            yield f"data: {json.dumps(state)}\n\n"
+            note = say(state["note"]) if state["note"] in say else state["note"]
+            yield f"data: {json.dumps({**state, 'note': note})}\n\n"
             waiting = asyncio.ensure_future(anext(states))
 
 

@@ -18,6 +18,7 @@ from sfumato.workbench import verbs
 from sfumato.workbench.history import ChangeHistory, Fragment, apply
 from sfumato.workbench.jobs import Job, Jobs
 from sfumato.workbench.projects import Project
+from sfumato.workbench.results import Results
 
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release")
 NUMBERED = {
@@ -39,9 +40,8 @@ class Desk:
         self.project = project
         self.history = ChangeHistory(project.folder / "history.jsonl")
         self.jobs = Jobs(project.folder, self._finished)
-        self._results: dict[str, dict[str, Any]] = {}
-        for path in sorted((project.folder / "results").glob("*.json"), key=lambda each: each.stat().st_mtime_ns):
-            self._results[path.stem] = json.loads(path.read_text(encoding="utf-8"))
+        self._results = Results(project)
+        self._facts: dict[int, dict[str, Any]] = {}  # of candidates, which do not change
         self._load()
 
     def _load(self) -> None:
@@ -159,15 +159,11 @@ class Desk:
 
     def result(self, verb: str, **request: Any) -> Any:
         """Return the result of a job of this verb and request on the current recipe; None if there is none."""
-        found = self._results.get(self._key(verb, request, _needs(verb)))
-        return None if found is None else found["result"]
+        return self._results.find(self._key(verb, request, _needs(verb)))
 
     def latest(self, verb: str, **request: Any) -> Any:
         """Return the newest result of a job of this verb and request, on whatever recipe."""
-        for found in reversed(self._results.values()):
-            if found["verb"] == verb and found["request"] == request:
-                return found["result"]
-        return None
+        return self._results.latest(verb, request)
 
     def _key(self, verb: str, request: Mapping[str, Any], needs: Sequence[str]) -> str:
         content = self.recipe.to_dict() if self.opened else {}
@@ -184,10 +180,7 @@ class Desk:
             self.project.save(chosen=job.result["candidate"])
         if job.verb == "fixed_levels":
             self._pin(job.result["candidate"])
-        kept = {"verb": job.verb, "request": job.asked, "result": job.result}
-        self._results.pop(job.key, None)
-        self._results[job.key] = kept
-        self.project.write_json(f"results/{job.key}.json", kept)
+        self._results.keep(job.key, job.verb, job.asked, job.result)
 
     def _pin(self, number: int) -> None:
         """Put a new candidate side by side with others, and keep looking at the one that was looked at."""
@@ -199,8 +192,6 @@ class Desk:
         kept = {} if is_url(asked["place"]) else {"path": asked["place"]}
         self.project.save(source={"name": asked["name"], **kept, **result["source"]})
         self._results.clear()
-        for path in (self.project.folder / "results").glob("*.json"):
-            path.unlink()
         self.inspection = self.project.read_json("inspection.json")
         self.history.begin(self._ordered(dict(result["recipe"])))
         self._load()
@@ -213,11 +204,12 @@ class Desk:
         current = self.recipe.to_dict() if self.opened else {}
         found = []
         for number in reversed(self.project.numbered("candidates")):
-            facts = self.project.read_json(f"candidates/{number}/facts.json")
+            if number not in self._facts:
+                self._facts[number] = self.project.read_json(f"candidates/{number}/facts.json")
+            facts = self._facts[number]
             if facts["input"] == current.get("input", {}).get("sha256"):
-                made = facts["made"]
-                facts["outdated"] = any(made.get(name) != current.get(name) for name in SEARCHED)
-                found.append({**facts, "number": number})
+                outdated = any(facts["made"].get(name) != current.get(name) for name in SEARCHED)
+                found.append({**facts, "number": number, "outdated": outdated})
         return found
 
     @property

@@ -142,6 +142,8 @@ class Jobs:
         if worker is not None and worker.returncode is None:
             worker.kill()
             await worker.wait()
+        if worker is not None and worker.stdin is not None:
+            worker.stdin.close()
 
     async def _run(self) -> None:
         while self._waiting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 
@@ -31,3 +32,44 @@ def test_pages_can_be_used_by_all(start_server, visit, persons_csv):
     expect(here.page.locator("#size")).to_be_visible()
     for step in ("data", "roles", "search", "release", "history"):
         here.check_looks(step)
+
+
+def test_axe_and_the_widths_see_what_is_wrong(start_server, visit):
+    """The checks of looks can fail: a field without a label, and a block that is too wide."""
+    here = visit(start_server()).enter()
+    here.check_access()
+    here.check_width()
+    here.page.evaluate("document.querySelector('main').append(document.createElement('input'))")
+    with pytest.raises(AssertionError, match="label"):
+        here.check_access()
+    here.page.evaluate("document.querySelector('main input:last-child').style.width = '3000px'")
+    here.page.evaluate("document.querySelector('main input:last-child').style.maxWidth = 'none'")
+    with pytest.raises(AssertionError):
+        here.check_width()
+
+
+STRANGER = """
+async (base) => {
+  const told = [];
+  for (const [path, options] of [
+    ["/recipe", {}],
+    ["/undo", { method: "POST", headers: { "x-sfumato": "1" } }],
+    ["/quit", { method: "POST", mode: "no-cors" }],
+  ]) {
+    const asked = fetch(base + path, { credentials: "include", ...options });
+    told.push(await asked.then((answer) => answer.status, () => "refused"));
+  }
+  return told;
+}
+"""
+
+
+def test_another_page_in_the_browser_cannot_read_or_change_anything(start_server, visit, persons_csv):
+    server = start_server(persons_csv)
+    here = visit(server).enter()
+    expect(here.page.locator("#size")).to_be_visible()
+    stranger = here.context.new_page()
+    stranger.goto("data:text/html,<p>stranger</p>")
+    assert stranger.evaluate(STRANGER, server.base) == ["refused"] * 3
+    assert server.process.poll() is None
+    here.go("roles")

@@ -171,6 +171,18 @@ def test_judging_pages_can_be_used_by_all(searched, step):
     searched.check_looks(step)
 
 
+@pytest.mark.parametrize("width", [360, 721, 768, 901, 1001])
+def test_attacks_fit_into_every_width(searched, width):
+    here, page = searched, searched.page
+    here.go("risk")
+    page.set_viewport_size({"width": width, "height": 860})
+    room = page.locator("main").evaluate("each => each.getBoundingClientRect().right")
+    for badge in page.locator(".lab .badge").all():
+        assert badge.evaluate("each => each.getBoundingClientRect().right") <= room
+    here.check_width()
+    page.set_viewport_size({"width": 1280, "height": 860})
+
+
 @pytest.mark.parametrize("step", ["explore", "utility", "risk"])
 def test_pages_without_a_candidate_say_what_to_do(start_server, visit, persons_csv, step):
     here = visit(start_server(persons_csv)).enter()

@@ -172,6 +172,12 @@ def proposed_sheet(path: Path, given: object = None) -> dict[str, object]:
         return named | ({"skip_rows": titles} if titles else {})
 
 
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of a workbook."""
+    with _opened(path) as book:
+        return [sheet.title for sheet in book.worksheets]
+
+
 def _and(names: Iterable[str]) -> str:
     *others, last = map(repr, names)
     return f"{', '.join(others)} and {last}" if others else last

@@ -34,7 +34,9 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "options": [
             {"name": name, "type": kind, "found": reading.get(name, ""), "given": given.get(name, "")}
             for name, kind in OPTIONS
+            if name in source.get("options", ())
         ],
+        "sheets": source.get("sheets", []),
         "can_reread": "path" in source,
         "described": [
             {**column, "picture": bars_picture(details["bars"], title=column["name"], description=_told(say, details))}

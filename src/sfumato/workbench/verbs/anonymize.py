@@ -48,7 +48,7 @@ def candidate_facts(release: Release, made: Mapping[str, Any]) -> dict[str, Any]
         "suppressed": release.suppressed,
         "left_out": list(release.left_out),
         "audit": release.audit.to_dict(),
-        "unpromised": [each.to_dict() for each in unpromised(release.audit)],
+        "unpromised": [each.sentence.told for each in unpromised(release.audit)],
         "measures": dict(release.measures),
         "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},

@@ -28,19 +28,19 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     from sfumato.table.read import load
 
     bench.forget()
-    tell(0.05, "reading")
+    tell(0.05, "workbench.notes.reading")
     place = str(request["place"])
     if request.get("made_up"):
         _make_up(Path(place))
     try:
-        loaded = load(place, request.get("reading") or {}, propose=True)
+        loaded = load(place, request.get("workbench.notes.reading") or {}, propose=True)
     except ReadError as error:
         raise ReadError(str(error).replace(place, request["name"])) from None
-    tell(0.4, "inspecting")
+    tell(0.4, "workbench.notes.inspecting")
     found = inspect(loaded.table, labels=loaded.labels)
-    tell(0.6, "proposing")
+    tell(0.6, "workbench.notes.proposing")
     recipe = propose_recipe(found, loaded.table, reading=loaded.reading)
-    tell(0.8, "keeping")
+    tell(0.8, "workbench.notes.keeping")
     keep_rows(loaded.table, bench.folder / "original.arrow")
     _write(bench.folder / "columns.json", [column_details(column) for column in loaded.table.columns])
     _write(bench.folder / "inspection.json", _facts(found))
@@ -50,8 +50,21 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
         "source": {
             "reading": to_remember(loaded.reading),
             "remarks": [*remarks, *found.remarks],
-            "given": request.get("reading") or {},
+            "given": request.get("workbench.notes.reading") or {},
+            **_choices(place),
         },
+    }
+
+
+def _choices(place: str) -> dict[str, Any]:
+    """Return which options of reading there are for such a file, and the sheets of a workbook."""
+    from sfumato.table.formats.excel import sheet_names
+    from sfumato.table.formats.known import format_of
+
+    form = format_of(place, ReadError)
+    return {
+        "options": sorted(form.read_options),
+        "sheets": sheet_names(Path(place)) if form.name == "xlsx" else [],
     }
 
 

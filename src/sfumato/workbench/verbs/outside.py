@@ -22,9 +22,9 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     from sfumato.attacks.attack import attack
 
     release = bench.release(int(request["candidate"]))
-    tell(0.2, "reading")
+    tell(0.2, "workbench.notes.reading")
     given, schema, key = _read(bench, request), release.recipe.schema, request.get("key")
-    tell(0.4, "attacking")
+    tell(0.4, "workbench.notes.attacking")
     options: dict[str, Any] = {"seed": SEED, "correspondence": release.correspondence}
     if request["kind"] == "other":
         found = attack(release.frame, schema, ["composition"], known=release.original, other=given, **options)
