@@ -73,7 +73,7 @@ def test_the_pictures_of_the_first_page_are_of_a_release_as_made_today():
 
 
 def test_pictures_are_small():
-    pictures = list((DOCS / "pictures").iterdir())
+    pictures = [path for path in (DOCS / "pictures").rglob("*") if path.is_file()]
     assert pictures
     assert [picture.name for picture in pictures if picture.stat().st_size > LARGEST_PICTURE] == []
 

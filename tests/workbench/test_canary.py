@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import sqlite3
 import subprocess
 import time
 
 import httpx
 import pytest
 
+from sfumato.cli.workbench import _asked
 from sfumato.workbench.rendering import PLACES
 
 CANARY = "Xanthippe"
@@ -48,6 +50,27 @@ def test_no_cell_leaves_the_views_of_the_table(start_server, table):
     ]
     assert [text[:200] for text in told if CANARY in text] == []
     assert token not in server.said().replace(server.url, "")
+
+
+def test_a_database_is_named_without_its_password_and_its_place_is_not_kept(bench_client, tmp_path):
+    folder, place, name = _asked(f"postgresql://anna:{CANARY}@db.example/clinic", None)
+    assert folder is None
+    assert CANARY in place
+    assert CANARY not in name
+    with sqlite3.connect(tmp_path / "clinic.db") as database:
+        database.execute("CREATE TABLE patients (age INTEGER, disease TEXT)")
+        database.executemany("INSERT INTO patients VALUES (?, ?)", [(n, "flu") for n in range(20)])
+    database.close()
+    asked = {"place": f"sqlite:///{tmp_path / 'clinic.db'}", "name": "clinic", "reading": {"table": "patients"}}
+
+    async def begun():
+        return bench_client.desk.start("open", asked).number
+
+    assert bench_client.follow(bench_client.run(begun())).state == "done"
+    assert "path" not in bench_client.desk.project.source
+    kept = [path.read_bytes() for path in bench_client.desk.project.folder.rglob("*") if path.is_file()]
+    assert [text[:80] for text in kept if b"clinic.db" in text] == []
+    assert bench_client.post("/reading", {}).status_code == 422
 
 
 def test_the_password_of_a_database_stays_on_the_command_line(start_server):

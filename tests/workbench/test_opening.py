@@ -138,6 +138,19 @@ def test_a_failed_upload_leaves_the_table_that_was_open(bench_client, persons_cs
     assert bench_client.job("anonymize").state == "done"
 
 
+def test_another_table_leaves_what_was_made_of_the_first_in_the_folder(bench_client, persons_csv):
+    bench_client.open(persons_csv)
+    bench_client.job("anonymize")
+    assert bench_client.job("write", candidate=1).state == "done"
+    assert opened(bench_client, GERMAN.encode(), "Kunden.csv").state == "done"
+    assert bench_client.desk.candidates == []
+    assert bench_client.desk.history.earlier is None
+    project = bench_client.desk.project
+    assert project.numbered("candidates") == project.numbered("releases") == [1]
+    assert "persons.csv" in project.folder.joinpath("history.jsonl").read_text("utf-8")
+    assert list((project.folder / "results").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [

@@ -95,6 +95,32 @@ def test_other_addresses_need_a_proxy(host):
     assert Serving(host=host, proxy="bench.example").proxy == "bench.example"
 
 
+def test_behind_a_proxy_one_name_is_answered_over_https_only(tmp_path, state):
+    asked = Serving(proxy="bench.example")
+    known, address = threading.Event(), []
+    thread = threading.Thread(
+        target=serve, args=(tmp_path / "project", asked, lambda url: (address.append(url), known.set()))
+    )
+    thread.start()
+    assert known.wait(120)
+    (port,) = (path.stem for path in state.iterdir())
+    named = {"host": "bench.example", "origin": "https://bench.example", "x-sfumato": "1"}
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120, headers=named) as client:
+        token = {"token": address[0].partition("#")[2]}
+        assert address[0].startswith("https://bench.example/#")
+        assert client.post("/enter", json=token).status_code == 403  # not by HTTPS
+        client.headers["x-forwarded-proto"] = "https"
+        assert client.get("/health", headers={"host": f"127.0.0.1:{port}"}).status_code == 421
+        assert client.post("/enter", json=token, headers={"origin": "http://bench.example"}).status_code == 403
+        entered = client.post("/enter", json={"token": again().partition("#")[2]})
+        assert entered.status_code == 204
+        cookie = entered.headers["set-cookie"]
+        assert "Secure" in cookie
+        client.post("/quit", headers={"cookie": cookie.partition(";")[0]})
+    thread.join(120)
+    assert not thread.is_alive()
+
+
 def test_by_default_only_this_machine_is_listened_to():
     with _bound(Serving()) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
@@ -110,7 +136,7 @@ def opened_by(server):
         yield client
 
 
-@pytest.mark.parametrize("how", ["quit", "terminate", "interrupt"])
+@pytest.mark.parametrize("how", ["quit", "terminate", "interrupt", "hang up"])
 def test_work_without_a_project_is_deleted_at_the_end(start_server, tmp_path, monkeypatch, persons_csv, how):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     server = start_server(persons_csv)
@@ -121,7 +147,9 @@ def test_work_without_a_project_is_deleted_at_the_end(start_server, tmp_path, mo
         if how == "quit":
             client.post("/quit")
     if how != "quit":
-        server.process.send_signal({"terminate": signal.SIGTERM, "interrupt": signal.SIGINT}[how])
+        server.process.send_signal(
+            {"terminate": signal.SIGTERM, "interrupt": signal.SIGINT, "hang up": signal.SIGHUP}[how]
+        )
     server.process.wait(120)
     assert list(tmp_path.glob("sfumato-workbench-*")) == []
 

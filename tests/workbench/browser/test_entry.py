@@ -1,4 +1,4 @@
-"""The address that opens the page: its token is used up, and stays neither in the address nor in the history."""
+"""Coming and going: a token is used up and stays nowhere, and the page says what is deleted before it stops."""
 
 from __future__ import annotations
 
@@ -26,3 +26,13 @@ def test_an_address_that_was_used_opens_nothing(start_server, visit):
     expect(other.page.locator("main")).to_contain_text("sfumato workbench --again")
     other.check_access()
     assert server.base in server.again()
+
+
+def test_quitting_says_first_what_is_deleted(start_server, visit):
+    server = start_server()
+    page = visit(server).enter().page
+    page.click("#quit")
+    expect(page.locator("#quit-dialog")).to_contain_text("all releases that you have not downloaded are deleted")
+    page.click("#quit-now")
+    expect(page.locator("body")).to_contain_text("The workbench has stopped.")
+    assert server.process.wait(120) == 0
