@@ -158,11 +158,12 @@ export function follow(number) {
   if (following?.number === number) return following.over;
   told = 0;
   const events = new EventSource(`/jobs/${number}/events`);
-  following = { number, events, since: performance.now() };
+  const since = performance.now();
+  following = { number, events };
   following.over = new Promise((resolve) => {
     events.onmessage = async (event) => {
       const state = JSON.parse(event.data);
-      tell(state);
+      tell(state, since);
       if (!["done", "failed", "canceled"].includes(state.state)) return;
       events.close();
       following = null;
@@ -179,7 +180,7 @@ export function follow(number) {
   return following.over;
 }
 
-function tell(state) {
+function tell(state, since) {
   const place = byId("progress");
   place.hidden = false;
   byId("progress-title").textContent = place.dataset[state.state].replace("{place}", state.place ?? "");
@@ -187,7 +188,7 @@ function tell(state) {
   if (state.state === "running" && !state.done) bar.removeAttribute("value");
   else bar.value = state.done;
   byId("progress-note").textContent = state.note;
-  byId("progress-time").textContent = `${Math.round((performance.now() - following.since) / 1000)} s`;
+  byId("progress-time").textContent = `${Math.round((performance.now() - since) / 1000)} s`;
   document.dispatchEvent(new CustomEvent("sfumato-progress", { detail: state }));
   if (Math.floor(state.done * 10) > told) {
     told = Math.floor(state.done * 10);
