@@ -14,7 +14,7 @@ from sfumato.cli.workbench import _asked
 from sfumato.workbench.rendering import PLACES
 
 CANARY = "Xanthippe"
-PASSWORD = "Myrto"  # another word: the list of processes shows the commands of tests that run beside this one
+PASSWORD = "Myrto"  # noqa: S105 - made up; another word, for tests beside this one show it in the list of processes
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,8 @@ def test_a_database_is_named_without_its_password_and_its_place_is_not_kept(benc
 
 
 def test_the_password_of_a_database_stays_on_the_command_line(start_server):
-    server = start_server(f"postgresql://anna:{PASSWORD}@127.0.0.1:1/clinic", "--table", "patients", "--project", "study")
+    url = f"postgresql://anna:{PASSWORD}@127.0.0.1:1/clinic"
+    server = start_server(url, "--table", "patients", "--project", "study")
     with httpx.Client(base_url=server.base, timeout=120, headers={"origin": server.base, "x-sfumato": "1"}) as client:
         assert client.post("/enter", json={"token": server.url.partition("#")[2]}).status_code == 204
         told = [client.get("/jobs/1/events").text, client.get("/jobs/1").text, client.get("/data").text, server.said()]
