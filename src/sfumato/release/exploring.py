@@ -46,6 +46,7 @@ def explore(
 
     Examples
     --------
+    >>> import pyarrow as pa
     >>> table = pa.table({"age": [31, 34, 47, 45], "sex": ["f", "m", "f", "f"]})
     >>> from sfumato.hierarchies import Intervals
     >>> from sfumato.models.k_anonymity import KAnonymity
