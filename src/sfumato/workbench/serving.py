@@ -111,9 +111,11 @@ async def _serve(
 
 def _stop_on_signals(stop: Callable[[], None]) -> None:
     """Stop as the page does when the terminal asks for it; a thread and Windows leave that to others."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            asyncio.get_running_loop().add_signal_handler(number, stop)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows knows no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup holds
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
 async def _until_idle(
