@@ -184,6 +184,16 @@ def test_a_port_that_is_taken_is_told(tmp_path, state):
     assert state.exists()
 
 
+def test_a_project_is_open_in_one_workbench_at_a_time(tmp_path, state):
+    running = Running(tmp_path / "one", Serving())
+    with pytest.raises(WriteError, match="open in another workbench"):
+        serve(tmp_path / "one", Serving(), print)
+    running.enter()
+    running.quit()
+    with Project(tmp_path / "one").held():
+        assert state.exists()
+
+
 def test_folders_that_are_no_projects_are_refused(tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").write_text("x", encoding="utf-8")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from sfumato.table.atomic import atomic_path
 FILE = "sfumato-project.toml"
 FORMAT = 1
 FOLDERS = ("input", "hierarchies", "candidates", "releases", "results")
-HELD = "held-by"
+HELD = "held"  # a file that one server at a time holds; a process that ends lets go of it
 
 
 class Project:
@@ -47,6 +49,25 @@ class Project:
                 (self.folder / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise WriteError(f"The project {self.folder} cannot be made: {os.strerror(error.errno or 0)}.") from None
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the project, so that no other server changes it at the same time.
+
+        Raises
+        ------
+        WriteError
+            Another server holds it.
+        """
+        with contextlib.closing(sqlite3.connect(self.folder / HELD, timeout=0, isolation_level=None)) as store:
+            try:
+                store.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError:
+                raise WriteError(
+                    f"The project {self.folder} is open in another workbench; get its address with sfumato workbench"
+                    " --again, or quit it first."
+                ) from None
+            yield
 
     def _read(self) -> dict[str, Any]:
         try:

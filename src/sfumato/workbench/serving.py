@@ -80,10 +80,11 @@ async def _serve(
 ) -> None:
     import uvicorn
 
-    with _bound(serving) as listening:
+    project = Project(folder, kept=serving.kept)
+    with project.held(), _bound(serving) as listening:
         port = listening.getsockname()[1]
         gate = Entrance(port=port, proxy=serving.proxy)
-        desk = Desk(Project(folder, kept=serving.kept))
+        desk = Desk(project)
         application = Application(desk, gate, language=serving.language, max_upload=serving.max_upload)
         config = uvicorn.Config(
             application.asgi(), access_log=False, log_level="error", lifespan="off", server_header=False, ws="none"
