@@ -119,7 +119,32 @@ def test_the_page_tells_every_change(opened_client):
     opened_client.patch((["release", "max_suppressed"], 0.25), step="search")
     page = opened_client.get("/history").text
     opened_client.post("/undo")
-    assert "release · max_suppressed: 0.0 → 0.25" in page
+    assert "Records that may be left out: 0% → 25.0%" in page
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (["models", "0", "k"], 7, "k-anonymity · k: 5 → 7"),
+        (["models", "1"], None, "no longer promised: distinct l-diversity (disease)"),
+        (["algorithm"], {"name": "optimal"}, "algorithm · name: mondrian → optimal"),
+        (
+            ["attributes", "age", "hierarchy"],
+            {"kind": "intervals", "widths": [30]},
+            "age becomes coarser in another way",
+        ),
+        (["attributes", "sex", "role"], "insensitive", "sex: quasi-identifier → insensitive"),
+        (["attributes", "sex"], None, "sex: quasi-identifier → not published"),
+    ],
+)
+def test_changes_are_told_in_words(opened_client, place, value, said):
+    first = opened_client.desk.history.at
+    assert opened_client.patch((place, value)).status_code == 200
+    pages = [opened_client.get("/history", headers={"accept-language": each}).text for each in ("en", "zh")]
+    opened_client.post(f"/changes/{first}")
+    assert said in pages[0]
+    assert said not in pages[1]
+    assert "{" not in pages[0].partition("<tbody>")[2].partition("</tr>")[0]
 
 
 def test_lines_hold_no_cells_but_those_of_a_recipe(opened_client):

@@ -73,7 +73,7 @@ def test_a_server_opens_once_again_and_quits(tmp_path, state, persons_csv):
 
 def test_without_a_server_there_is_no_other_address(state):
     state.mkdir(parents=True)
-    (state / "1.json").write_text('{"port": 1, "key": "x", "proxy": null}', encoding="utf-8")
+    (state / "1.json").write_text('{"host": "127.0.0.1", "port": 1, "key": "x", "proxy": null}', encoding="utf-8")
     with pytest.raises(ReadError, match="No workbench of yours is running"):
         again()
     assert list(state.iterdir()) == []

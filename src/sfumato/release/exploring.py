@@ -32,8 +32,7 @@ def explore(
 ) -> Solutions:
     """Find the full-domain recodings of a table that keep every model, and what they lose.
 
-    Lattices of at most 20,000 nodes are decided completely. In larger ones, nodes that cannot be the best stay
-    unchecked.
+    Lattices of at most 20,000 nodes are decided completely; in larger ones, nodes that cannot be best stay unchecked.
 
     Parameters
     ----------

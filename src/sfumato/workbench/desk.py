@@ -191,6 +191,9 @@ class Desk:
     def _table_opened(self, asked: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         kept = {} if is_url(asked["place"]) else {"path": asked["place"]}
         self.project.save(source={"name": asked["name"], **kept, **result["source"]})
+        for path in (self.project.folder / "input").iterdir():
+            if str(path) != asked["place"]:
+                path.unlink()
         self._results.clear()
         self.inspection = self.project.read_json("inspection.json")
         self.history.begin(self._ordered(dict(result["recipe"])))

@@ -99,7 +99,7 @@ async def _serve(
         application.quit = stop
         _stop_on_signals(stop)
         await desk.jobs.prepare()
-        with _registered(port, gate):
+        with _registered(listening, gate):
             running = asyncio.create_task(server.serve(sockets=[listening]))
             while not server.started and not running.done():
                 await asyncio.wait({running}, timeout=0.01)
@@ -163,13 +163,16 @@ def registry() -> Path:
 
 
 @contextlib.contextmanager
-def _registered(port: int, gate: Entrance) -> Iterator[None]:
+def _registered(listening: socket.socket, gate: Entrance) -> Iterator[None]:
+    host, port = listening.getsockname()[:2]
+    reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - where it listens, if so asked
+    content = {"host": reached, "port": port, "key": gate.key, "proxy": gate.proxy}
     folder = registry()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{port}.json"
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
-    path.write_text(json.dumps({"port": port, "key": gate.key, "proxy": gate.proxy}), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     try:
         yield
     finally:
@@ -189,8 +192,9 @@ def again() -> str:
     for path in reversed(found):
         content = json.loads(path.read_text(encoding="utf-8"))
         gate = Entrance(port=content["port"], proxy=content["proxy"])
+        host = f"[{content['host']}]" if ":" in content["host"] else content["host"]
         asked = Request(
-            f"http://127.0.0.1:{gate.port}/again",
+            f"http://{host}:{gate.port}/again",
             method="POST",
             headers={MARK: content["key"], "Host": gate.hosts[0], "X-Forwarded-Proto": "https"},
         )

@@ -85,6 +85,7 @@ class Bench:
 
 def main() -> None:
     """Serve jobs until the input closes; whatever else is printed goes to the error stream."""
+    os.umask(0o077)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
     bench = Bench(Path(sys.argv[1]))

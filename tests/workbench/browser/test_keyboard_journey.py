@@ -28,7 +28,7 @@ def test_all_by_keyboard_in_chinese(start_server, visit):
     expect(page.locator("html")).to_have_attribute("lang", "zh")
     reach(page, "#made-up")
     page.keyboard.press("Enter")
-    expect(page.locator("#size")).to_have_text("5,000 条记录, 12 列")
+    expect(page.locator("#size")).to_have_text("5,000 条记录，12 列")
     go(page, "2", "每一列是什么？")
     expect(page.locator("#risk-now")).to_have_attribute("aria-busy", "false")
     alone = page.locator("#alone").inner_text()

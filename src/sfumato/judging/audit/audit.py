@@ -126,6 +126,10 @@ class Audit:
             **({} if self.truth is None else {"truth": self.truth.to_dict()}),
         }
 
+    def records_below(self, size: int) -> int:
+        """Count the published records in groups smaller than some size."""
+        return int(self.sizes[self.sizes < size].sum())
+
     def __repr__(self) -> str:
         rows = [("promise", "level", "holds", "records violating"), *(_row(verdict) for verdict in self.verdicts)]
         if not self.verdicts:

@@ -9,6 +9,7 @@ from sfumato.catalogue import ALGORITHMS, RECOMMENDED, describe_choice
 from sfumato.reporting.numbers import percent
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
+from sfumato.workbench.jobs import Job
 from sfumato.workbench.pages.coverage import uncovered_columns
 from sfumato.workbench.pages.parameters import parameter_fields
 from sfumato.workbench.pages.state import state_of
@@ -34,11 +35,23 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "parameters": parameter_fields(ALGORITHMS[chosen], given, ("algorithm",)),
         "seed": content["sfumato"].get("seed"),
         "failed": failed,
-        "advised": [] if failed is None else [_advised(each, desk) for each in failed.advice],
+        "advised": [] if failed is None else [_advised(each, desk) for each in _advice(failed, chosen)],
+        "finds_records": [name for name in RECOMMENDED if not ALGORITHMS[name].hides_identities and _hides(desk)],
         "uncovered_columns": uncovered_columns(desk),
         **state_of(desk),
         "fragment_of": {"algorithm": content["algorithm"], "release": content["release"]},
     }
+
+
+def _advice(failed: Job, chosen: str) -> list[Mapping[str, Any]]:
+    """Return what the library advises; where an algorithm cannot keep a model, another algorithm."""
+    unsupported = failed.kind == "UnsupportedModelError" and chosen != RECOMMENDED[0]
+    return [*failed.advice, *([{"algorithm": RECOMMENDED[0]}] if unsupported else [])]
+
+
+def _hides(desk: Desk) -> bool:
+    """Return whether a model hides records in groups, and not only sensitive values."""
+    return any(not model.attributes and model.smallest_group > 1 for model in desk.recipe.models)
 
 
 def _advised(advice: Mapping[str, Any], desk: Desk) -> dict[str, Any]:

@@ -38,6 +38,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
 def candidate_facts(release: Release, made: Mapping[str, Any]) -> dict[str, Any]:
     """Return what pages tell of a candidate; `made` is the recipe that was asked for."""
     from sfumato.judging.audit.unpromised import unpromised
+    from sfumato.workbench.verbs.risk import smallest_group
 
     return {
         "made": {name: value for name, value in made.items() if name not in {"input", "sfumato"}},
@@ -55,4 +56,6 @@ def candidate_facts(release: Release, made: Mapping[str, Any]) -> dict[str, Any]
         "told": None if release.proof is None else str(release.proof),
         "publishes": release.recipe.algorithm.publishes,
         "columns": release.published.column_names,
+        "alone": release.audit.records_below(2),
+        "below": release.audit.records_below(smallest_group(release.recipe.models)),
     }
