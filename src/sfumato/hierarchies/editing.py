@@ -44,6 +44,8 @@ def move(groups: Groups, label: str, *, to: str = ROOT) -> Groups:
 def rename(groups: Groups, label: str, name: str) -> Groups:
     """Give a group another name.
 
+    Examples
+    --------
     >>> from sfumato.hierarchies import Taxonomy
     >>> rename(Taxonomy({"lung": ["flu"], "gut": ["ulcer"]}), "gut", "stomach").to_dict()["tree"]
     {'lung': ['flu'], 'stomach': ['ulcer']}
@@ -84,6 +86,8 @@ def merge(groups: Groups, labels: Sequence[str], *, name: str | None = None) -> 
 def ungroup(groups: Groups, label: str) -> Groups:
     """Split a group into what it contains, which then belongs to the group above.
 
+    Examples
+    --------
     >>> from sfumato.hierarchies import Taxonomy
     >>> ungroup(Taxonomy({"lung": ["flu", "cold"], "gut": ["ulcer"]}), "lung").to_dict()["tree"]
     ['flu', 'cold', {'gut': ['ulcer']}]
@@ -105,6 +109,8 @@ def ungroup(groups: Groups, label: str) -> Groups:
 def group(groups: Groups, labels: Collection[str], name: str) -> Groups:
     """Put values and groups into a new group, below the smallest group that contains them all.
 
+    Examples
+    --------
     >>> from sfumato.hierarchies import Taxonomy
     >>> group(Taxonomy(["flu", "cold", "ulcer"]), ["flu", "cold"], "lung").to_dict()["tree"]
     [{'lung': ['flu', 'cold']}, 'ulcer']
@@ -123,6 +129,8 @@ def group(groups: Groups, labels: Collection[str], name: str) -> Groups:
 def add_values(groups: Groups, values: Iterable[object], *, to: str = ROOT) -> Groups:
     """Add values as leaves of a group, or directly below the root.
 
+    Examples
+    --------
     >>> from sfumato.hierarchies import Taxonomy
     >>> add_values(Taxonomy({"lung": ["flu"], "gut": ["ulcer"]}), ["colic"], to="gut").to_dict()["tree"]
     {'lung': ['flu'], 'gut': ['ulcer', 'colic']}

@@ -102,6 +102,8 @@ class AttackExample:
     def chance(self, published: Rows) -> Fraction:
         """Carry the attack out, and return how likely the attacker is right about Ann.
 
+        Examples
+        --------
         >>> [str(example.chance(example.before)) for example in attack_examples()[:4]]
         ['1', '1', '2/3', '1']
         """
