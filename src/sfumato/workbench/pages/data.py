@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.release.proposing import USUAL_READING
 from sfumato.reporting.column_pictures import bars_picture
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
@@ -32,7 +33,12 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "accepted": ",".join(suffixes()),
         "remarks": source.get("remarks", []),
         "options": [
-            {"name": name, "type": kind, "found": reading.get(name, ""), "given": given.get(name, "")}
+            {
+                "name": name,
+                "type": kind,
+                "found": reading.get(name, USUAL_READING.get(name, "")),
+                "given": given.get(name, ""),
+            }
             for name, kind in OPTIONS
             if name in source.get("options", ())
         ],
