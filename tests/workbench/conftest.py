@@ -195,9 +195,21 @@ class Server:
         return (self.folder / "log.txt").read_text(encoding="utf-8")
 
     def again(self):
-        """Return another address of the same server."""
-        command = [sys.executable, "-m", "sfumato", "workbench", "--again"]
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - our own command
+        """Return another address of the same server, as `sfumato workbench --again` does."""
+        (known,) = (self.folder / "state" / "sfumato" / "workbench").glob("*.json")
+        key = json.loads(known.read_text(encoding="utf-8"))["key"]
+        token = httpx.post(f"{self.base}/again", headers={"x-sfumato": key}, timeout=PATIENCE).json()["token"]
+        return f"{self.base}/#{token}"
+
+    def begin_again(self):
+        """Go back to the recipe that was proposed, and return another address."""
+        headers = {"origin": self.base, "x-sfumato": "1"}
+        with httpx.Client(base_url=self.base, timeout=PATIENCE, headers=headers) as client:
+            client.post("/enter", json={"token": self.again().partition("#")[2]})
+            while client.get("/recipe").status_code != 200:
+                time.sleep(0.05)
+            assert client.post("/changes/0").status_code == 200
+        return self.again()
 
     def stop(self):
         """Stop the server as a user would."""
@@ -219,3 +231,9 @@ def start_server(tmp_path_factory):
     yield start
     for server in running:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def persons_server(start_server, persons_csv):
+    """Return a server whose table is open, for all tests of a module; each begins again."""
+    return start_server(persons_csv)

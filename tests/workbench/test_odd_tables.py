@@ -77,7 +77,7 @@ def test_every_page_can_be_drawn(bench_client, name):
         assert done.state == "done" or done.kind.endswith("Error"), done.error
         assert "unexpected" not in (done.error or ""), done.error
     for step in PLACES:
-        for language in ("en", "zh"):
+        for language in ("en", "zh") if name == "hostile" else ("en",):
             page = bench_client.get(f"/{step}", headers={"accept-language": language})
             assert page.status_code == 200, (step, page.text)
             seen = Looked(page.text).found

@@ -42,6 +42,8 @@ def test_every_algorithm_writes_the_bytes_of_the_command_line(opened_client, per
         (["models"], PROMISED.get(name, USUAL)),
         (["release", "max_suppressed"], 0.5),
     ]
+    if name == "k-optimize":  # it looks at every set of cuts, so there should be few
+        changes += [(["attributes", column, "role"], "insensitive") for column in ("age", "zip")]
     first = opened_client.desk.history.at
     answer = opened_client.patch(*changes)
     assert answer.status_code == 200, answer.text

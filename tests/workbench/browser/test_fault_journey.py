@@ -17,6 +17,11 @@ def worker_of(server):
 
 
 @pytest.fixture(scope="module")
+def large_server(start_server, large):
+    return start_server(large)
+
+
+@pytest.fixture(scope="module")
 def large(tmp_path_factory):
     path = tmp_path_factory.mktemp("large") / "large.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -39,9 +44,9 @@ def test_an_empty_file_is_told_and_the_message_has_the_focus(start_server, visit
     here.expected += 1  # the browser notes the refused upload on its console
 
 
-def test_a_search_is_canceled_started_again_and_survives_a_reload(start_server, visit, large):
-    server = start_server(large)
-    here = visit(server).enter()
+def test_a_search_is_canceled_started_again_and_survives_a_reload(large_server, visit):
+    server = large_server
+    here = visit(server).enter(server.begin_again())
     page = here.page
     expect(page.locator("#size")).to_have_text("60,000 records, 9 columns")
     here.go("search")
@@ -62,9 +67,9 @@ def test_a_search_is_canceled_started_again_and_survives_a_reload(start_server, 
     expect(page.locator("#verdict")).to_contain_text("The promise holds.")
 
 
-def test_a_killed_worker_is_told_on_the_page(start_server, visit, large):
-    server = start_server(large)
-    here = visit(server).enter()
+def test_a_killed_worker_is_told_on_the_page(large_server, visit):
+    server = large_server
+    here = visit(server).enter(server.begin_again())
     page = here.page
     expect(page.locator("#size")).to_be_visible()
     here.go("search")
@@ -79,9 +84,9 @@ def test_a_killed_worker_is_told_on_the_page(start_server, visit, large):
     expect(page.locator("#start")).to_be_enabled()
 
 
-def test_two_tabs_stay_honest(start_server, visit, persons_csv):
-    server = start_server(persons_csv)
-    here = visit(server).enter()
+def test_two_tabs_stay_honest(persons_server, visit):
+    server = persons_server
+    here = visit(server).enter(server.begin_again())
     expect(here.page.locator("#size")).to_be_visible()
     here.go("search")
     other = here.context.new_page()
@@ -95,9 +100,9 @@ def test_two_tabs_stay_honest(start_server, visit, persons_csv):
     expect(other.locator("#problem, #max-suppressed-problem").filter(has_text="changed elsewhere")).to_be_visible()
 
 
-def test_a_promise_that_cannot_be_kept_comes_with_a_button_that_helps(start_server, visit, persons_csv):
-    server = start_server(persons_csv)
-    here = visit(server).enter()
+def test_a_promise_that_cannot_be_kept_comes_with_a_button_that_helps(persons_server, visit):
+    server = persons_server
+    here = visit(server).enter(server.begin_again())
     page = here.page
     expect(page.locator("#size")).to_be_visible()
     page.evaluate(

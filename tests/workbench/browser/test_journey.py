@@ -26,17 +26,17 @@ def test_from_a_file_to_two_folders(start_server, visit, persons_csv):
     expect(page.locator("#public-1")).to_be_visible()
 
 
-def test_pages_can_be_used_by_all(start_server, visit, persons_csv):
-    server = start_server(persons_csv)
-    here = visit(server).enter()
+def test_pages_can_be_used_by_all(persons_server, visit):
+    here = visit(persons_server).enter(persons_server.begin_again())
     expect(here.page.locator("#size")).to_be_visible()
     for step in ("data", "roles", "search", "release", "history"):
         here.check_looks(step)
 
 
-def test_axe_and_the_widths_see_what_is_wrong(start_server, visit):
+def test_axe_and_the_widths_see_what_is_wrong(persons_server, visit):
     """The checks of looks can fail: a field without a label, and a block that is too wide."""
-    here = visit(start_server()).enter()
+    here = visit(persons_server).enter(persons_server.begin_again())
+    expect(here.page.locator("sf-rows tbody tr").first).to_be_visible()
     here.check_access()
     here.check_width()
     here.page.evaluate("document.querySelector('main').append(document.createElement('input'))")
@@ -64,9 +64,9 @@ async (base) => {
 """
 
 
-def test_another_page_in_the_browser_cannot_read_or_change_anything(start_server, visit, persons_csv):
-    server = start_server(persons_csv)
-    here = visit(server).enter()
+def test_another_page_in_the_browser_cannot_read_or_change_anything(persons_server, visit):
+    server = persons_server
+    here = visit(server).enter(server.begin_again())
     expect(here.page.locator("#size")).to_be_visible()
     stranger = here.context.new_page()
     stranger.goto("data:text/html,<p>stranger</p>")
@@ -75,9 +75,8 @@ def test_another_page_in_the_browser_cannot_read_or_change_anything(start_server
     here.go("roles")
 
 
-def test_several_columns_get_a_role_at_once(start_server, visit, persons_csv):
-    server = start_server(persons_csv)
-    here = visit(server).enter()
+def test_several_columns_get_a_role_at_once(persons_server, visit):
+    here = visit(persons_server).enter(persons_server.begin_again())
     page = here.page
     expect(page.locator("#size")).to_be_visible()
     here.go("roles")

@@ -26,10 +26,15 @@ def people_csv(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def server(start_server, people_csv):
+    return start_server(people_csv)
+
+
 @pytest.fixture
-def studio(start_server, visit, people_csv):
-    """Return a visit of a workbench that has the table open."""
-    here = visit(start_server(people_csv)).enter()
+def studio(server, visit):
+    """Return a visit of a workbench that has the table open, with the recipe that was proposed."""
+    here = visit(server).enter(server.begin_again())
     expect(here.page.locator("#size")).to_contain_text("370 records")
     return here
 
