@@ -202,8 +202,9 @@ class DuckDBSource:
         """Rank the texts of a column in a table of its own, and return them in their order."""
         ranked = quoted(RANKED + name)
         self._connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {ranked} AS SELECT value, CAST(row_number() OVER (ORDER BY value) - 1 AS INTEGER) "  # noqa: S608 - quoted
-            f"AS rank FROM (SELECT DISTINCT {quoted(name)} AS value FROM {RECORDS}) WHERE value IS NOT NULL"
+            f"CREATE OR REPLACE TEMP TABLE {ranked} AS "  # noqa: S608 - names are quoted
+            f"SELECT value, CAST(row_number() OVER (ORDER BY value) - 1 AS INTEGER) AS rank "
+            f"FROM (SELECT DISTINCT {quoted(name)} AS value FROM {RECORDS}) WHERE value IS NOT NULL"
         )
         values = self._connection.sql(f"SELECT value FROM {ranked} ORDER BY rank").to_arrow_table()  # noqa: S608
         return values["value"].combine_chunks()
@@ -247,7 +248,7 @@ class DuckDBSource:
             yield
         except (duckdb.OutOfMemoryException, MemoryError):
             raise WriteError(
-                f"DuckDB needs more than {self._memory // 10**6:,} MB of memory, or more space in the temporary folder; "
+                f"DuckDB needs more than {self._memory // 10**6:,} MB of memory, or more temporary space; "
                 "give more with memory= (--memory) or temporary= (--temporary)."
             ) from None
         except duckdb.IOException as error:

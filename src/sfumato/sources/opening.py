@@ -27,7 +27,7 @@ def parquet_files(given: str | Path) -> list[Path]:
     elif path.is_file():
         found = [path]
     else:
-        found = [Path(each) for each in glob.glob(str(given), recursive=True)]
+        found = [Path(each) for each in glob.glob(str(given), recursive=True)]  # noqa: PTH207 - the pattern may be absolute
     files = sorted(each for each in found if each.is_file() and not _hidden(each, path))
     if not files:
         raise ReadError(f"There is no Parquet file in {given}; name a folder, a file or a pattern of some.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +51,7 @@ class PartsWriter:
         if self._writer is not None:
             self._writer.close()
 
-    def __enter__(self) -> PartsWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
