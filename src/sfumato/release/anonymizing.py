@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache, partial
 
 import numpy as np
@@ -18,7 +17,7 @@ from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import measure
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.core.progress import Progress, followed
-from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
@@ -30,8 +29,8 @@ from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
-from sfumato.release.recoding_rules import Recoding
 from sfumato.release.release import Release
+from sfumato.release.searching import recoding_of, search
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.table.formats.base import Option
@@ -119,7 +118,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
     task = task_of(searched_recipe(recipe), source.table, progress, streams("search"))
     hiding = later_steps(recipe.masking)
-    publication = _search(recipe.algorithm, replace(task, models=()) if hiding else task)  # hidden cells keep them
+    publication = search(recipe.algorithm, replace(task, models=()) if hiding else task)  # hidden cells keep them
     published, found = apply(publication, source.table, schema, streams("shuffle"))
     records = source.records
     if hiding:
@@ -147,7 +146,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
         left_out=left_out,
         kind=kind,
         proof=publication.proof,
-        recoding=_recoding(publication, task, table, recipe),
+        recoding=recoding_of(publication, task, table, recipe),
     )
 
 
@@ -176,7 +175,7 @@ def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
     """Record which table the recipe is run on; the file and date of another table are dropped."""
     if recipe.input_sha256 not in {None, sha256}:
         recipe = replace(recipe, input_file=None, input_date=None)
-    return replace(recipe, input_rows=rows, input_sha256=sha256)
+    return replace(recipe, input_rows=rows, input_sha256=sha256, input_digest=None)
 
 
 def _about(recipe: Recipe, table: pa.Table) -> str:
@@ -201,28 +200,3 @@ def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> di
     group[rows] = table.grouped.labels
     lost = float(Space.of(task.table).losses(group, len(table.grouped)).sum())
     return {INFORMATION_LOSS: lost / table.rows, **found}
-
-
-def _recoding(publication: Publication, task: Task, table: pa.Table, recipe: Recipe) -> Recoding | None:
-    if not publication.by_value or recipe.masking:
-        return None
-    return Recoding.of(publication.by_value, [column.domain for column in task.table.quasi], table, recipe)
-
-
-def _search(algorithm: Algorithm, task: Task) -> Publication:
-    publication = algorithm.search(task)
-    name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
-    if publication.suppressed == rows:
-        raise InfeasibleError(f"{name} would suppress all records; promise less.")
-    if publication.suppressed > most:
-        needed = _rounded_up(publication.suppressed, rows)
-        raise InfeasibleError(
-            f"{name} would suppress {publication.suppressed:,} records, more than the {most:,} "
-            f"allowed; set max_suppressed={needed} or promise less.",
-            [{"max_suppressed": needed}],
-        )
-    return publication
-
-
-def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
-    return float(Fraction(-(-part * 10**digits // whole), 10**digits))

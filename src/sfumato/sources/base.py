@@ -25,13 +25,17 @@ class TooManyCombinationsError(SfumatoError):
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """One column: its canonical type, how many cells are missing, about how many values differ, its time zone."""
+    """One column: its canonical type, how many cells are missing, about how many values differ, its time zone.
+
+    `stars` counts texts of nothing but stars, which mean suppressed.
+    """
 
     name: str
     type: pa.DataType
     missing: int
     distinct: int
     zone: str = ""
+    stars: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,10 @@ class Source(Protocol):
     def names(self) -> list[str]:
         """The names of all columns, in their order."""
 
+    @property
+    def spilled(self) -> int:
+        """How many bytes did not fit into memory at once, at most, as far as they were seen."""
+
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
 
@@ -107,6 +115,15 @@ class Source(Protocol):
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
+
+    def distinct(self, names: Sequence[str]) -> dict[str, int]:
+        """Count how many values differ in each of some columns."""
+
+    def digest(self, rule: ByCase) -> str:
+        """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
+
+    def digest_written(self, rule: ByCase) -> str:
+        """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
 
     def written(self, folder: Path) -> Source:
         """Return a table that was written, to be judged as it stands in its files."""

@@ -16,8 +16,10 @@ from sfumato.table.columns import EXACT_WHOLE
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 FLOATS = {"FLOAT", "DOUBLE"}
-MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}
+ZONED = "TIMESTAMP WITH TIME ZONE"
+MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", ZONED}
 DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+SPACES = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
 MOST_DIGITS = 15  # of a decimal that a 64-bit number keeps
 
 
@@ -54,13 +56,14 @@ class RawColumn:
         if DECIMAL.fullmatch(self.kind):
             return [f"count({column})", f"coalesce(bool_and({column} = floor({column})), false)", "0"]
         if self.kind == "VARCHAR":
-            return [f"count(*) FILTER ({column} <> '')", "true", "0"]
+            starred = f"contains({column}, '*') AND trim(replace({column}, '*', ''), {SPACES}) = ''"
+            return [f"count(*) FILTER ({column} <> '')", "true", f"count(*) FILTER ({starred})"]
         return [f"count({column})", "true", "0"]
 
     @property
     def _moment(self) -> str:
         """The moment without a time zone, in UTC if it has one."""
-        if self.kind == "TIMESTAMP WITH TIME ZONE":
+        if self.kind == ZONED:
             return f"make_timestamp(epoch_us({self.sql}))"
         return f"CAST({self.sql} AS TIMESTAMP)"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ from sfumato.sources.base import (
     TooManyCombinationsError,
     Written,
 )
-from sfumato.sources.canonical_sql import RawColumn
+from sfumato.sources.canonical_sql import ZONED, RawColumn
 from sfumato.sources.parts import PartsWriter
-from sfumato.table.columns import refuse_duplicates
+from sfumato.table.columns import refuse_duplicates, undecorated
 from sfumato.table.extras import optional_library
 from sfumato.table.formats.identifiers import quoted
 from sfumato.threads import worker_count
@@ -77,6 +77,7 @@ class DuckDBSource:
             self._connection.register(name, table)
         self._query = query
         self._profile: TableProfile | None = None
+        self.spilled = 0
         with self._told("read"):
             relation = self._connection.sql(f"SELECT * FROM {query}")  # noqa: S608 - made by us from quoted names
         refuse_duplicates(relation.columns)
@@ -107,7 +108,7 @@ class DuckDBSource:
         for column in columns:
             asked += [*column.facts, f"approx_count_distinct({column.sql})"]
         with self._told("read"):
-            found = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchone()  # noqa: S608
+            (found,) = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchall()  # noqa: S608
         rows, combinations, digest = found[:3]
         if not rows:
             raise SchemaError("The table has no rows; there is nothing to publish.")
@@ -116,12 +117,12 @@ class DuckDBSource:
             filled, plain, odd, distinct = found[3 + 4 * at : 7 + 4 * at]
             cast, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
             zone = self._zones.get(column.name, "") if pa.types.is_timestamp(kind) else ""
-            profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone))
+            profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone, odd))
             casts.append(f"{cast} AS {column.sql}")
         self._connection.execute(
             f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {', '.join(casts)} FROM {self._query}"  # noqa: S608
         )
-        self._profile = TableProfile(rows, tuple(profiles), combinations, f"duckdb-{int(digest or 0) % 2**128:032x}")
+        self._profile = TableProfile(rows, tuple(profiles), combinations, f"duckdb-{digest}")
         return self._profile
 
     def count(self, names: Sequence[str], most: int, tell: Told) -> pa.Table:
@@ -178,7 +179,7 @@ class DuckDBSource:
             else:
                 keys.append(f"r.{quoted(ranks)} NULLS LAST")
         self._connection.register(CASES, cases)
-        same = " AND ".join(f"r.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in rule.quasi) or "true"
+        same = _same_cells(rule.quasi)
         wanted = [f"c.{GROUP}"]
         wanted += [
             f"{place[name]}.rank AS {quoted(name)}" if name in place else f"r.{quoted(name)}" for name in rule.kept
@@ -209,6 +210,45 @@ class DuckDBSource:
         values = self._connection.sql(f"SELECT value FROM {ranked} ORDER BY rank").to_arrow_table()  # noqa: S608
         return values["value"].combine_chunks()
 
+    def distinct(self, names: Sequence[str]) -> dict[str, int]:
+        """Count how many values differ in each of some columns."""
+        if not names:
+            return {}
+        counted = ", ".join(f"count(DISTINCT {quoted(name)})" for name in names)
+        with self._told("read"):
+            (found,) = self._connection.execute(f"SELECT {counted} FROM {RECORDS}").fetchall()  # noqa: S608 - quoted
+        return dict(zip(names, found, strict=True))
+
+    def digest(self, rule: ByCase) -> str:
+        """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
+        self._connection.register(CASES, rule.cases)
+        same = _same_cells(rule.quasi)
+        hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
+        return self._summed(
+            f"SELECT {hashed} FROM {RECORDS} r JOIN {CASES} c ON {same} WHERE c.{GROUP} <> {NOWHERE}"  # noqa: S608
+        )
+
+    def digest_written(self, rule: ByCase) -> str:
+        """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
+        shown = undecorated(rule.shown).append_column(GROUP, pa.array(range(rule.shown.num_rows), pa.int32()))
+        self._connection.register(CASES, shown)
+        same = _same_cells(rule.shown.column_names)
+        kept = [
+            f"make_timestamp(epoch_us(r.{self._raw[name].sql}))"
+            if self._raw[name].kind == ZONED
+            else f"r.{quoted(name)}"
+            for name in rule.kept
+        ]
+        return self._summed(
+            f"SELECT {_digest([f'c.{GROUP}', *kept])} FROM {self._query} r JOIN {CASES} c ON {same}"  # noqa: S608 - quoted
+        )
+
+    def _summed(self, query: str) -> str:
+        with self._told("read"):
+            ((found,),) = self._connection.execute(query).fetchall()
+        self._connection.unregister(CASES)
+        return str(found)
+
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""
         return DuckDBSource(
@@ -228,6 +268,7 @@ class DuckDBSource:
             while not ended.wait(POLL):
                 done = self._connection.query_progress()
                 tell(max(0.0, min(done / 100, 1.0)))
+                self.spilled = max(self.spilled, size_of(self._temporary))
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()
@@ -261,6 +302,15 @@ class DuckDBSource:
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
 
 
+def size_of(folder: Path) -> int:
+    """Sum the sizes of the files in a folder, some of which may vanish meanwhile."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            total += path.stat().st_size
+    return total
+
+
 def in_zone(cells: pa.Array, zone: str | None) -> pa.Array:
     """Give moments, which are in UTC, their time zone back."""
     if not zone or not pa.types.is_timestamp(cells.type):
@@ -278,11 +328,17 @@ def _published(group: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.equal(group, NOWHERE), None, group)
 
 
+def _same_cells(names: Sequence[str]) -> str:
+    """Write the condition that rows agree with cases; missing cells agree with each other."""
+    return " AND ".join(f"r.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in names) or "true"
+
+
 def _estimate(columns: Sequence[str]) -> str:
     return f"approx_count_distinct(hash({', '.join(columns)}))" if columns else "1"
 
 
 def _digest(columns: Sequence[str]) -> str:
-    """Sum a hash of every row: no order of rows changes it, and hardly any other change keeps it."""
+    """Sum up two hashes of every row: no order of rows changes them, and hardly any other change keeps both."""
     listed = ", ".join(columns)
-    return f"sum(CAST(hash({listed}) AS HUGEINT) * 4294967291 + CAST(hash('sfumato', {listed}) AS HUGEINT))"
+    sums = [f"coalesce(sum(CAST(hash({salt}{listed}) AS HUGEINT)), 0)" for salt in ("", "'sfumato', ")]
+    return f"printf('%d-%d', {sums[0]}, {sums[1]})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from sfumato.sources.duckdb_source import DuckDBSource, parquet_query
 PARQUET = (".parquet", ".pq")
 
 
-def parquet_files(given: str | Path) -> list[Path]:
+def parquet_files(given: str | os.PathLike[str]) -> list[Path]:
     """Find the Parquet files that a path, a folder or a pattern such as `census/*.parquet` names, in a fixed order.
 
     Files whose names begin with a dot or an underscore are not data.
@@ -42,12 +43,10 @@ def _hidden(file: Path, folder: Path) -> bool:
     return any(part.startswith((".", "_")) for part in below)
 
 
-def is_large(given: object) -> bool:
-    """Return whether something names a table that an engine can read piece by piece."""
-    if isinstance(given, str | Path):
-        path = Path(given)
-        return path.is_dir() or path.suffix in PARQUET or any(mark in str(given) for mark in "*?[")
-    return False
+def is_parquet(given: str | os.PathLike[str]) -> bool:
+    """Return whether something names Parquet files: one, a folder of them, or a pattern."""
+    path = Path(given)
+    return path.suffix in PARQUET or path.is_dir()
 
 
 def uncompressed(files: Sequence[Path], names: Sequence[str]) -> int:

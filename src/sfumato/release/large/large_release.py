@@ -30,14 +30,12 @@ class Passage:
     segments : into how many segments the table was cut.
     memory : the budget in bytes.
     spilled : how many bytes the temporary folder held at most.
-    digest : a digest of the original that no order of its rows changes.
     """
 
     engine: str
     way: str
     reason: str
     memory: int
-    digest: str
     combinations: int | None = None
     segments: int = 1
     spilled: int = 0

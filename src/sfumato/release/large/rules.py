@@ -9,51 +9,67 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.applying import CellTexts, Ranks, order_rows
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.grouping import Grouped, first_rows, group_columns
 from sfumato.core.publication import NOT_PUBLISHED, Publication
 from sfumato.release.applying import published_kind
 from sfumato.sources.base import GROUP, NOWHERE, ByCase
 
 
-def rule_of(publication: Publication, combinations: pa.Table, quasi: Sequence[str], names: Sequence[str]) -> ByCase:
+def rule_of(
+    publication: Publication, combinations: pa.Table, quasi: Sequence[str], names: Sequence[str]
+) -> tuple[ByCase, npt.NDArray[np.int32]]:
     """Say for every combination of quasi-identifiers how it is published, and how published rows are ordered.
 
     Parameters
     ----------
     publication : what was found for the combinations.
     combinations : the combinations, in the same order.
-    quasi : the columns that are recoded.
+    quasi : the columns that decide the group.
     names : all published columns in their order.
+
+    Returns
+    -------
+    tuple
+        The rule, and the group of every combination by it, `NOWHERE` if it is not published.
     """
-    distinct, group = _by_quasi(publication, combinations, quasi)
     cells = {
         name: CellTexts(
-            [label.text for label in recoded.labels], recoded.by_group, published_kind(recoded, distinct[name].type)
+            [label.text for label in recoded.labels], recoded.by_group, published_kind(recoded, combinations[name].type)
         )
         for name, recoded in publication.recoded.items()
     }
-    numbers = pa.array(np.where(group == NOT_PUBLISHED, NOWHERE, group), pa.int32())
-    return ByCase(
-        cases=distinct.append_column(GROUP, numbers),
-        shown=pa.table({name: each.array() for name, each in cells.items()}),
+    ranked = {name: each.ranks() for name, each in cells.items()}
+    alike = _alike(ranked)
+    group = np.where(publication.group == NOT_PUBLISHED, NOWHERE, alike.labels[publication.group]).astype(np.int32)
+    shown = first_rows(alike)
+    distinct = _first_by(combinations, quasi, group)
+    rule = ByCase(
+        cases=combinations.select(quasi).take(pa.array(distinct)).append_column(GROUP, pa.array(group[distinct])),
+        shown=pa.table({name: each.array().take(pa.array(shown)) for name, each in cells.items()}),
         names=tuple(names),
-        order=tuple(_order({name: each.ranks() for name, each in cells.items()}, names)),
+        order=tuple(_order({name: (ranks[shown], width) for name, (ranks, width) in ranked.items()}, names)),
     )
+    return rule, group
 
 
-def _by_quasi(
-    publication: Publication, combinations: pa.Table, quasi: Sequence[str]
-) -> tuple[pa.Table, npt.NDArray[np.int32]]:
-    """Keep one of the combinations that differ only in other columns: they are published in the same group."""
+def _alike(ranked: Mapping[str, tuple[Ranks, int]]) -> Grouped:
+    """Unite groups that show the same texts: nothing tells them apart."""
+    if not ranked:
+        return Grouped(np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
+    return group_columns([ranks for ranks, _ in ranked.values()], [width for _, width in ranked.values()])
+
+
+def _first_by(combinations: pa.Table, quasi: Sequence[str], group: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    """Find one of the combinations that differ only in other columns: they are published in the same group."""
     if not quasi:
-        return combinations.select([]), publication.group[:1]
+        return np.zeros(1, dtype=np.intp)
     coded = [combinations[name].dictionary_encode().unify_dictionaries().combine_chunks() for name in quasi]
     codes = [each.indices.fill_null(len(each.dictionary)).to_numpy(zero_copy_only=False) for each in coded]
     grouped = group_columns(codes, [len(each.dictionary) + 1 for each in coded])
     first = first_rows(grouped)
-    same = np.array_equal(publication.group[first][grouped.labels], publication.group)
+    same = np.array_equal(group[first][grouped.labels], group)
     assert same  # noqa: S101 - searches that serve counts look at nothing else of a row
-    return combinations.select(quasi).take(pa.array(first)), publication.group[first]
+    return first
 
 
 def _order(ranked: Mapping[str, tuple[Ranks, int]], names: Sequence[str]) -> list[str | npt.NDArray[np.int64]]:
