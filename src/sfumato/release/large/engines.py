@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from sfumato.exceptions import InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
@@ -23,6 +22,10 @@ from sfumato.table.read import load
 from sfumato.table.workplace import workplace
 from sfumato.validation import require
 
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+EngineName: TypeAlias = Literal["auto", "memory", "duckdb", "spark"]
 ENGINES = ("auto", "memory", "duckdb", "spark")
 SHARE = 4  # a table is read into memory if it takes at most one in so many parts of the budget
 DATASET = "sfumato_dataset"  # the name by which DuckDB knows what Arrow reads
@@ -56,7 +59,7 @@ class Resources:
             raise InvalidParameterError('engine="spark" needs a Spark DataFrame, such as spark.table("census").')
         if self.engine != "auto":
             return self.engine
-        if isinstance(data, ds.Dataset | pa.RecordBatchReader):
+        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader):
             return "duckdb"
         if isinstance(data, str | os.PathLike) and is_parquet(data):
             size = uncompressed(parquet_files(data), recipe.schema.attributes)
@@ -80,9 +83,11 @@ class Resources:
 
     def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource:
         half = self.budget // 2
-        if isinstance(data, ds.Dataset):
+        if _is_dataset(data):
             return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: data})
         if isinstance(data, pa.RecordBatchReader):
+            import pyarrow.dataset as ds
+
             staged = place / "staged"
             ds.write_dataset(data, staged, format="parquet")
             return open_parquet(parquet_files(staged), memory=half, temporary=place)
@@ -95,7 +100,7 @@ class Resources:
 
 def in_memory(data: Data, recipe: Recipe) -> Frame:
     """Read a table into memory."""
-    if isinstance(data, ds.Dataset):
+    if _is_dataset(data):
         return canonical(data.to_table())
     if isinstance(data, pa.RecordBatchReader):
         return canonical(data.read_all())
@@ -103,7 +108,14 @@ def in_memory(data: Data, recipe: Recipe) -> Frame:
         return data
     if not is_parquet(data) or Path(data).is_file():
         return load(data, recipe.reading).table
+    import pyarrow.dataset as ds
+
     return canonical(ds.dataset([str(file) for file in parquet_files(data)], format="parquet").to_table())
+
+
+def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
+    """Return whether something is an Arrow dataset, without importing what reads them."""
+    return any(kind.__name__ == "Dataset" and kind.__module__.startswith("pyarrow") for kind in type(data).__mro__)
 
 
 def is_spark(data: Any) -> bool:

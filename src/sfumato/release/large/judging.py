@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.algorithms.base import Task
 from sfumato.catalogue import measure
 from sfumato.core.progress import Progress
+from sfumato.core.publication import Publication
 from sfumato.exceptions import BrokenPromiseError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.audit.truth import Truth
@@ -20,6 +22,17 @@ from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
 from sfumato.release.large.served import audited_columns, audited_schema
 from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """What a search found on counted combinations, and how rows are published by it."""
+
+    task: Task
+    publication: Publication
+    combinations: pa.Table
+    group: npt.NDArray[np.int32]
+    rule: ByCase
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,9 +52,8 @@ def judge_parts(
     recipe: Recipe,
     source: Source,
     written: Source,
-    rule: ByCase,
-    combinations: pa.Table,
-    group: npt.NDArray[np.int32],
+    found: Found,
+    *,
     most: int,
     progress: Progress,
 ) -> Judgement:
@@ -51,8 +63,7 @@ def judge_parts(
     ----------
     recipe : what is promised.
     source, written : the original, and the parts that were written.
-    rule : how every combination of the original was to be published.
-    combinations, group : the counted combinations of the original, and the group of each by the rule.
+    found : the combinations of the original, and the rule by which they were to be published.
     most : how many combinations fit into memory.
     progress : is told how far it is.
 
@@ -61,7 +72,7 @@ def judge_parts(
     BrokenPromiseError
         The table breaks a promise, or is not what the rule makes of the original.
     """
-    names = audited_columns(recipe)
+    names, rule, combinations = audited_columns(recipe), found.rule, found.combinations
     profile = written.profile(rule.names, recipe.schema.quasi)
     counts = written.count(names, most, lambda done: progress(0.1 + 0.4 * done, "judging the parts"))
     progress(0.5, "judging the parts")
@@ -73,7 +84,7 @@ def judge_parts(
         original_weights=combinations[WEIGHT].to_numpy(),
     )
     audit = audit_evidence(evidence, recipe.models, compare=False)
-    truth = _truth(evidence, rule, combinations, group)
+    truth = _truth(evidence, found)
     progress(0.7, "comparing with the original")
     if source.digest(rule) != written.digest_written(rule):
         truth = replace(truth, unmatched=max(truth.unmatched, 1))
@@ -87,12 +98,12 @@ def judge_parts(
     return Judgement(evidence=evidence, audit=audit, measures=measure(measured, covers=True), profile=profile)
 
 
-def _truth(evidence: Evidence, rule: ByCase, combinations: pa.Table, group: npt.NDArray[np.int32]) -> Truth:
+def _truth(evidence: Evidence, found: Found) -> Truth:
     """Compare the counts of what was written with what the rule makes of every combination of the original."""
-    lost = group == NOWHERE
-    shown = pa.array(np.where(lost, 0, group))
-    recoded = rule.shown.column_names
+    lost = found.group == NOWHERE
+    shown, groups = found.rule.shown, pa.array(np.where(lost, 0, found.group))
     ruled = {
-        name: rule.shown[name].take(shown) if name in recoded else combinations[name] for name in evidence.schema.quasi
+        name: shown[name].take(groups) if name in shown.column_names else found.combinations[name]
+        for name in evidence.schema.quasi
     }
     return truth_by_rule(evidence, pa.table(ruled), lost)

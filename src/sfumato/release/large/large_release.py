@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pyarrow.dataset as ds
+from typing import TYPE_CHECKING, Any
 
 from sfumato.core.publication import Proof
 from sfumato.judging.audit.audit import Audit
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 TABLE = "table"  # the folder of parts inside `public/`
 
@@ -71,6 +72,8 @@ class LargeRelease:
 
     def scan(self) -> ds.Dataset:
         """Return the published table as an Arrow dataset, which is read as it is used."""
+        import pyarrow.dataset as ds
+
         return ds.dataset([str(path) for path in self.paths], format="parquet")
 
     def __repr__(self) -> str:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
-from sfumato.algorithms.base import Task
 from sfumato.core.progress import Progress, partly
-from sfumato.core.publication import Publication
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.judging.audit.audit import check_models
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
-from sfumato.release.large.judging import judge_parts
+from sfumato.release.large.judging import Found, judge_parts
 from sfumato.release.large.large_release import TABLE, LargeRelease, Passage
 from sfumato.release.large.rules import rule_of
 from sfumato.release.large.served import counted_columns, counted_schema, published_names, refuse_unserved
@@ -24,22 +18,11 @@ from sfumato.release.large.writing import write_statement
 from sfumato.release.searching import recoding_of, search
 from sfumato.release.tasks import refuse_unpublished, task_of
 from sfumato.reporting.folders import PUBLIC, refuse_strangers
-from sfumato.sources.base import WEIGHT, ByCase, Source, TableProfile, TooManyCombinationsError
+from sfumato.sources.base import WEIGHT, Source, TableProfile, TooManyCombinationsError
 from sfumato.table.atomic import atomic_folder
 
 BYTES_PER_COMBINATION = 400  # of the search, the look-up of groups, and the combinations themselves
 ENDS = {"profile": 0.08, "count": 0.2, "search": 0.3, "write": 0.75, "judge": 0.97}  # shares of the time
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
-    """What a search found on counted combinations, and how rows are published by it."""
-
-    task: Task
-    publication: Publication
-    combinations: pa.Table
-    group: npt.NDArray[np.int32]
-    rule: ByCase
 
 
 def carry_out_large(
@@ -83,7 +66,7 @@ def carry_out_large(
         source.write(found.rule, parts, lambda done: tell(done, "writing"))
         tell = partly(progress, ENDS["write"], ENDS["judge"])
         written = source.written(parts)
-        judged = judge_parts(recipe, source, written, found.rule, found.combinations, found.group, most, tell)
+        judged = judge_parts(recipe, source, written, found, most=most, progress=tell)
         release = LargeRelease(
             folder=out,
             audit=judged.audit,
@@ -92,8 +75,7 @@ def carry_out_large(
             passage=Passage(
                 engine=source.engine,
                 way="counted",
-                reason=f"the {found.combinations.num_rows:,} combinations of {len(counted_columns(recipe))} columns fit "
-                "into memory",
+                reason=f"the combinations of {len(counted_columns(recipe))} columns fit into memory",
                 combinations=found.combinations.num_rows,
                 memory=memory,
                 spilled=source.spilled,

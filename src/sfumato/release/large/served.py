@@ -31,7 +31,7 @@ def refuse_unserved(recipe: Recipe) -> None:
     for model in recipe.models:
         if model.needs_population:
             raise UnsupportedModelError(
-                f'{type(model).__name__} compares with a population and is not judged beyond memory; use engine="memory".'
+                f'{type(model).__name__} needs a population, which is not served beyond memory; use engine="memory".'
             )
 
 
