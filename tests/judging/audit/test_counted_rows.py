@@ -67,20 +67,24 @@ def schema_of(missing: Missing, **settings) -> Schema:
 
 
 @st.composite
-def published_tables(draw: st.DrawFn, *, buckets: bool = True) -> pa.Table:
-    """Draw a published table in which several records look alike; sensitive values may be starred or in buckets."""
-    rows = draw(st.integers(1, 25))
-    some = draw(st.lists(st.tuples(AGES, WORK), min_size=1, max_size=4))
-    cells = draw(st.lists(st.sampled_from(some), min_size=rows, max_size=rows))
+def published_tables(draw: st.DrawFn, *, most_rows: int = 25) -> pa.Table:
+    """Draw a published table in which records repeat; sensitive values may be starred, and cells in buckets."""
+    people = draw(st.lists(st.tuples(AGES, WORK), min_size=1, max_size=4))
     disease = DISEASE | st.just("*") if draw(st.booleans()) else DISEASE
+    rows = st.tuples(st.sampled_from(people), disease, PAY, st.tuples(BUCKETS, BUCKETS, BUCKETS))
+    distinct = draw(st.lists(rows, min_size=1, max_size=8))
+    first = (distinct[0][0], distinct[0][1], 1, distinct[0][3])  # distances need a value
+    more = draw(st.integers(0, most_rows - 1))
+    drawn = [first, *draw(st.lists(st.sampled_from(distinct), min_size=more, max_size=more))]
     columns = {
-        "age": pa.array([age for age, _ in cells], pa.string()),
-        "job": pa.array([job for _, job in cells], pa.string()),
-        "disease": pa.array(draw(st.lists(disease, min_size=rows, max_size=rows)), pa.string()),
-        "pay": pa.array([1, *draw(st.lists(PAY, min_size=rows - 1, max_size=rows - 1))], pa.int64()),
+        "age": pa.array([age for (age, _), _, _, _ in drawn], pa.string()),
+        "job": pa.array([job for (_, job), _, _, _ in drawn], pa.string()),
+        "disease": pa.array([value for _, value, _, _ in drawn], pa.string()),
+        "pay": pa.array([value for _, _, value, _ in drawn], pa.int64()),
     }
-    for name in draw(st.lists(st.sampled_from(["job", "disease", "pay"]), unique=True)) if buckets else ():
-        columns[f"_bucket_{name}"] = pa.array(draw(st.lists(BUCKETS, min_size=rows, max_size=rows)), pa.int64())
+    for at, name in enumerate(["job", "disease", "pay"]):
+        if draw(st.booleans()):
+            columns[f"_bucket_{name}"] = pa.array([buckets[at] for _, _, _, buckets in drawn], pa.int64())
     return pa.table(columns)
 
 
@@ -107,7 +111,7 @@ def test_all_models_of_the_catalogue_are_asked():
     st.randoms(use_true_random=False),
 )
 def test_counts_are_judged_as_their_records(table, missing, models, ignored, random):
-    schema = schema_of(missing)
+    schema, models = schema_of(missing), [sf.XYAnonymity(k=2, y="disease", x=["job"], h=0.7), *models]
     shown, weights = counted_rows(table, random)
     by_rows, by_counts = Evidence(table, schema), Evidence(shown, schema, weights=weights)
     assert by_counts.records == by_counts.table.rows == table.num_rows
@@ -145,8 +149,10 @@ ORIGINALS = st.tuples(
 @st.composite
 def tables_with_originals(draw: st.DrawFn) -> tuple[pa.Table, pa.Table]:
     """Draw an original and what is published of it, which may be wrong."""
-    persons = draw(st.lists(ORIGINALS, min_size=1, max_size=9))
-    shown = draw(published_tables())
+    distinct = draw(st.lists(ORIGINALS, min_size=1, max_size=5))
+    known = (18, *distinct[0][1:])  # centers need a value
+    persons = [known, *draw(st.lists(st.sampled_from(distinct), max_size=8))]
+    shown = draw(published_tables(most_rows=9))
     names = ["age", "job", "disease", "pay"]
     kinds = [pa.int64(), pa.string(), pa.string(), pa.int64()]
     columns = [pa.array(each, kind) for each, kind in zip(zip(*persons, strict=True), kinds, strict=True)]

@@ -360,4 +360,5 @@ def _truth_line(truth: Truth) -> str:
     how = "by row correspondence" if truth.with_correspondence else "a correspondence exists"
     if truth.holds:
         return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed"
-    return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original ({how})"
+    lost = f", {truth.lost:,} neither published nor suppressed" if truth.lost else ""
+    return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original{lost} ({how})"

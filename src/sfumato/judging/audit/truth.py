@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from sfumato.coding.codes import CodedTable
 from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
-from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
+from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.centers import stray_centers
 from sfumato.schema.missing import Missing
@@ -60,9 +60,14 @@ class Truth:
         return "Every published cell covers its original"
 
     @property
+    def lost(self) -> int:
+        """How many original records are neither published nor suppressed; negative if more are published."""
+        return self.rows_in - self.rows_out - self.suppressed
+
+    @property
     def holds(self) -> bool:
         """Whether every published cell is true and the numbers of records add up."""
-        return not self.false_cells and not self.unmatched and self.rows_in == self.rows_out + self.suppressed
+        return not self.false_cells and not self.unmatched and not self.lost
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain numbers."""
@@ -170,7 +175,7 @@ class Comparison:
         self, names: Sequence[str], bucket: Ints, correspondence: Ints | None, many: Ints | None
     ) -> int:
         """Count values published in buckets that no record of the bucket has or, if unknown, no record of the table."""
-        shown, had = self._blocks([_kept(self.shown[name], self.original[name]) for name in names])
+        shown, had = self._blocks([coded_alike(self.shown[name], self.original[name]) for name in names])
         rows, width = self.shown.num_rows, int(max(shown.max(initial=0), had.max(initial=0))) + 1
         if correspondence is None:
             here, there = np.zeros(rows), np.zeros(self.original.num_rows)
@@ -197,15 +202,11 @@ class Comparison:
         if self.centers or self.published.columns[at].name in self.skipped:
             return np.ones(len(here), dtype=np.bool_)
         column = self.published.columns[at]
-        label = column.codes[here]
-        covered = column.coverage.contains(label, self.coded.quasi[at].codes[there])
-        if self.schema.missing is Missing.MATCHES_ALL and None in column.texts:
-            covered |= label == column.texts.index(None)
-        return covered
+        return cells_cover(column, column.codes[here], self.coded.quasi[at].codes[there])
 
     def _unmatched(self, kept: Sequence[str]) -> int:
         """Count the published records left over when as many as possible are paired with original records."""
-        columns = [_kept(self.shown[name], self.original[name]) for name in kept]
+        columns = [coded_alike(self.shown[name], self.original[name]) for name in kept]
         loose = [column for column in columns if column.star is not None]
         shown_block, original_block = self._blocks([column for column in columns if column.star is None])
         if self.centers and not loose:
@@ -300,7 +301,18 @@ def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.Chunke
     return pa.chunked_array([texts(shown)]), pa.chunked_array([texts(original)])
 
 
-def _kept(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
+def cells_cover(
+    column: PublishedColumn, labels: npt.NDArray[np.integer], codes: npt.NDArray[np.integer]
+) -> npt.NDArray[np.bool_]:
+    """Return for pairs of published texts and original codes of a quasi-identifier whether the one covers the other."""
+    covered = column.coverage.contains(labels, codes)
+    if column.schema.missing is Missing.MATCHES_ALL and None in column.texts:
+        covered |= labels == column.texts.index(None)
+    return covered
+
+
+def coded_alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
+    """Code the cells of two columns together, so that equal cells have equal codes."""
     shown, original = _alike(shown, original)
     both = pa.chunked_array([*shown.chunks, *original.chunks], shown.type)
     encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
@@ -313,12 +325,17 @@ def _kept(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
 
 
 def _differing(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> int:
+    return int(np.count_nonzero(~same_cells(shown, original)))
+
+
+def same_cells(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """Return for every row whether a cell is published unchanged, or suppressed."""
     shown, original = _alike(shown, original)
     equal = pc.fill_null(pc.equal(shown, original), fill_value=False)
     if pa.types.is_string(shown.type):
         equal = pc.or_(equal, pc.fill_null(pc.equal(shown, SUPPRESSED_TEXT), fill_value=False))
     both_missing = pc.and_(pc.is_null(shown), pc.is_null(original))
-    return len(shown) - int(pc.sum(pc.or_(equal, both_missing)).as_py() or 0)
+    return np.asarray(pc.or_(equal, both_missing))
 
 
 def _same_block(out_block: Ints, in_block: Ints) -> Iterator[tuple[Ints, Ints]]:
