@@ -34,6 +34,7 @@ class Batch:
     def of(cls, codes: Sequence[Codes], watched: Sequence[Codes] = (), weights: Ints | None = None) -> Batch:
         """Put the codes of all attributes in matrices of the smallest type that fits them all."""
         rows = len(codes[0])
+        weights = None if weights is None else np.require(weights, np.int64, "CW")
         return cls(code_matrix(codes, rows), code_matrix(watched, rows), weights)
 
     def __len__(self) -> int:
@@ -42,7 +43,7 @@ class Batch:
     def take(self, rows: npt.NDArray[np.integer]) -> Batch:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return Batch(self.codes[:, rows], self.watched[:, rows], weights)
+        return Batch(self.codes.take(rows, axis=1), self.watched.take(rows, axis=1), weights)
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,9 @@ def _add(batch: Batch, tree: CutTree, slot: npt.NDArray[np.int32], counts: Segme
     from sfumato.coding.kernels.descending import count
 
     weights = np.zeros(0, dtype=np.int64) if batch.weights is None else batch.weights
-    starts = counts.layout.starts
-    count(batch.codes, batch.watched, weights, tree.loops, tree.depth, slot, starts, (counts.axes, counts.watched))
+    watched = batch.watched.astype(np.uint32, copy=False)  # one type, because every pair of types would be compiled
+    starts, results = counts.layout.starts, (counts.axes, counts.watched)
+    count(batch.codes, watched, weights, tree.loops, tree.depth, slot, starts, results)
 
 
 def _add_plainly(batch: Batch, slot: npt.NDArray[np.int32], counts: SegmentCounts) -> None:

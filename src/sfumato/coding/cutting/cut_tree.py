@@ -62,12 +62,12 @@ class CutTree:
 
     def cut(self, nodes: Ints, axis: Ints, code: Ints) -> CutTree:
         """Cut some leaves; their left and right halves become the last nodes, in turn."""
-        fresh = len(self.axis) + 2 * np.arange(len(nodes), dtype=np.int32)
+        fresh = len(self.axis) + 2 * np.arange(len(nodes))
         new = np.full(2 * len(nodes), LEAF, dtype=np.int32)
-        arrays = tuple(np.append(array, new) for array in (self.axis, self.code, self.left, self.right))
-        for array, values in zip(arrays, (axis, code, fresh, fresh + 1), strict=True):
-            array[nodes] = values
-        return CutTree(*arrays)
+        result = CutTree(*(np.append(array, new) for array in (self.axis, self.code, self.left, self.right)))
+        result.axis[nodes], result.code[nodes] = axis, code
+        result.left[nodes], result.right[nodes] = fresh, fresh + 1
+        return result
 
     def graft(self, segment: int, subtree: CutTree) -> CutTree:
         """Cut one segment as another tree does."""
