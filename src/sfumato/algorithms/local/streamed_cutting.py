@@ -21,7 +21,7 @@ from sfumato.exceptions import InfeasibleError
 from sfumato.schema.missing import Missing
 
 CountPass: TypeAlias = Callable[[CutTree, Ints], SegmentCounts]
-MOST_CELLS = 1 << 24  # of counts in one pass, 128 MB: where axes have very many codes, fewer segments are cut together
+MOST_CELLS = 1 << 22  # of counts in one pass, 32 MB: where axes have very many codes, fewer segments are cut together
 
 
 class StreamedCutting:

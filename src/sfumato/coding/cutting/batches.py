@@ -14,6 +14,8 @@ from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
 from sfumato.coding.cutting.partition import Codes, Ints, Ranges, code_matrix
 from sfumato.threads import in_threads, worker_count
 
+MOST_CELLS = 1 << 25  # of all counts that are made at once, 256 MB
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -34,7 +36,7 @@ class Batch:
     def of(cls, codes: Sequence[Codes], watched: Sequence[Codes] = (), weights: Ints | None = None) -> Batch:
         """Put the codes of all attributes in matrices of the smallest type that fits them all."""
         rows = len(codes[0])
-        weights = None if weights is None else np.require(weights, np.int64, "CW")
+        weights = None if weights is None else np.require(weights, np.int64, ["C", "W"])
         return cls(code_matrix(codes, rows), code_matrix(watched, rows), weights)
 
     def __len__(self) -> int:
@@ -72,6 +74,21 @@ class SegmentCounts:
         """Make counts of nothing."""
         shapes = ((segments, sum(widths)) for widths in (layout.axes, layout.watched))
         return cls(layout, *(np.zeros(shape, dtype=np.int64) for shape in shapes))
+
+    @classmethod
+    def of_entries(cls, segments: int, layout: Layout, cells: Ints, weights: Ints) -> SegmentCounts:
+        """Sum counts that were sent as entries, of all parts of a table and in any order."""
+        result = cls.empty(segments, layout)
+        everywhere = np.zeros(result.axes.size + result.watched.size, dtype=np.int64)
+        np.add.at(everywhere, cells, weights)
+        axes, watched = np.split(everywhere, [result.axes.size])
+        return cls(layout, axes.reshape(result.axes.shape), watched.reshape(result.watched.shape))
+
+    def entries(self) -> tuple[Ints, Ints]:
+        """Return the cells that are not zero, and their weights: little to send from many machines."""
+        everywhere = np.concatenate([self.axes.ravel(), self.watched.ravel()])
+        cells = np.flatnonzero(everywhere)
+        return cells, everywhere[cells]
 
     def __len__(self) -> int:
         return len(self.axes)
@@ -112,15 +129,16 @@ class SegmentCounts:
 
 
 def count_segments(batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout: Layout) -> SegmentCounts:
-    """Count the codes in some leaves of a tree, with all processors.
+    """Count the codes in some leaves of a tree in one pass, with all processors if their counts fit.
 
-    There are never many more batches in memory than processors, and as many counts.
+    There are never many more batches in memory than processors.
     """
-    made: list[SegmentCounts] = []
+    first = SegmentCounts.empty(len(nodes), layout)
+    workers = max(1, min(worker_count(), MOST_CELLS // max(1, first.axes.size + first.watched.size)))
+    made = [first, *(SegmentCounts.empty(len(nodes), layout) for _ in range(workers - 1))]
     spare: SimpleQueue[SegmentCounts] = SimpleQueue()
-    for _ in range(worker_count()):
-        made.append(SegmentCounts.empty(len(nodes), layout))
-        spare.put(made[-1])
+    for counts in made:
+        spare.put(counts)
     slot = tree.numbered(nodes)
 
     def add(batch: Batch) -> None:
@@ -132,7 +150,7 @@ def count_segments(batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout:
 
     for _ in in_threads(add, batches):
         pass
-    return sum(made[1:], made[0])
+    return sum(made[1:], first)
 
 
 def _add(batch: Batch, tree: CutTree, slot: npt.NDArray[np.int32], counts: SegmentCounts) -> None:

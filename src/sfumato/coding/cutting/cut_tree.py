@@ -12,7 +12,7 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.int32]
 LEAF = -1
-LONG_BATCH = 1 << 16  # rows; below this NumPy is fast enough, and nothing needs compiling
+LONG_BATCH = 1 << 13  # rows; below this NumPy is fast enough, and nothing needs compiling
 
 
 @dataclass(frozen=True, eq=False)
