@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.cutting.partition import Records
+from sfumato.coding.cutting.partition import Records, code_matrix
 from sfumato.coding.grouping import first_rows, group_columns
 
 SAMPLE_ROWS = 100_000
@@ -39,8 +39,8 @@ def reduce_rows(quasi: Sequence[CodedColumn], extra: Sequence[CodedColumn], *, e
         grouped = group_columns([column.codes for column in columns], widths)
         record_of, chosen, weight = grouped.labels, first_rows(grouped), grouped.counts.astype(np.int32)
     records = Records(
-        codes=_matrix([column.codes[chosen] for column in quasi], len(weight)),
-        extra=_matrix([column.codes[chosen] for column in extra], len(weight)),
+        codes=code_matrix([column.codes[chosen] for column in quasi], len(weight)),
+        extra=code_matrix([column.codes[chosen] for column in extra], len(weight)),
         weight=weight,
         origin=np.arange(len(weight), dtype=np.int32),
         offsets=np.array([0, len(weight)], dtype=np.int64),
@@ -52,9 +52,3 @@ def _pays(columns: Sequence[CodedColumn], widths: Sequence[int], rows: int) -> b
     step = max(1, rows // SAMPLE_ROWS)
     sample = [column.codes[::step] for column in columns]
     return len(group_columns(sample, widths)) < WORTHWHILE * len(sample[0])
-
-
-def _matrix(columns: Sequence[npt.NDArray[np.unsignedinteger]], rows: int) -> npt.NDArray[np.unsignedinteger]:
-    if not columns:
-        return np.zeros((0, rows), dtype=np.uint8)
-    return np.stack([column.astype(np.result_type(*columns)) for column in columns])

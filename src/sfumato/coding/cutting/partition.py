@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.grouping import COMPILED_ROWS
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.unsignedinteger]
 NO_CUT = -1
 PARTING, MIXED = 3.0, 2.0  # wider than any range, which is at most 1
 ALL_TIES = np.iinfo(np.int64).max
@@ -145,6 +146,14 @@ def allowed_cuts(propose: Callable[[Ints, Ints], Cuts], segments: int, refused: 
         cuts.replace(tried, again)
         tried = refused(tried, again)
     return cuts
+
+
+def code_matrix(columns: Sequence[Codes], rows: int) -> Codes:
+    """Put the codes of several attributes in a matrix of the smallest type that fits them all, a row for each."""
+    result = np.empty((len(columns), rows), dtype=np.result_type(np.uint8, *columns))
+    for mine, column in zip(result, columns, strict=True):
+        mine[:] = column
+    return result
 
 
 def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.float64]:
