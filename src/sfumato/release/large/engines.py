@@ -98,8 +98,8 @@ class Resources:
         return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: table})
 
 
-def in_memory(data: Data, recipe: Recipe) -> Frame:
-    """Read a table into memory."""
+def in_memory(data: Data, recipe: Recipe) -> Any:
+    """Read a table into memory; a dataframe stays what it is."""
     if _is_dataset(data):
         return canonical(data.to_table())
     if isinstance(data, pa.RecordBatchReader):

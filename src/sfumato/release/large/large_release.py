@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.publication import Proof
 from sfumato.judging.audit.audit import Audit
+from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
 
@@ -41,6 +42,9 @@ class Passage:
     segments: int = 1
     spilled: int = 0
 
+    def __str__(self) -> str:
+        return f"By {self.engine}, {self.way}, because {self.reason}; {self.spilled / 1e9:.2f} GB on disk at most."
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -66,6 +70,11 @@ class LargeRelease:
     recoding: Recoding | None = field(default=None)
 
     @property
+    def masking(self) -> tuple[StepRecord, ...]:
+        """What masking steps did: none are carried out beyond memory."""
+        return ()
+
+    @property
     def paths(self) -> tuple[Path, ...]:
         """The parts of the published table, in their order."""
         return tuple(sorted((self.folder / "public" / TABLE).glob("*.parquet")))
@@ -82,5 +91,5 @@ class LargeRelease:
         return (
             f"LargeRelease: {self.rows - self.suppressed:,} of {self.rows:,} records in {len(self.paths)} parts, "
             f"{len(self.audit.sizes):,} groups, {measures}\n"
-            f"{self.passage.engine}, {self.passage.way}: {self.passage.reason}\n{found}{self.audit!r}"
+            f"{self.passage}\n{found}{self.audit!r}"
         )
