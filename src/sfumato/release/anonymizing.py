@@ -212,12 +212,13 @@ def _recoding(publication: Publication, task: Task, table: pa.Table, recipe: Rec
 def _search(algorithm: Algorithm, task: Task) -> Publication:
     publication = algorithm.search(task)
     name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
-    if publication.suppressed == rows:
+    suppressed = publication.suppressed(task.table)
+    if suppressed == rows:
         raise InfeasibleError(f"{name} would suppress all records; promise less.")
-    if publication.suppressed > most:
-        needed = _rounded_up(publication.suppressed, rows)
+    if suppressed > most:
+        needed = _rounded_up(suppressed, rows)
         raise InfeasibleError(
-            f"{name} would suppress {publication.suppressed:,} records, more than the {most:,} "
+            f"{name} would suppress {suppressed:,} records, more than the {most:,} "
             f"allowed; set max_suppressed={needed} or promise less.",
             [{"max_suppressed": needed}],
         )
