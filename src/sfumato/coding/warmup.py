@@ -135,7 +135,7 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
     records = Records(
         codes=np.repeat(np.array([[0, 1]], dtype=codes), rows // 2, axis=1),
         extra=np.zeros((1, rows), dtype=extra),
-        weight=np.ones(rows, dtype=np.int32),
+        weight=np.ones(rows, dtype=np.int64),
         origin=np.arange(rows, dtype=np.int32),
         offsets=np.array([0, rows], dtype=np.int64),
     )

@@ -34,7 +34,7 @@ WAYS = {
     "rolled up and forgotten": {"LARGE": 0, "SHRINKS": 1, "EMPTINESS": 1.0, "STORED": 0},
     "hashed": {"DENSE_LEAST": 0, "DENSE_SHARE": 0},
     "apart": {"PACKED": 1, "LARGEST_KEY": 6},
-    "rows": {"SAMPLE": 1, "WORTHWHILE": 0.0, "LARGE": 2, "SHRINKS": 1, "EMPTINESS": 1.0},
+    "rows": {"WORTHWHILE": 0.0, "LARGE": 2, "SHRINKS": 1, "EMPTINESS": 1.0},
 }
 
 

@@ -35,8 +35,8 @@ class MedianCutting(SegmentCutting):
             self.records = self.cutter.split(self.records, cut, left)
 
     def groups(self) -> npt.NDArray[np.int32]:
-        """Return the leaf of every row of the table."""
-        return self.reduction.of_rows(self.leaf_of)
+        """Return the leaf of every case of the table."""
+        return self.reduction.of_cases(self.leaf_of)
 
     def ranges(self) -> Ranges:
         """Return the ranges of all leaves."""

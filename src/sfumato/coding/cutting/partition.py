@@ -76,13 +76,28 @@ class CuttingRule:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records in the order of their segments: codes per axis, extra code columns, weights, and original rows."""
+    """Records in the order of their segments: codes per axis, extra code columns, weights, and where they come from.
+
+    A record may represent several with equal codes: as many as its weight.
+    """
 
     codes: npt.NDArray[np.unsignedinteger]
     extra: npt.NDArray[np.unsignedinteger]
-    weight: npt.NDArray[np.int32]
+    weight: Ints
     origin: npt.NDArray[np.int32]
     offsets: Ints
+
+    @classmethod
+    def of(cls, quasi: Sequence[Codes], extra: Sequence[Codes], weight: Ints) -> Records:
+        """Make one segment of all records, in memory of its own: cutters move what is in it."""
+        count = len(weight)
+        return cls(
+            codes=_matrix(quasi, count),
+            extra=_matrix(extra, count),
+            weight=weight.copy(),
+            origin=np.arange(count, dtype=np.int32),
+            offsets=np.array([0, count], dtype=np.int64),
+        )
 
     @property
     def segments(self) -> int:
@@ -178,6 +193,12 @@ def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.floa
             result[mixed, j] = PARTING
             result[mixed & (high > low), count + j] = MIXED
     return result
+
+
+def _matrix(columns: Sequence[Codes], count: int) -> Codes:
+    if not columns:
+        return np.zeros((0, count), dtype=np.uint8)
+    return np.stack([column.astype(np.result_type(*columns)) for column in columns])
 
 
 def _tree_widths(axes: Axes, j: int, low: Ints, high: Ints) -> npt.NDArray[np.float64]:
