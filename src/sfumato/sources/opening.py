@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,40 +11,6 @@ import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
 from sfumato.sources.duckdb_source import DuckDBSource, parquet_query
-
-PARQUET = (".parquet", ".pq")
-
-
-def parquet_files(given: str | os.PathLike[str]) -> list[Path]:
-    """Find the Parquet files that a path, a folder or a pattern such as `census/*.parquet` names, in a fixed order.
-
-    Files whose names begin with a dot or an underscore are not data.
-    """
-    path = Path(given)
-    if path.is_dir():
-        found = [each for each in path.rglob("*") if each.suffix in PARQUET]
-    elif path.is_file():
-        found = [path]
-    else:
-        found = [Path(each) for each in glob.glob(str(given), recursive=True)]  # noqa: PTH207 - the pattern may be absolute
-    files = sorted(each for each in found if each.is_file() and not _hidden(each, path))
-    if not files:
-        raise ReadError(f"There is no Parquet file in {given}; name a folder, a file or a pattern of some.")
-    strange = [each for each in files if each.suffix not in PARQUET]
-    if strange:
-        raise ReadError(f"{len(strange)} of the {len(files)} files of {given} are no Parquet files; name a pattern.")
-    return files
-
-
-def _hidden(file: Path, folder: Path) -> bool:
-    below = file.relative_to(folder).parts if folder.is_dir() else (file.name,)
-    return any(part.startswith((".", "_")) for part in below)
-
-
-def is_parquet(given: str | os.PathLike[str]) -> bool:
-    """Return whether something names Parquet files: one, a folder of them, or a pattern."""
-    path = Path(given)
-    return path.suffix in PARQUET or path.is_dir()
 
 
 def uncompressed(files: Sequence[Path], names: Sequence[str]) -> int:

@@ -16,7 +16,8 @@ from sfumato.recipe import Recipe
 from sfumato.sources.base import Source
 from sfumato.sources.budget import budget_of
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.sources.opening import is_parquet, open_parquet, parquet_files, uncompressed
+from sfumato.sources.opening import open_parquet, uncompressed
+from sfumato.table.formats.parquet import are_parquet, parquet_files
 from sfumato.table.frames import Frame, canonical, to_arrow
 from sfumato.table.read import load
 from sfumato.table.workplace import workplace
@@ -61,7 +62,7 @@ class Resources:
             return self.engine
         if _is_dataset(data) or isinstance(data, pa.RecordBatchReader):
             return "duckdb"
-        if isinstance(data, str | os.PathLike) and is_parquet(data):
+        if isinstance(data, str | os.PathLike) and are_parquet(data):
             size = uncompressed(parquet_files(data), recipe.schema.attributes)
             return "memory" if size <= self.budget // SHARE else "duckdb"
         return "memory"
@@ -91,7 +92,7 @@ class Resources:
             staged = place / "staged"
             ds.write_dataset(data, staged, format="parquet")
             return open_parquet(parquet_files(staged), memory=half, temporary=place)
-        if isinstance(data, str | os.PathLike) and is_parquet(data):
+        if isinstance(data, str | os.PathLike) and are_parquet(data):
             folder = Path(data) if Path(data).is_dir() else None
             return open_parquet(parquet_files(data), memory=half, temporary=place, folder=folder)
         table = load(data, recipe.reading).table if isinstance(data, str | os.PathLike) else to_arrow(data)[0]
@@ -106,11 +107,7 @@ def in_memory(data: Data, recipe: Recipe) -> Any:
         return canonical(data.read_all())
     if not isinstance(data, str | os.PathLike):
         return data
-    if not is_parquet(data) or Path(data).is_file():
-        return load(data, recipe.reading).table
-    import pyarrow.dataset as ds
-
-    return canonical(ds.dataset([str(file) for file in parquet_files(data)], format="parquet").to_table())
+    return load(data, recipe.reading).table
 
 
 def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
