@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
@@ -36,6 +37,8 @@ class Task:
     rng : where random choices of the search come from that hide nobody.
     stream : where random choices come from that hide somebody, such as who is in which bucket.
     progress : is called with the share of the work done, in [0, 1], and a note on its state.
+    totals : how often every value of the sensitive attributes that models read occurs, if the records are a segment of
+        a larger table: models compare groups with all of it.
     """
 
     table: CodedTable
@@ -45,6 +48,7 @@ class Task:
     rng: np.random.Generator
     stream: Stream = field(default_factory=Stream)
     progress: Progress = silent
+    totals: Mapping[str, npt.NDArray[np.int64]] | None = None
 
     @property
     def watched(self) -> tuple[CodedColumn, ...]:
@@ -64,7 +68,7 @@ class Task:
     def together(self, table: CodedTable, columns: Sequence[CodedColumn]) -> Groups:
         """Count the records of a table, and their values of some of its columns, as one group."""
         group = np.zeros(table.cases, dtype=np.int32)
-        return Groups.from_rows(group, 1, columns, self.missing, weights=table.weights)
+        return Groups.from_rows(group, 1, columns, self.missing, weights=table.weights, totals=self.totals)
 
 
 class Algorithm(ABC):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +12,13 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.core.publication import MissingCell, Publication, Recoded
 from sfumato.exceptions import InfeasibleError
+from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 
 
-def missing_rides(task: Task) -> bool:
+def missing_rides(models: Sequence[PrivacyModel], missing: Missing) -> bool:
     """Whether missing values may go along with any others without breaking a model."""
-    loose = task.missing is Missing.MATCHES_ALL
-    return loose and all(model.extendable and not model.scope for model in task.models)
+    return missing is Missing.MATCHES_ALL and all(model.extendable and not model.scope for model in models)
 
 
 def without_hollow(task: Task, search: Callable[[Task], Publication]) -> Publication:
@@ -27,7 +27,7 @@ def without_hollow(task: Task, search: Callable[[Task], Publication]) -> Publica
     A record that is missing everywhere matches everybody, so it hides nobody: groups must keep the models without it.
     """
     columns = task.table.quasi
-    if not columns or not missing_rides(task):
+    if not columns or not missing_rides(task.models, task.missing):
         return search(task)
     hollow = np.logical_and.reduce([column.codes == column.domain.missing for column in columns])
     if not hollow.any():

@@ -32,7 +32,7 @@ class SegmentCutting:
 
     def __init__(self, task: Task, *, equal_together: bool) -> None:
         self.task = task
-        self.rides = missing_rides(task)
+        self.rides = missing_rides(task.models, task.missing)
         self.smallest = task.smallest_group
         self.axes = axes_of([column.domain for column in task.table.quasi])
         self.whole = task.whole()

@@ -60,6 +60,10 @@ class Ranges:
     high: npt.NDArray[np.int32]
     missing: npt.NDArray[np.bool_]
 
+    def of(self, segments: Ints) -> Ranges:
+        """Return the ranges of some of the segments."""
+        return Ranges(self.low[segments], self.high[segments], self.missing[segments])
+
 
 @dataclass(frozen=True, eq=False)
 class CuttingRule:
@@ -140,26 +144,31 @@ def cutter_for(records: int) -> Cutter:
     return PlainCutter()
 
 
-def allowed_cuts(
-    cutter: Cutter,
-    records: Records,
-    axes: Axes,
-    rule: CuttingRule,
-    ranges: Ranges,
-    refused: Callable[[Ints, Cuts], Ints],
-) -> Cuts:
+def allowed_cuts(propose: Callable[[Ints, Ints], Cuts], segments: int, refused: Callable[[Ints, Cuts], Ints]) -> Cuts:
     """Propose a cut for every segment, widest attribute first, until none is refused.
 
-    `refused` finds those of some segments whose proposed cuts do not do.
+    Parameters
+    ----------
+    propose : proposes a cut for each of some segments, trying ways to cut from a rank of each.
+    segments : the number of segments.
+    refused : finds those of some segments whose proposed cuts do not do.
     """
-    tried = np.arange(records.segments)
-    cuts = cutter.propose(records, axes, rule, ranges, tried, np.zeros_like(tried))
+    tried = np.arange(segments)
+    cuts = propose(tried, np.zeros_like(tried))
     tried = refused(tried, cuts)
     while len(tried):
-        again = cutter.propose(records, axes, rule, ranges, tried, cuts.rank[tried] + 1)
+        again = propose(tried, cuts.rank[tried] + 1)
         cuts.replace(tried, again)
         tried = refused(tried, again)
     return cuts
+
+
+def code_matrix(columns: Sequence[Codes], rows: int) -> Codes:
+    """Put the codes of several attributes in a matrix of the smallest type that fits them all, a row for each."""
+    result = np.empty((len(columns), rows), dtype=np.result_type(np.uint8, *columns))
+    for mine, column in zip(result, columns, strict=True):
+        mine[:] = column
+    return result
 
 
 def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.float64]:

@@ -34,7 +34,8 @@ def count_groups(
 
     A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
     If an attribute is published in buckets, the histogram of a group contains what an adversary expects: every
-    record of the group has each value of its bucket with the share of that value in the bucket.
+    record of the group has each value of its bucket with the share of that value in the bucket. If rows of the table
+    stand for several records, all counts are in records.
     """
     columns, starred = [], False
     for name in schema.sensitive:
@@ -44,18 +45,23 @@ def count_groups(
         starred |= has_stars
     missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
     group, groups = table.grouped.labels, len(table.grouped)
-    linked = Groups.from_rows(group, groups, columns, missing)
+    linked = Groups.from_rows(group, groups, columns, missing, weights=table.weights)
     histograms = dict(linked.histograms)
     for column in columns:
         buckets = bucket_numbers(shown, column.name)
         if buckets is not None:
-            expected = expected_counts(group, groups, buckets, column)
+            expected = expected_counts(group, groups, buckets, column, weights=table.weights)
             histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
     return Groups(linked.sizes, histograms, linked.totals, linked.domains)
 
 
 def expected_counts(
-    group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], column: CodedColumn
+    group: npt.NDArray[np.int32],
+    groups: int,
+    bucket: npt.NDArray[np.int64],
+    column: CodedColumn,
+    *,
+    weights: npt.NDArray[np.int64] | None = None,
 ) -> Histogram:
     """Count expected values per group; a cell outside any bucket is linked to its record.
 
@@ -66,24 +72,28 @@ def expected_counts(
         nothing = np.zeros(0, dtype=np.int64)
         return Histogram.of_entries(nothing, nothing, nothing, groups=groups, width=len(column.domain) + 1)
     alone = bucket == NOT_PUBLISHED
-    bucket = np.where(alone, bucket.max(initial=-1) + 1 + np.cumsum(alone), bucket)
+    single = int(bucket.max(initial=-1)) + 1  # the first number of those that stand for cells outside any bucket
+    bucket = np.where(alone, single + np.cumsum(alone), bucket)
     buckets = int(bucket.max()) + 1
-    sizes = np.bincount(bucket, minlength=buckets)
+    sizes = np.bincount(bucket, weights, minlength=buckets).astype(np.int64)
+    sizes[single:] = np.minimum(sizes[single:], 1)
     width = len(column.domain) + 1
-    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width)
+    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width, weights)
+    counts[offsets[single] :] = 1
     pairs = group_columns([group, bucket], [groups, buckets])
+    met = pairs.counts if weights is None else np.bincount(pairs.labels, weights).astype(np.int64)
     pair_group, pair_bucket = np.divmod(pairs.keys, buckets)
     spread = np.diff(offsets)[pair_bucket]
     first = np.repeat(offsets[pair_bucket] - np.cumsum(spread) + spread, spread)
     entry = first + np.arange(int(spread.sum()))
-    shared, held, size = np.repeat(pairs.counts, spread), counts[entry], np.repeat(sizes[pair_bucket], spread)
+    shared, held, size = np.repeat(met, spread), counts[entry], np.repeat(sizes[pair_bucket], spread)
     scale = lcm(*np.unique(sizes[sizes > 0]).tolist())
     rows, codes = np.repeat(pair_group, spread), codes[entry]
-    if scale * len(group) * int(sizes.max()) < LARGEST_COUNT:
+    if scale * int(met.sum()) * int(sizes.max()) < LARGEST_COUNT:
         return Histogram.of_entries(rows, codes, shared * held * (scale // size), groups=groups, width=width)
     amounts = np.floor(shared * (held / size) * ROUNDED_SCALE).astype(np.int64)
     rounded = Histogram.of_entries(rows, codes, amounts, groups=groups, width=width)
-    lost = np.bincount(group, minlength=groups) * ROUNDED_SCALE - rounded.sizes
+    lost = np.bincount(group, weights, minlength=groups).astype(np.int64) * ROUNDED_SCALE - rounded.sizes
     return replace(rounded, missing=np.maximum(lost, 0)).folded
 
 

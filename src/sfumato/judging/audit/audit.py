@@ -98,7 +98,10 @@ class Audit:
         )
 
     def violating_rows(self, model: PrivacyModel) -> npt.NDArray[np.int64]:
-        """Return the numbers, counted from 0, of the published rows whose groups break a model."""
+        """Return the numbers, counted from 0, of the published rows whose groups break a model.
+
+        Where rows of the table stand for several records, these rows are numbered, not the records.
+        """
         check_models([model], self.counts.schema)
         broken = ~model.kept_by(self.counts.of(model)[0])
         return np.flatnonzero(np.append(broken, False)[self.counts.labels_of(model)])
@@ -215,26 +218,35 @@ def audit_evidence(
     compare: bool = True,
 ) -> Audit:
     """Judge evidence that others judge, too, and compare with the original where it is known; see `audit`."""
-    schema, rows = evidence.schema, evidence.published.num_rows
+    schema = evidence.schema
     check_models(models, schema)
     judged = _without_starred(evidence) if ignore_suppressed else evidence
     original, coded = evidence.original, evidence.coded
     counts = _counts(judged, population)
     truth = None
     if compare and original is not None and coded is not None:
-        refuse_unlike(rows, original.num_rows, evidence.correspondence)
+        refuse_unlike(evidence.records, evidence.source_records, evidence.correspondence)
         _refuse_unlinked_flags(evidence)
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
         skipped = masking.perturbed if masking.original is None else ()
-        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
+        compared = Comparison(
+            judged.table,
+            judged.published,
+            coded,
+            original,
+            schema,
+            evidence.centers,
+            skipped,
+            weights=evidence.original_weights,
+        )
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
         levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.published.column_names)),
-        records=judged.published.num_rows,
+        records=judged.records,
         sizes=judged.table.grouped.counts,
-        set_aside=rows - judged.published.num_rows,
+        set_aside=evidence.records - judged.records,
         truth=truth,
         counts=counts,
     )
@@ -247,14 +259,14 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
         return Counts(evidence.table, shown, schema, whole=evidence.groups if evidence.is_raw else None)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
-    if population.num_rows < shown.num_rows:
+    if population.num_rows < evidence.records:
         raise SchemaError(
-            f"The population has {population.num_rows:,} rows but the published table {shown.num_rows:,}; "
+            f"The population has {population.num_rows:,} rows but the published table {evidence.records:,}; "
             "give the population that its records come from."
         )
     coded = code(population, persons)
     domains = {column.name: column.domain for column in coded.quasi}
-    return Counts(PublishedTable.read(shown, schema, domains), shown, schema, coded)
+    return Counts(PublishedTable.read(shown, schema, domains, weights=evidence.weights), shown, schema, coded)
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
@@ -331,7 +343,8 @@ def _without_starred(evidence: Evidence) -> Evidence:
     if not stars.any():
         return evidence
     rows = None if evidence.correspondence is None else evidence.correspondence[~stars]
-    return replace(evidence, published=shown.filter(pa.array(~stars)), correspondence=rows)
+    weights = None if evidence.weights is None else evidence.weights[~stars]
+    return replace(evidence, published=shown.filter(pa.array(~stars)), correspondence=rows, weights=weights)
 
 
 def _row(verdict: Verdict) -> tuple[str, str, str, str]:
@@ -347,4 +360,5 @@ def _truth_line(truth: Truth) -> str:
     how = "by row correspondence" if truth.with_correspondence else "a correspondence exists"
     if truth.holds:
         return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed"
-    return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original ({how})"
+    lost = f", {truth.lost:,} neither published nor suppressed" if truth.lost else ""
+    return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original{lost} ({how})"

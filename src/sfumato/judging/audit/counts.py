@@ -66,7 +66,7 @@ class Counts:
         for name in model.attributes:
             if name in self.schema.flags:
                 if name not in self._buckets:
-                    self._buckets[name] = self.cells.buckets(self.shown, name, self.schema)
+                    self._buckets[name] = self.cells.buckets(self.shown, name, self.schema, self.table.weights)
                 return self._buckets[name]
         return None
 
