@@ -139,9 +139,8 @@ class Recodings:
         self.lattice = Lattice(self.ladders)
         self.watched = task.watched
         guide = () if target is None else (task.table.guides[target],)
-        combinations, self.combination_of = combine(
-            task.table.quasi, [ladder.levels for ladder in self.ladders], (*self.watched, *guide)
-        )
+        levels = [ladder.levels for ladder in self.ladders]
+        combinations, self.reduction = combine(task.table.quasi, levels, (*self.watched, *guide), task.table.weights)
         self.sources = [RolledUp((0,) * len(self.ladders), combinations)]
         self.histograms = combinations.histograms()
         self.widths = [
@@ -193,7 +192,7 @@ class Recodings:
             recoded[ladder.domain.name] = Recoded(texts, nodes[base.combinations.column(j)[first]])
         united = publish_groups(labels.astype(np.int32), recoded)
         group = np.where(kept[labels], united.group, NOT_PUBLISHED).astype(np.int32)
-        return Publication(group[self.combination_of], united.recoded, by_value)
+        return Publication(self.reduction.of_cases(group), united.recoded, by_value)
 
     def _judge_sizes(self, counted: CountedGroups) -> JudgedGroups:
         small = counted.sizes < self.smallest_group
