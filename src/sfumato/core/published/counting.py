@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.coding.codes import CodedColumn, CodedTable, code_column
 from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import group_columns
 from sfumato.coding.histograms import sparse_counts
@@ -21,6 +21,7 @@ from sfumato.core.published.totals import Totals, without_stars
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 
+Weights = npt.NDArray[np.int64]
 LARGEST_COUNT = 2**62
 ROUNDED_SCALE = 2**31
 
@@ -56,6 +57,14 @@ def count_groups(
             expected = expected_counts(group, groups, buckets, column, weights=table.weights)
             histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
     return Groups(linked.sizes, histograms, linked.totals, linked.domains)
+
+
+def count_original(original: CodedTable, shown: pa.Table, schema: Schema, weights: Weights | None = None) -> Groups:
+    """Count the sensitive values of all records of an original as one group, missing ones as in its published table."""
+    starred = any(without_stars(shown[name])[1] for name in schema.sensitive)
+    missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
+    columns = [column for column in original.sensitive if column.name in schema.sensitive]
+    return Groups.from_rows(np.zeros(original.cases, dtype=np.int32), 1, columns, missing, weights=weights)
 
 
 def _coded(shown: pa.Table, schema: Schema, domains: Mapping[str, Domain]) -> tuple[list[CodedColumn], Missing]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.core.published.boxes import boxes_for
-from sfumato.core.published.counting import count_groups
+from sfumato.core.published.counting import count_groups, count_original
 from sfumato.core.published.table import PublishedTable
 from sfumato.core.published.totals import Totals
 from sfumato.exceptions import SchemaError
@@ -47,6 +48,8 @@ class Counts:
     whole: Groups | None = None
     cells: FlaggedCells = field(default_factory=FlaggedCells)
     totals: Totals | None = None
+    original: CodedTable | None = None
+    original_weights: Ints | None = None
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
@@ -55,10 +58,23 @@ class Counts:
         buckets = self._buckets_for(model)
         if buckets is not None:
             return buckets.groups, buckets.groups
+        if model.needs_original and self.original is not None:
+            return self._beside_original
         scope = tuple(sorted(model.scope))
         if scope not in self._known:
             self._known[scope] = self._count(self.table.on(scope) if scope else self.table)
         return self._known[scope]
+
+    def compared(self, model: PrivacyModel) -> PrivacyModel:
+        """Return a model that can judge the groups: one that compares with the original gets to know its values."""
+        if not model.needs_original:
+            return model
+        if self.original is None:
+            raise SchemaError(
+                f"{type(model).__name__} compares with the original table, which only its owner has; give original=, "
+                'or let compared_with be "published".'
+            )
+        return model.compared_to(count_original(self.original, self.shown, self.schema, self.original_weights))
 
     def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
         """Return the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""
@@ -80,6 +96,17 @@ class Counts:
         least = level.min(initial=np.inf)
         return float(least), int(own.sizes[level == least].sum())
 
+    @cached_property
+    def _beside_original(self) -> tuple[Groups, Groups]:
+        """The groups, with values numbered as in the original."""
+        assert self.original is not None  # noqa: S101 - only those ask who know that it is there
+        domains = {column.name: column.domain for column in self.original.sensitive}
+        own = count_groups(self.table, self.shown, self.schema, domains)
+        return (matching_groups(self.table, own) if self._loose(self.table) else own), own
+
+    def _loose(self, table: PublishedTable) -> bool:
+        return self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
+
     def _buckets_for(self, model: PrivacyModel) -> FlaggedBuckets | None:
         for name in model.attributes:
             if name in self.schema.flags:
@@ -94,7 +121,7 @@ class Counts:
             if table is self.table and self.whole is not None
             else count_groups(table, self.shown, self.schema, totals=self.totals)
         )
-        loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
+        loose = self._loose(table)
         seen = matching_groups(table, own) if loose else own
         if self.population is None:
             return seen, own
