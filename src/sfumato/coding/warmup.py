@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes, k_member_labels
-from sfumato.coding.clustering.points import CodedAxes, Points, mdav_labels, nearest_points, v_mdav_labels
+from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
+from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
+from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
 from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.batches import Batch, Layout, count_segments

@@ -15,6 +15,7 @@ from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
+from sfumato.core.published.totals import Totals
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.masking.masking import Masking
@@ -37,7 +38,8 @@ class Evidence:
 
     With `weights`, `published` holds distinct rows, each of which stands for as many records, and with
     `original_weights` so does the original: a table that does not fit into memory is judged by its counts. What looks
-    at single records refuses such evidence.
+    at single records refuses such evidence. With `totals`, `published` holds some groups of a larger table, each with
+    all its records; see `sfumato.judging.audit.pieces`.
     """
 
     published: pa.Table
@@ -48,6 +50,7 @@ class Evidence:
     masking: Masking = field(default_factory=Masking)
     weights: Rows | None = None
     original_weights: Rows | None = None
+    totals: Totals | None = None
 
     def __post_init__(self) -> None:
         if self.correspondence is not None and self.original is None:
@@ -101,7 +104,7 @@ class Evidence:
         if self.original is None:
             return None
         self.schema.check_columns(self.original.column_names)
-        return code(self.original, self.schema)
+        return code(self.original, self.schema, weights=self.original_weights)
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
@@ -117,7 +120,7 @@ class Evidence:
     @cached_property
     def groups(self) -> Groups:
         """Sizes and sensitive values of the published groups, values numbered as in the original where it is known."""
-        return count_groups(self.table, self.published, self.schema, self.domains)
+        return count_groups(self.table, self.published, self.schema, self.domains, totals=self.totals)
 
     @cached_property
     def cells(self) -> FlaggedCells:
@@ -148,7 +151,7 @@ class Evidence:
             shown = shown.append_column(BUCKET_PREFIX + name, bucket)
         weights = self.original_weights
         linked = None if self.counted else rows
-        raw = replace(self, published=shown, correspondence=linked, centers=False, weights=weights)
+        raw = replace(self, published=shown, correspondence=linked, centers=False, weights=weights, totals=None)
         raw.__dict__["coded"] = self.coded  # cached properties look there first
         if self.coded is not None and not self.schema.flags:
             raw.__dict__["table"] = PublishedTable.of_codes(self.coded.quasi, self.schema, len(rows), weights=weights)

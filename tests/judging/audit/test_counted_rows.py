@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from counted_rows import counted_rows
+from counted_rows import MODELS_ASKED, counted_rows, published_tables, schema_of
 from drawn_examples import examples
 from sfumato.catalogue import MEASURES, MODELS
+from sfumato.core.published import counting
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit import truth
 from sfumato.judging.audit.audit import audit_evidence
@@ -22,70 +23,9 @@ from sfumato.judging.measures.base import Measured
 from sfumato.masking.masking import Masking
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from strategies import DISEASES, JOBS
+from strategies import JOBS
 
-MODELS_ASKED = [
-    sf.KAnonymity(k=3),
-    sf.DistinctLDiversity(l=2, sensitive="disease"),
-    sf.FrequencyLDiversity(l=2, sensitive="pay"),
-    sf.EntropyLDiversity(l=1.5, sensitive="disease"),
-    sf.RecursiveLDiversity(c=1.5, l=2, sensitive="disease"),
-    sf.TCloseness(t=0.4, sensitive="disease"),
-    sf.TCloseness(t=0.3, sensitive="pay", distance="ordered"),
-    sf.TCloseness(t=0.3, sensitive="disease", distance="hierarchical"),
-    sf.NTCloseness(n=4, t=0.35, sensitive="disease"),
-    sf.PSensitiveKAnonymity(p=2, k=3, sensitive="disease"),
-    sf.PPlusSensitiveKAnonymity(
-        p=2, k=2, sensitive="disease", categories={name: name[0] for name in DISEASES.hierarchy.leaves}
-    ),
-    sf.HPKAnonymity(
-        h=2, p=2, k=2, sensitive="disease", levels={name: len(name) % 2 for name in DISEASES.hierarchy.leaves}
-    ),
-    sf.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease"),
-    sf.ConfidenceBounding(bounds={"flu": 0.3, "ulcer": 0.5}, sensitive="disease"),
-    sf.KEAnonymity(k=2, e=1.5, sensitive="pay"),
-    sf.EpsilonMAnonymity(epsilon=1, m=2, sensitive="pay"),
-    sf.BetaLikeness(beta=0.8, sensitive="disease"),
-    sf.DeltaDisclosure(delta=1.2, sensitive="disease"),
-    sf.KLAnonymity(k=2, l=1.5, sensitive="disease"),
-    sf.XYAnonymity(k=2, y="disease", x=["job"], h=0.7),
-    sf.KMap(k=4, fraction=0.5),
-    sf.KMap(k=4),
-    sf.DeltaPresence(delta_min=0.1, delta_max=0.9),
-]
 OF_TABLES = [model for model in MODELS_ASKED if not model.needs_population]
-AGES = st.none() | st.sampled_from(["18", "19", "20", "[18, 19]", "*"])
-WORK = st.none() | st.sampled_from(["clerk", "sailor", "diver", "sea", "*"])
-BUCKETS = st.none() | st.integers(0, 2)
-DISEASE = st.none() | st.sampled_from(["flu", "cold", "ulcer"])
-PAY = st.none() | st.integers(0, 3)
-
-
-def schema_of(missing: Missing, **settings) -> Schema:
-    roles = {"quasi": ["age", "job"], "sensitive": ["disease", "pay"], **settings}
-    return Schema(**roles, hierarchies={"job": JOBS, "disease": DISEASES}, missing=missing)
-
-
-@st.composite
-def published_tables(draw: st.DrawFn, *, most_rows: int = 25) -> pa.Table:
-    """Draw a published table in which records repeat; sensitive values may be starred, and cells in buckets."""
-    people = draw(st.lists(st.tuples(AGES, WORK), min_size=1, max_size=4))
-    disease = DISEASE | st.just("*") if draw(st.booleans()) else DISEASE
-    rows = st.tuples(st.sampled_from(people), disease, PAY, st.tuples(BUCKETS, BUCKETS, BUCKETS))
-    distinct = draw(st.lists(rows, min_size=1, max_size=8))
-    first = (distinct[0][0], distinct[0][1], 1, distinct[0][3])  # distances need a value
-    more = draw(st.integers(0, most_rows - 1))
-    drawn = [first, *draw(st.lists(st.sampled_from(distinct), min_size=more, max_size=more))]
-    columns = {
-        "age": pa.array([age for (age, _), _, _, _ in drawn], pa.string()),
-        "job": pa.array([job for (_, job), _, _, _ in drawn], pa.string()),
-        "disease": pa.array([value for _, value, _, _ in drawn], pa.string()),
-        "pay": pa.array([value for _, _, value, _ in drawn], pa.int64()),
-    }
-    for at, name in enumerate(["job", "disease", "pay"]):
-        if draw(st.booleans()):
-            columns[f"_bucket_{name}"] = pa.array([buckets[at] for _, _, _, buckets in drawn], pa.int64())
-    return pa.table(columns)
 
 
 def told(evidence: Evidence, models, **options) -> object:
@@ -212,6 +152,48 @@ def test_buckets_of_flagged_cells_are_counted_in_records():
     models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
     assert told(by_counts, models) == told(by_rows, models)
     assert audit_evidence(by_counts, models).verdicts[0].level == 1.5
+
+
+def test_rounded_expectations_are_counted_in_records(monkeypatch):
+    monkeypatch.setattr(counting, "LARGEST_COUNT", 0)
+    table = pa.table(
+        {"age": ["18"] * 5, "disease": ["flu", "flu", "cold", "flu", "ulcer"], "_bucket_disease": [0, 0, 0, 1, None]}
+    )
+    schema = Schema(quasi=["age"], sensitive=["disease"])
+    shown, weights = table.take([4, 2, 3, 0]), np.array([1, 1, 1, 2])
+    found = Evidence(shown, schema, weights=weights).groups.histograms["disease"]
+    expected = Evidence(table, schema).groups.histograms["disease"]
+    assert found.counts.tolist() == expected.counts.tolist()
+    assert found.sizes.tolist() == [5 * counting.ROUNDED_SCALE]
+
+
+def test_records_that_are_set_aside_are_counted():
+    table = pa.table({"age": ["18", "*"], "job": ["clerk", "*"]})
+    evidence = Evidence(table, Schema(quasi=["age", "job"]), weights=np.array([3, 4]))
+    found = audit_evidence(evidence, [sf.KAnonymity(k=3)], ignore_suppressed=True)
+    assert (found.records, found.set_aside, found.sizes.tolist(), found.holds) == (3, 4, [3], True)
+
+
+def test_a_population_that_is_smaller_than_the_records_is_refused():
+    evidence = Evidence(pa.table({"age": ["18"]}), Schema(quasi=["age"]), weights=np.array([3]))
+    with pytest.raises(SchemaError, match="2 rows but the published table 3"):
+        audit_evidence(evidence, (), population=pa.table({"age": [18, 18]}))
+
+
+def test_centers_are_compared_by_records():
+    schema = Schema(quasi=["age"], sensitive=["disease"])
+    shown = pa.table({"age": [25.0, 25.0, 40.0], "disease": ["flu", "cold", "cold"]})
+    original = pa.table({"age": [20, 30, 20], "disease": ["flu", "flu", "cold"]})
+    evidence = Evidence(
+        shown,
+        schema,
+        original=original,
+        centers=True,
+        weights=np.array([3, 2, 2]),
+        original_weights=np.array([1, 1, 6]),
+    )
+    found = audit_evidence(evidence, ()).truth
+    assert (found.rows_in, found.rows_out, found.unmatched, found.false_cells) == (8, 7, 1, 2)
 
 
 def test_flagged_cells_of_a_counted_original_are_refused():

@@ -17,6 +17,7 @@ from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.counts import Counts
+from sfumato.judging.audit.piece_counts import PieceCounts
 from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike, row_numbers
 from sfumato.judging.audit.verdict import Verdict, judge, plain
 from sfumato.judging.evidence import Evidence
@@ -49,7 +50,7 @@ class Audit:
     sizes: npt.NDArray[np.int64]
     set_aside: int
     truth: Truth | None = None
-    counts: Counts = field(repr=False, kw_only=True)
+    counts: Counts | PieceCounts = field(repr=False, kw_only=True)
 
     @property
     def holds(self) -> bool:
@@ -220,7 +221,7 @@ def audit_evidence(
     """Judge evidence that others judge, too, and compare with the original where it is known; see `audit`."""
     schema = evidence.schema
     check_models(models, schema)
-    judged = _without_starred(evidence) if ignore_suppressed else evidence
+    judged = without_starred(evidence) if ignore_suppressed else evidence
     original, coded = evidence.original, evidence.coded
     counts = _counts(judged, population)
     truth = None
@@ -230,16 +231,7 @@ def audit_evidence(
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
         skipped = masking.perturbed if masking.original is None else ()
-        compared = Comparison(
-            judged.table,
-            judged.published,
-            coded,
-            original,
-            schema,
-            evidence.centers,
-            skipped,
-            weights=evidence.original_weights,
-        )
+        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
@@ -256,7 +248,8 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        return Counts(evidence.table, shown, schema, whole=evidence.groups if evidence.is_raw else None)
+        counted = evidence.groups if evidence.is_raw else None
+        return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
     if population.num_rows < evidence.records:
@@ -332,7 +325,7 @@ def _standard(schema: Schema, columns: Collection[str]) -> list[PrivacyModel]:
     return models
 
 
-def _without_starred(evidence: Evidence) -> Evidence:
+def without_starred(evidence: Evidence) -> Evidence:
     """Leave out rows whose quasi-identifiers are all suppressed."""
     shown, columns = evidence.published, evidence.table.columns
     stars = np.full(shown.num_rows, bool(columns))
