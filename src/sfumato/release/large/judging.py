@@ -95,7 +95,7 @@ def judge_parts(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, or the table changed while it "
             "was read, so the release is withheld; make it again, and report it as a bug if it fails again."
         )
-    measured = Measured(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
+    measured = Measured.of(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
     return Judgement(evidence=evidence, audit=audit, measures=measure(measured, covers=True), profile=profile)
 
 
