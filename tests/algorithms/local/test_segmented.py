@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.local import streamed_cutting
+from sfumato.algorithms.local.median_cutting import MedianCutting
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import code
@@ -164,39 +165,65 @@ def test_a_plan_tells_sizes_and_is_the_same_after_every_journey(drawn, models, r
     assert finished(search, read, batch) == finished(*sent, batch) == finished(search, plan, batch)
 
 
-def skewed(rows, seed=0):
-    """Make a table of four quasi-identifiers, one with a taxonomy and missing cells, and a sensitive attribute."""
+def skewed(rows, seed=0, missing=Missing.OWN_VALUE):
+    """Make a table of four quasi-identifiers, one with a taxonomy and missing cells, and two sensitive attributes."""
     rng = np.random.default_rng(seed)
-    jobs = rng.choice(JOBS.hierarchy.leaves, rows)
+    diseases = np.array(["flu", "cold", "ulcer", "colitis"])
+    age = (rng.random(rows) ** 2 * 80).astype(np.int64)
+    disease = np.where(rng.random(rows) < age / 120, "ulcer", rng.choice(diseases, rows, p=[0.5, 0.3, 0.15, 0.05]))
     table = pa.table(
         {
-            "age": (rng.random(rows) ** 2 * 80).astype(np.int64),
-            "zip": pa.array(rng.integers(0, 3000, rows)),
-            "job": pa.array(jobs, mask=rng.random(rows) < 0.05),
-            "sex": rng.choice(["F", "M"], rows),
-            "disease": rng.choice(["flu", "cold", "ulcer", "colitis"], rows, p=[0.5, 0.3, 0.15, 0.05]),
+            "age": pa.array(age, mask=rng.random(rows) < 0.02),
+            "zip": pa.array(rng.integers(0, 3000, rows), mask=rng.random(rows) < 0.02),
+            "job": pa.array(rng.choice(JOBS.hierarchy.leaves, rows), mask=rng.random(rows) < 0.3),
+            "sex": pa.array(rng.choice(["F", "M"], rows), mask=rng.random(rows) < 0.2),
+            "disease": pa.array(disease, mask=rng.random(rows) < 0.02),
+            "salary": rng.integers(1, 10, rows) * 1000,
         }
     )
-    schema = Schema(quasi=["age", "zip", "job", "sex"], sensitive=["disease"], hierarchies={"job": JOBS})
-    return code(table, schema)
+    quasi, sensitive = ["age", "zip", "job", "sex"], ["disease", "salary"]
+    return code(table, Schema(quasi=quasi, sensitive=sensitive, hierarchies={"job": JOBS}, missing=missing))
 
 
-DIVERSE = (KAnonymity(k=4), DistinctLDiversity(l=3, sensitive="disease"))
+DEMANDING = {
+    "k": (KAnonymity(k=4),),
+    "l": (KAnonymity(k=4), DistinctLDiversity(l=3, sensitive="disease")),
+    "t": (TCloseness(t=0.2, sensitive="disease"),),
+    "two": (KAnonymity(k=4), TCloseness(t=0.3, sensitive="salary"), EntropyLDiversity(l=2, sensitive="disease")),
+}
 
 
-@pytest.mark.parametrize("models", [DIVERSE[:1], DIVERSE], ids=["k", "l"])
-def test_segments_are_small_unless_nothing_cuts_them(models):
-    coded = skewed(5000)
-    search = search_of(coded, models, Missing.OWN_VALUE, Mondrian())
+@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("models", DEMANDING.values(), ids=DEMANDING)
+def test_segments_are_small_unless_nothing_cuts_them(models, missing):
+    coded = skewed(3000, missing=missing)
+    search = search_of(coded, models, missing, Mondrian())
     batch = whole_batch(coded, search)
     plan = Run(50, 700, 1 << 22, 1).plan(search, batch)
-    assert finished(search, plan, batch) == published(Mondrian(), task_of(coded, models, Missing.OWN_VALUE))
-    assert plan.sizes.sum() == coded.rows
-    assert plan.tree.segments > 100
+    assert finished(search, plan, batch) == published(Mondrian(), task_of(coded, models, missing))
+    assert plan.tree.segments > 10
     segments = search.segments_of(plan.tree, batch)
     for segment in np.flatnonzero(plan.sizes > 50):
         alone = batch.take(np.flatnonzero(segments == segment))
-        assert len(set(search.finish(alone, plan.totals).group.tolist())) == 1
+        cutting = MedianCutting(search.task(alone, totals=plan.totals), strict=True)
+        cutting.run()
+        assert cutting.leaves == 1
+
+
+@given(drawn=described_tables(most_rows=25), models=PROMISES, run=RUNS, seed=st.integers(0, 99))
+def test_weighted_rows_are_published_as_the_records_that_they_stand_for(drawn, models, run, seed):
+    coded, missing = code(*drawn), Missing(drawn[1].missing)
+    search = search_of(coded, models, missing, Mondrian())
+    batch = whole_batch(coded, search)
+    weights = np.random.default_rng(seed).integers(1, 5, coded.rows)
+    weighted = Batch(batch.codes, batch.watched, weights)
+    expanded = np.repeat(np.arange(coded.rows), weights)
+    expected = published(Mondrian(), task_of(coded.take(expanded), models, missing))
+    assume(expected)
+    plan = run.plan(search, weighted)
+    assert plan.sizes.tolist() == run.plan(search, batch.take(expanded)).sizes.tolist()
+    found = finished(search, plan, weighted)
+    assert [found[case] for case in expanded.tolist()] == expected
 
 
 def test_a_depth_takes_one_pass_that_counts_the_smaller_halves():

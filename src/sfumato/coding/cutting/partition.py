@@ -92,8 +92,8 @@ class Records:
         """Make one segment of all records, in memory of its own: cutters move what is in it."""
         count = len(weight)
         return cls(
-            codes=_matrix(quasi, count),
-            extra=_matrix(extra, count),
+            codes=code_matrix(quasi, count),
+            extra=code_matrix(extra, count),
             weight=weight.copy(),
             origin=np.arange(count, dtype=np.int32),
             offsets=np.array([0, count], dtype=np.int64),
@@ -193,12 +193,6 @@ def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.floa
             result[mixed, j] = PARTING
             result[mixed & (high > low), count + j] = MIXED
     return result
-
-
-def _matrix(columns: Sequence[Codes], count: int) -> Codes:
-    if not columns:
-        return np.zeros((0, count), dtype=np.uint8)
-    return np.stack([column.astype(np.result_type(*columns)) for column in columns])
 
 
 def _tree_widths(axes: Axes, j: int, low: Ints, high: Ints) -> npt.NDArray[np.float64]:
