@@ -37,7 +37,8 @@ class SegmentPlan:
     Parameters
     ----------
     tree : the cuts.
-    sizes : the number of records of every segment.
+    sizes : the number of records of every segment. Where missing values match all, records without any
+        quasi-identifier hide nobody: they go along with the last segment and are not counted.
     totals : how often every value of a watched attribute occurs in the table.
     """
 
@@ -131,17 +132,6 @@ class SegmentedSearch:
         cutting = StreamedCutting(self.task(totals=totals, progress=progress), count, most_rows, most_depth)
         cutting.run()
         return SegmentPlan(cutting.tree, cutting.sizes[cutting.tree.leaves], cutting.totals)
-
-    def segments_of(self, tree: CutTree, batch: Batch) -> npt.NDArray[np.int32]:
-        """Find the segment of every row.
-
-        Where missing values match all, rows without any quasi-identifier hide nobody: they are a segment of their own,
-        after all others.
-        """
-        segments = tree.descend(batch.codes)
-        if self._rides:
-            segments[self._hollow(batch)] = tree.segments
-        return segments
 
     def finish(self, segment: Batch, totals: Mapping[str, Ints], progress: Progress = silent) -> Publication:
         """Find what to publish about the rows of one segment: the same as a search among all rows would."""
