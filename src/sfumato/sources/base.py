@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -115,6 +115,12 @@ class Source(Protocol):
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
+
+    def values(self, name: str) -> pa.Array:
+        """Return the different values of a column in their order, without missing cells."""
+
+    def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of all rows, in any order, batch by batch."""
 
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""

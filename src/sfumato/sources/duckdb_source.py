@@ -210,6 +210,15 @@ class DuckDBSource:
         values = self._connection.sql(f"SELECT value FROM {ranked} ORDER BY rank").to_arrow_table()  # noqa: S608
         return values["value"].combine_chunks()
 
+    def values(self, name: str) -> pa.Array:
+        """Return the different values of a column in their order, without missing cells."""
+        column = quoted(name)
+        with self._told("read"):
+            found = self._connection.sql(
+                f"SELECT DISTINCT {column} FROM {RECORDS} WHERE {column} IS NOT NULL ORDER BY ALL"  # noqa: S608 - quoted
+            ).to_arrow_table()
+        return found[name].combine_chunks()
+
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""
         if not names:
