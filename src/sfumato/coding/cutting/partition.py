@@ -133,9 +133,12 @@ class Cutter(Protocol):
         """Write at every record's origin the number of its segment, counted from `first` over those named."""
 
 
-def cutter_for(records: int) -> Cutter:
-    """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves."""
-    if records >= COMPILED_ROWS:
+def cutter_for(records: int, *, one_of_many: bool = False) -> Cutter:
+    """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves.
+
+    If the records are one of many parts of a table, compiling pays off for fewer of them.
+    """
+    if records >= (COMPILED_ROWS // 10 if one_of_many else COMPILED_ROWS):
         from sfumato.coding.cutting.compiled_cutter import CompiledCutter
 
         return CompiledCutter()
