@@ -2,9 +2,9 @@
 
 Points that are equal are one spot, whose rows are taken from the lowest on. A tree is a pair of tuples:
 
-- `spots`, leaf by leaf, in each those that have rows left before the others: coordinates (axis by place); where the rows
-  of each end in `rows`; how many of them are left; `rows`; the number of the spot at every place, and the place of every
-  number; and the leaf that a place belongs to.
+- `spots`, leaf by leaf, in each those that have rows left before the others: coordinates (axis by place); where the
+  rows of each end in `rows`; how many of them are left; `rows`; the number of the spot at every place, and the place of
+  every number; and the leaf that a place belongs to.
 - `nodes`, parents before children, so that the first child of a node is the next node: the second child (0: a leaf),
   the parent, the first place and the end of the places of a leaf with rows left, lower and upper corners of boxes, and
   the lowest row that is left (`NOTHING` if there is none).
