@@ -6,6 +6,9 @@ when its input closes.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import json
 import os
 import sys
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 BETWEEN = 0.1  # seconds between two messages on the same job
-HELD = 2  # releases that are kept in memory
+HELD = 1  # releases that are kept in memory
 # What the first job needs, loaded while the user chooses a table.
 FIRST = (
     "sfumato.table.read",
@@ -103,8 +106,19 @@ def main() -> None:
     for line in sys.stdin:
         job = json.loads(line)
         serve(bench, job, answers)
+        let_go()
         if job["verb"] == "open":
             threading.Thread(target=warm_up, daemon=True).start()
+
+
+def let_go() -> None:
+    """Give memory back to the system that the last job used and no other needs."""
+    import pyarrow as pa
+
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with contextlib.suppress(OSError, AttributeError):  # only the C library of Linux can be asked
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def warm_up() -> None:
