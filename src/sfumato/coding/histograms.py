@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import group_keys
+from sfumato.threads import worker_count
 
 Counts = npt.NDArray[np.int64]
+Sparse = tuple[Counts, npt.NDArray[np.int32], Counts]  # offsets per group, values ascending, counts
 DENSE_CELLS = 1 << 24
 
 
@@ -17,8 +21,8 @@ def sparse_counts(
     codes: npt.NDArray[np.integer],
     width: int,
     weights: npt.NDArray[np.integer] | None = None,
-) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
-    """Count every value in every group, weighted or not: offsets per group, values ascending, counts."""
+) -> Sparse:
+    """Count every value in every group, weighted or not."""
     keys = group.astype(np.int64) * width + codes
     if groups * width <= max(DENSE_CELLS, 4 * len(keys)):
         dense = np.bincount(keys, weights, minlength=groups * width)
@@ -43,3 +47,39 @@ def sum_by_key(keys: Counts, counts: Counts) -> tuple[Counts, Counts]:
         keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     return keys[first], np.add.reduceat(counts, first)
+
+
+def mix_contents(group: npt.NDArray[np.integer], groups: int, bucket: Counts, contents: Sparse, width: int) -> Sparse:
+    """Sum for every group what the buckets of its records contain; compiled, and in threads.
+
+    Parameters
+    ----------
+    group, groups : the group of every record, and how many there are.
+    bucket : the bucket of every record.
+    contents : the values of every bucket, with amounts above 0.
+    width : the number of values.
+    """
+    from sfumato.coding.kernels import mixing as kernel
+
+    sizes = np.bincount(group, minlength=groups)
+    starts = np.append(0, np.cumsum(sizes))
+    order = np.empty(len(group), dtype=np.int64)
+    kernel.order_by_group(group, starts[:-1].copy(), order)
+    work = np.append(0, np.cumsum(np.bincount(group, np.diff(contents[0])[bucket], groups)))
+    edges = np.unique(np.searchsorted(work, np.linspace(0, work[-1], 4 * worker_count() + 1)).clip(max=groups))
+    found = np.zeros(groups, dtype=np.int64)
+    told = order, starts, bucket, contents
+
+    def count(first: int, last: int) -> None:
+        kernel.count_values(*told, first, last, np.zeros(width, dtype=np.int64), found)
+
+    def mix(first: int, last: int) -> None:
+        room = np.zeros(width, dtype=np.int64), np.zeros(-(-width >> kernel.BLOCK), dtype=np.int64)
+        kernel.mix(*told, first, last, room, places, codes, amounts)
+
+    with ThreadPoolExecutor(worker_count()) as pool:
+        list(pool.map(count, edges[:-1].tolist(), edges[1:].tolist()))
+        places = np.append(0, np.cumsum(found))
+        codes, amounts = np.empty(places[-1], dtype=np.int32), np.empty(places[-1], dtype=np.int64)
+        list(pool.map(mix, edges[:-1].tolist(), edges[1:].tolist()))
+    return places, codes, amounts

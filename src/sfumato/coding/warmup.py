@@ -18,6 +18,7 @@ from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
 from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import COMPILED_ROWS, group_keys
+from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
     box_growing,
     class_growing,
@@ -28,6 +29,7 @@ from sfumato.coding.kernels import (
     gathering,
     grouping,
     microaggregating,
+    mixing,
     regrouping,
     swapping,
 )
@@ -53,6 +55,7 @@ def warm_up() -> Warmth:
     group_keys(np.arange(COMPILED_ROWS, dtype=np.int64))
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
+    _mix_once()
     _match_once()
     _regroup_once()
     _condense_once()
@@ -72,6 +75,12 @@ def _swap_once() -> None:
     units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
     pools = units, np.arange(3), units, np.array([0, 2])
     swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
+
+
+def _mix_once() -> None:
+    """Mix a bucket of one value into one group."""
+    contents = np.arange(2), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.int64)
+    mix_contents(np.zeros(1, dtype=np.int32), 1, np.zeros(1, dtype=np.int64), contents, 1)
 
 
 def _condense_once() -> None:
@@ -193,7 +202,7 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
-        *(gathering, grouping, microaggregating, regrouping, swapping),
+        *(gathering, grouping, microaggregating, mixing, regrouping, swapping),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import lcm
 
@@ -12,9 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedColumn, code_column
-from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import group_columns
-from sfumato.coding.histograms import sparse_counts
+from sfumato.coding.grouping import COMPILED_ROWS, group_columns
+from sfumato.coding.histograms import Counts, Sparse, mix_contents, sparse_counts
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
 from sfumato.core.published.table import PublishedTable, bucket_numbers
@@ -27,10 +25,8 @@ LARGEST_COUNT = 2**62
 ROUNDED_SCALE = 2**31
 
 
-def count_groups(
-    table: PublishedTable, shown: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None
-) -> Groups:
-    """Count the groups of a table; `domains` are those of the original's sensitive attributes, if it is known.
+def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema) -> Groups:
+    """Count the groups of a table.
 
     A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
     If an attribute is published in buckets, the histogram of a group contains what an adversary expects: every
@@ -39,19 +35,23 @@ def count_groups(
     columns, starred = [], False
     for name in schema.sensitive:
         column, has_stars = _without_stars(shown[name])
-        known = (domains or {}).get(name)
-        columns.append(code_column(name, column, schema) if known is None else CodedColumn(known, known.encode(column)))
+        columns.append(code_column(name, column, schema))
         starred |= has_stars
     missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
     group, groups = table.grouped.labels, len(table.grouped)
-    linked = Groups.from_rows(group, groups, columns, missing)
-    histograms = dict(linked.histograms)
+    buckets = {column.name: bucket_numbers(shown, column.name) for column in columns}
+    linked = Groups.from_rows(group, groups, [each for each in columns if buckets[each.name] is None], missing)
+    histograms, totals = dict(linked.histograms), dict(linked.totals)
     for column in columns:
-        buckets = bucket_numbers(shown, column.name)
-        if buckets is not None:
-            expected = expected_counts(group, groups, buckets, column)
+        bucket = buckets[column.name]
+        if bucket is not None:
+            expected = expected_counts(group, groups, bucket, column)
             histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
-    return Groups(linked.sizes, histograms, linked.totals, linked.domains)
+            totals[column.name] = np.bincount(column.codes, minlength=len(column.domain) + 1).astype(np.int64)
+            if missing is Missing.MATCHES_ALL:
+                totals[column.name][column.domain.missing] = 0
+    domains = {column.name: column.domain for column in columns}
+    return Groups(linked.sizes, {name: histograms[name] for name in domains}, totals, domains)
 
 
 def expected_counts(
@@ -70,21 +70,43 @@ def expected_counts(
     buckets = int(bucket.max()) + 1
     sizes = np.bincount(bucket, minlength=buckets)
     width = len(column.domain) + 1
-    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width)
+    contents = sparse_counts(bucket, buckets, column.codes, width)
+    scale = lcm(*np.unique(sizes[sizes > 0]).tolist())
+    if scale * len(group) * int(sizes.max()) < LARGEST_COUNT:
+        offsets, codes, counts = contents
+        multiples = counts * np.repeat(scale // np.maximum(sizes, 1), np.diff(offsets))
+        if len(group) >= COMPILED_ROWS:
+            mixed = mix_contents(group, groups, bucket, (offsets, codes, multiples), width)
+            return Histogram(*mixed, width, np.zeros(groups, dtype=np.int64))
+        rows, entry, shared = _pairs(group, groups, bucket, offsets)
+        return Histogram.of_entries(rows, codes[entry], shared * multiples[entry], groups=groups, width=width)
+    return _rounded_counts(group, groups, bucket, contents, width)
+
+
+def _rounded_counts(
+    group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], contents: Sparse, width: int
+) -> Histogram:
+    """Round expected values down, and add what is lost to each group's most frequent value."""
+    offsets, codes, counts = contents
+    rows, entry, shared = _pairs(group, groups, bucket, offsets)
+    share = counts / np.repeat(np.bincount(bucket, minlength=len(offsets) - 1), np.diff(offsets))
+    amounts = np.floor(shared * share[entry] * ROUNDED_SCALE).astype(np.int64)
+    rounded = Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
+    lost = np.bincount(group, minlength=groups) * ROUNDED_SCALE - rounded.sizes
+    return replace(rounded, missing=np.maximum(lost, 0)).folded
+
+
+def _pairs(
+    group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], offsets: Counts
+) -> tuple[Counts, Counts, Counts]:
+    """List for every pair of group and bucket the bucket's entries: the group, the entry, and the records shared."""
+    buckets = len(offsets) - 1
     pairs = group_columns([group, bucket], [groups, buckets])
     pair_group, pair_bucket = np.divmod(pairs.keys, buckets)
     spread = np.diff(offsets)[pair_bucket]
     first = np.repeat(offsets[pair_bucket] - np.cumsum(spread) + spread, spread)
     entry = first + np.arange(int(spread.sum()))
-    shared, held, size = np.repeat(pairs.counts, spread), counts[entry], np.repeat(sizes[pair_bucket], spread)
-    scale = lcm(*np.unique(sizes[sizes > 0]).tolist())
-    rows, codes = np.repeat(pair_group, spread), codes[entry]
-    if scale * len(group) * int(sizes.max()) < LARGEST_COUNT:
-        return Histogram.of_entries(rows, codes, shared * held * (scale // size), groups=groups, width=width)
-    amounts = np.floor(shared * (held / size) * ROUNDED_SCALE).astype(np.int64)
-    rounded = Histogram.of_entries(rows, codes, amounts, groups=groups, width=width)
-    lost = np.bincount(group, minlength=groups) * ROUNDED_SCALE - rounded.sizes
-    return replace(rounded, missing=np.maximum(lost, 0)).folded
+    return np.repeat(pair_group, spread), entry, np.repeat(pairs.counts, spread)
 
 
 def _without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:

@@ -244,7 +244,7 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        return Counts(evidence.table, shown, schema, whole=evidence.groups if evidence.is_raw else None)
+        return Counts(evidence.table, shown, schema, whole=evidence.published_groups)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
     if population.num_rows < shown.num_rows:
