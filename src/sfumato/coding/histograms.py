@@ -61,25 +61,22 @@ def mix_contents(group: npt.NDArray[np.integer], groups: int, bucket: Counts, co
     """
     from sfumato.coding.kernels import mixing as kernel
 
-    sizes = np.bincount(group, minlength=groups)
-    starts = np.append(0, np.cumsum(sizes))
+    starts = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
     order = np.empty(len(group), dtype=np.int64)
     kernel.order_by_group(group, starts[:-1].copy(), order)
-    work = np.append(0, np.cumsum(np.bincount(group, np.diff(contents[0])[bucket], groups)))
-    edges = np.unique(np.searchsorted(work, np.linspace(0, work[-1], 4 * worker_count() + 1)).clip(max=groups))
+    visits = np.bincount(group, np.diff(contents[0])[bucket], groups).astype(np.int64)
+    until = np.append(0, np.cumsum(visits))
+    edges = np.unique(np.searchsorted(until, np.linspace(0, until[-1], 4 * worker_count() + 1)).clip(max=groups))
     found = np.zeros(groups, dtype=np.int64)
-    told = order, starts, bucket, contents
 
-    def count(first: int, last: int) -> None:
-        kernel.count_values(*told, first, last, np.zeros(width, dtype=np.int64), found)
-
-    def mix(first: int, last: int) -> None:
-        room = np.zeros(width, dtype=np.int64), np.zeros(-(-width >> kernel.BLOCK), dtype=np.int64)
-        kernel.mix(*told, first, last, room, places, codes, amounts)
+    def mix(first: int, last: int) -> tuple[npt.NDArray[np.int32], Counts]:
+        most = int(np.minimum(visits[first:last], width).sum())
+        codes, amounts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64)
+        room = np.zeros(width, dtype=np.int64), np.zeros((width >> kernel.BLOCK) + 1, dtype=np.int64)
+        end = kernel.mix(order, starts, bucket, contents, first, last, room, found, codes, amounts)
+        return codes[:end], amounts[:end]
 
     with ThreadPoolExecutor(worker_count()) as pool:
-        list(pool.map(count, edges[:-1].tolist(), edges[1:].tolist()))
-        places = np.append(0, np.cumsum(found))
-        codes, amounts = np.empty(places[-1], dtype=np.int32), np.empty(places[-1], dtype=np.int64)
-        list(pool.map(mix, edges[:-1].tolist(), edges[1:].tolist()))
-    return places, codes, amounts
+        parts = list(pool.map(mix, edges[:-1].tolist(), edges[1:].tolist()))
+    codes, amounts = (np.concatenate([part[side] for part in parts]) for side in range(2))
+    return np.append(0, np.cumsum(found)), codes, amounts

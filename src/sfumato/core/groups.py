@@ -110,6 +110,8 @@ class Histogram:
     def coarsened(self, nodes: npt.NDArray[np.integer]) -> Histogram:
         """Count coarser values: value v becomes part of `nodes[v]`."""
         width = int(nodes.max()) + 1 if len(nodes) else 0
+        if (nodes[1:] > nodes[:-1]).all():  # nothing falls together
+            return self.numbered(nodes, width)
         return _summed(self.rows, nodes[self.codes].astype(np.int32), self.counts, width, self.missing)
 
     def numbered(self, places: npt.NDArray[np.integer], width: int) -> Histogram:
@@ -200,7 +202,7 @@ class Groups:
         return Groups(sizes, histograms, self.totals, self.domains, population, self.uncovered)
 
     def numbered_as(self, domains: Mapping[str, Domain]) -> Groups:
-        """Number values as in other domains, which have them all; attributes without another domain stay as they are.
+        """Give values the numbers of other domains, which have them all, where another is given.
 
         Counts stay what they are, so nobody has to count again to compare with another table.
         """

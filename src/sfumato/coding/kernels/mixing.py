@@ -18,32 +18,31 @@ def order_by_group(group: Array, places: Array, order: Array) -> None:
 
 
 @compiled
-def count_values(
-    order: Array, starts: Array, bucket: Array, contents: tuple[Array, ...], first: int, last: int, seen: Array,
-    found: Array,
-) -> None:  # fmt: skip
-    """Count the different values in the buckets of the groups first..last; `seen` has a place for every value."""
-    offsets, codes = contents[0], contents[1]
-    for group in range(first, last):
-        for i in range(starts[group], starts[group + 1]):
-            mine = bucket[order[i]]
-            for entry in range(offsets[mine], offsets[mine + 1]):
-                if seen[codes[entry]] != group + 1:
-                    seen[codes[entry]] = group + 1
-                    found[group] += 1
+def sort_few(codes: Array, begin: int, end: int) -> None:
+    """Sort a few values by insertion; those of a single bucket are in order already."""
+    for place in range(begin + 1, end):
+        code, at = codes[place], place
+        while at > begin and codes[at - 1] > code:
+            codes[at] = codes[at - 1]
+            at -= 1
+        codes[at] = code
 
 
 @compiled
 def mix(
     order: Array, starts: Array, bucket: Array, contents: tuple[Array, ...], first: int, last: int,
-    room: tuple[Array, ...], places: Array, mixed: Array, amounts: Array,
-) -> None:  # fmt: skip
-    """Sum what the buckets of the groups first..last hold of every value: values ascending, with their amounts."""
+    room: tuple[Array, ...], found: Array, mixed: Array, amounts: Array,
+) -> int:  # fmt: skip
+    """Sum what the buckets of the groups first..last hold of every value: values ascending, with their amounts.
+
+    Writes from the start of `mixed` and `amounts`, and the number of values of every group to `found`; returns how
+    many there are in all. `room` has a place for every value and for every block of them, zero before and after.
+    """
     offsets, codes, held = contents
-    sums, blocks = room  # both zero before and after
+    sums, blocks = room
+    end = 0
     for group in range(first, last):
-        begin = places[group]
-        end = begin
+        begin = end
         for i in range(starts[group], starts[group + 1]):
             mine = bucket[order[i]]
             for entry in range(offsets[mine], offsets[mine + 1]):
@@ -54,23 +53,17 @@ def mix(
                     blocks[code >> BLOCK] = 1
                 sums[code] += held[entry]
         if end - begin <= FEW:
-            for place in range(begin + 1, end):
-                code, at = mixed[place], place
-                while at > begin and mixed[at - 1] > code:
-                    mixed[at] = mixed[at - 1]
-                    at -= 1
-                mixed[at] = code
-            for place in range(begin, end):
-                blocks[mixed[place] >> BLOCK] = 0
+            sort_few(mixed, begin, end)
         else:
             place = begin
             for block in range(len(blocks)):
-                if blocks[block] == 1:
-                    blocks[block] = 0
-                    for code in range(block << BLOCK, min((block + 1) << BLOCK, len(sums))):
-                        if sums[code] != 0:
-                            mixed[place] = code
-                            place += 1
+                for code in range(block << BLOCK, min((block + blocks[block]) << BLOCK, len(sums))):
+                    if sums[code] != 0:
+                        mixed[place] = code
+                        place += 1
         for place in range(begin, end):
-            amounts[place] = sums[mixed[place]]
-            sums[mixed[place]] = 0
+            code = mixed[place]
+            amounts[place] = sums[code]
+            sums[code], blocks[code >> BLOCK] = 0, 0
+        found[group] = end - begin
+    return end
