@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.coding.ordering import ascending
 from sfumato.randomness import Stream
 
 Ranks = npt.NDArray[np.int64]
@@ -66,14 +67,22 @@ def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
 
 def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np.int64]:
     """Order rows by several ranked columns, the first counting most."""
+    order = None
+    for keys, span in reversed(list(_packed(ranked, rows))):  # stable: the last part first
+        order = ascending(keys, span) if order is None else order[ascending(keys[order], span)]
+    return np.arange(rows) if order is None else order
+
+
+def _packed(ranked: Sequence[tuple[Ranks, int]], rows: int) -> Iterator[tuple[Ranks, int]]:
+    """Pack as many columns as fit into keys of 63 bits, several times if needed, and say below what they are."""
     keys, span = np.zeros(rows, dtype=np.int64), 1
     for ranks, width in ranked:
         if span > LARGEST_KEY // width:
-            distinct, places = np.unique(keys, return_inverse=True)
-            keys, span = places.astype(np.int64), len(distinct)
+            yield keys, span
+            keys, span = np.zeros(rows, dtype=np.int64), 1
         keys = keys * width + ranks
         span *= width
-    return np.argsort(keys, kind="stable")
+    yield keys, span
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +108,10 @@ class Shuffle:
         places = np.flatnonzero(bucket >= 0)
         shuffled = places[stream.permutation(len(places))]
         source = np.arange(len(bucket))
-        source[places[np.argsort(bucket[places], kind="stable")]] = shuffled[
-            np.argsort(bucket[shuffled], kind="stable")
-        ]
+        count = int(bucket.max(initial=-1)) + 1
+        source[places[ascending(bucket[places], count)]] = shuffled[ascending(bucket[shuffled], count)]
         if numbers is None:
-            anew = stream.permutation(int(bucket.max(initial=-1)) + 1)
+            anew = stream.permutation(count)
             lost = bucket < 0
             numbers = pa.array(np.where(lost, 0, np.append(anew, 0)[bucket]), pa.int64(), mask=lost)
         return cls(source, numbers)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import group_keys
+from sfumato.coding.ordering import ascending
 from sfumato.threads import worker_count
 
 Counts = npt.NDArray[np.int64]
@@ -31,7 +32,7 @@ def sparse_counts(
     else:
         distinct = group_keys(keys)
         summed = distinct.counts if weights is None else np.bincount(distinct.labels, weights).astype(np.int64)
-        order = np.argsort(distinct.keys, kind="stable")
+        order = ascending(distinct.keys, groups * width)
         order = order[summed[order] > 0]
         found, counts = distinct.keys[order], summed[order]
     offsets = np.searchsorted(found, np.arange(groups + 1, dtype=np.int64) * width)
@@ -43,7 +44,7 @@ def sum_by_key(keys: Counts, counts: Counts) -> tuple[Counts, Counts]:
     if not len(keys):
         return keys, counts
     if (keys[1:] < keys[:-1]).any():
-        order = np.argsort(keys, kind="stable")
+        order = ascending(keys, int(keys.max()) + 1)
         keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     return keys[first], np.add.reduceat(counts, first)

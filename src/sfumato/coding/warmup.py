@@ -30,9 +30,11 @@ from sfumato.coding.kernels import (
     grouping,
     microaggregating,
     mixing,
+    ordering,
     regrouping,
     swapping,
 )
+from sfumato.coding.ordering import ascending
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
 
@@ -53,6 +55,7 @@ def warm_up() -> Warmth:
     begin = time.perf_counter()
     before = _compiled()
     group_keys(np.arange(COMPILED_ROWS, dtype=np.int64))
+    ascending(np.zeros(COMPILED_ROWS, dtype=np.int64))
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
     _mix_once()
@@ -202,7 +205,7 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
-        *(gathering, grouping, microaggregating, mixing, regrouping, swapping),
+        *(gathering, grouping, microaggregating, mixing, ordering, regrouping, swapping),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
