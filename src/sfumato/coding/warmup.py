@@ -31,6 +31,7 @@ from sfumato.coding.kernels import (
     microaggregating,
     mixing,
     ordering,
+    picking,
     regrouping,
     swapping,
 )
@@ -59,6 +60,7 @@ def warm_up() -> Warmth:
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
     _mix_once()
+    _pick_once()
     _match_once()
     _regroup_once()
     _condense_once()
@@ -84,6 +86,16 @@ def _mix_once() -> None:
     """Mix a bucket of one value into one group."""
     contents = np.arange(2), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.int64)
     mix_contents(np.zeros(1, dtype=np.int32), 1, np.zeros(1, dtype=np.int64), contents, 1)
+
+
+def _pick_once() -> None:
+    """Pick the only record of a single block."""
+    nothing, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    rooms = nothing.copy(), np.zeros(2, dtype=np.int64), nothing.copy()
+    picked, sizes, state = nothing.copy(), nothing.copy(), np.zeros(3, dtype=np.int64)
+    stacks, left, counts = np.zeros((3, 1), dtype=np.int64), nothing.copy(), nothing.copy()
+    tree = -one, nothing, one
+    picking.pick_blocks(tree, nothing, left, counts, 0, 1, (1, 1, 1, 1), stacks, rooms, picked, sizes, state)
 
 
 def _condense_once() -> None:
@@ -205,7 +217,7 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
-        *(gathering, grouping, microaggregating, mixing, ordering, regrouping, swapping),
+        *(gathering, grouping, microaggregating, mixing, ordering, picking, regrouping, swapping),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
