@@ -188,7 +188,7 @@ def _optimum(task: Task, algorithm: sf.Optimal, unit: float, allowed: int | None
     share = task.most_suppressed / task.table.rows
     print(
         f"{algorithm.loss} {share:.0%} {[repr(model) for model in task.models]}: {publication.proof} "
-        f"{publication.suppressed} suppressed; {seconds * 1000:.0f} ms, {seconds / unit:.1f} times{target}"
+        f"{publication.suppressed(task.table)} suppressed; {seconds * 1000:.0f} ms, {seconds / unit:.1f} times{target}"
     )
 
 

@@ -125,7 +125,7 @@ def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, Ints]:
 def publish_one_group(task: Task) -> Publication:
     """Publish a table without quasi-identifiers: nothing tells its records apart."""
     task.progress(1.0)
-    return Publication(np.zeros(task.table.rows, dtype=np.int32), {})
+    return Publication(np.zeros(task.table.cases, dtype=np.int32), {})
 
 
 def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded]) -> Publication:

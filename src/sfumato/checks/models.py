@@ -185,6 +185,17 @@ def check_good_groups_stay_good(model: PrivacyModel) -> None:
         assert model.kept_by(groups.merged(labels))[some_good].all()
 
 
+def check_parts_lose_what_is_said(model: PrivacyModel) -> None:
+    """However a group is split, at least as many of its records as the model says are in invalid parts."""
+    for sample in samples(model, *Missing):
+        parts = sample.counted()
+        lost = np.where(model.kept_by(parts), 0, parts.sizes)
+        for labels in (np.arange(GROUPS), *(_unions(sample.rng, GROUPS) for _ in SEEDS)):
+            said = model.lost_in_parts(parts.merged(labels))
+            assert (said >= 0).all()
+            assert (said <= np.bincount(labels, lost)).all()
+
+
 def check_other_tables_change_nothing(model: PrivacyModel) -> None:
     """A model that does not claim to compare with the table does not: its levels stay when the totals change."""
     for sample in samples(model, *Missing) if not model.compares_with_table else ():
@@ -275,6 +286,7 @@ MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
     check_unions_of_good_groups_may_be_bad,
     check_good_groups_stay_good,
     check_good_groups_may_turn_bad,
+    check_parts_lose_what_is_said,
     check_other_tables_change_nothing,
     check_other_tables_change_levels,
     check_stricter_keeps_no_more,

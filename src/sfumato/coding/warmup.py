@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes, k_member_labels
-from sfumato.coding.clustering.points import CodedAxes, Points, mdav_labels, nearest_points, v_mdav_labels
+from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
+from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
+from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
 from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.coding.cutting.axes import Axes
+from sfumato.coding.cutting.batches import Batch, Layout, count_segments
 from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
+from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
 from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import COMPILED_ROWS, group_keys
 from sfumato.coding.histograms import mix_contents
@@ -26,6 +29,7 @@ from sfumato.coding.kernels import (
     condensing,
     containment,
     cutting,
+    descending,
     gathering,
     grouping,
     microaggregating,
@@ -61,6 +65,8 @@ def warm_up() -> Warmth:
         _cut_once(codes, extra)
     _mix_once()
     _pick_once()
+    for codes in CODE_TYPES:
+        _descend_once(codes)
     _match_once()
     _regroup_once()
     _condense_once()
@@ -154,7 +160,7 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
     records = Records(
         codes=np.repeat(np.array([[0, 1]], dtype=codes), rows // 2, axis=1),
         extra=np.zeros((1, rows), dtype=extra),
-        weight=np.ones(rows, dtype=np.int32),
+        weight=np.ones(rows, dtype=np.int64),
         origin=np.arange(rows, dtype=np.int32),
         offsets=np.array([0, rows], dtype=np.int64),
     )
@@ -163,6 +169,14 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
     cuts = cutter.propose(records, axes, CuttingRule(1, relaxed=True, missing_rides=False), ranges, whole, whole)
     halves = cutter.split(records, whole, cutter.sides(records, whole, cuts))
     cutter.number(halves, np.arange(halves.segments), 0, np.empty(rows, dtype=np.int32))
+
+
+def _descend_once(codes: type[np.unsignedinteger]) -> None:
+    """Find and count the only segment of a batch."""
+    batch = Batch.of([np.zeros(LONG_BATCH, dtype=codes)])
+    tree = CutTree.whole()
+    tree.descend(batch.codes)
+    count_segments([batch], tree, tree.leaves, Layout((1,)))
 
 
 def _match_once() -> None:
@@ -217,7 +231,7 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
-        *(gathering, grouping, microaggregating, mixing, ordering, picking, regrouping, swapping),
+        *(descending, gathering, grouping, microaggregating, mixing, ordering, picking, regrouping, swapping),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

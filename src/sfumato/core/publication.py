@@ -1,4 +1,4 @@
-"""The waist, part 1: what is published about every record.
+"""The waist, part 1: what is published about every case, which is a record or a number of equal ones.
 
 Algorithms end in a `Publication`; releases are written from it. Auditors never see it: they read the
 published table and recover the same labels by parsing it.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.coding.codes import CodedTable
 from sfumato.table.values import text as value_text
 from sfumato.words import Sentence
 
@@ -149,15 +149,15 @@ class Proof:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Publication:
-    """What is published about every record.
+    """What is published about every case of a coded table.
 
     Parameters
     ----------
-    group : the equivalence group of every original record; `NOT_PUBLISHED` for a suppressed record.
+    group : the equivalence group of every case; `NOT_PUBLISHED` for a suppressed case.
     recoded : for every quasi-identifier, the label of every group; those not listed are published unchanged.
     by_value : if every value is published in the same way wherever it occurs, the label of every code of each
         quasi-identifier, with that of missing values last.
-    buckets : for every bucketized attribute, the bucket of every record; the values of a bucket are published
+    buckets : for every bucketized attribute, the bucket of every case; the values of a bucket are published
     without saying which record has which. `NOT_PUBLISHED` if the cell of a record is not in a bucket.
     together : attributes whose cells are permuted together in buckets, so that they stay joined; the attributes of a
         tuple have the same buckets, and no attribute is in two. Tuples with equal buckets share their numbers.
@@ -171,10 +171,9 @@ class Publication:
     together: tuple[tuple[str, ...], ...] = ()
     proof: Proof | None = None
 
-    @cached_property
-    def suppressed(self) -> int:
-        """The number of records that are not published."""
-        return int(np.count_nonzero(self.group == NOT_PUBLISHED))
+    def suppressed(self, table: CodedTable) -> int:
+        """Count the records of the table that are not published."""
+        return table.records(np.flatnonzero(self.group == NOT_PUBLISHED))
 
 
 def _quoted(member: str) -> str:

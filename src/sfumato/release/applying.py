@@ -47,7 +47,7 @@ def apply(
         if recoded is None:
             arrays[name] = table[name] if whole else table[name].take(pa.array(kept))
         else:
-            kind = pa.string() if bucketed else _kind(recoded, table[name].type)
+            kind = pa.string() if bucketed else published_kind(recoded, table[name].type)
             cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group], kind)
             arrays[name] = cells.array()
         if bucketed:
@@ -88,7 +88,7 @@ class _Shuffles:
         return None
 
 
-def _kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
+def published_kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
     """Return the type of a published column: the original's where only values are published, and that of centers."""
     if all(isinstance(label, Exact | MissingCell) for label in recoded.labels):
         return original

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +37,12 @@ class Judged:
     def __init__(self, handover: Handover) -> None:
         self.handover = replace(handover, evidence=handover.evidence.undecorated())
         self._kept: dict[str, Any] = {}
+
+    def recorded(self, recipe: str) -> Judged:
+        """Return the same with another text of the recipe, and everything that was computed so far."""
+        other = copy(self)
+        other.handover = replace(self.handover, recipe=recipe)
+        return other
 
     @property
     def evidence(self) -> Evidence:

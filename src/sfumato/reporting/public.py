@@ -36,7 +36,7 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit, masking: Masking | 
     return {
         "sfumato": __version__,
         "promise": [
-            promised(model, audit.counts.schema, _shown_values(model, audit), masking.perturbed if masking else ())
+            promised(model, audit.counts.schema, audit.counts.shown_values(model), masking.perturbed if masking else ())
             for model in models
         ],
         "audit": {
@@ -125,17 +125,6 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
         "limit": plain(verdict.model.limit),
         "holds": verdict.holds,
         **({"parts": [_judged(part) for part in verdict.parts]} if verdict.parts else {}),
-    }
-
-
-def _shown_values(model: PrivacyModel, audit: Audit) -> set[str]:
-    """Return the sensitive values that a model reads and the published table shows."""
-    groups = audit.counts.of(model)[1]
-    return {
-        text
-        for name in model.attributes
-        for text, count in zip(groups.domains[name].texts, groups.totals[name].tolist(), strict=False)
-        if count
     }
 
 

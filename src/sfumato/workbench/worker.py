@@ -42,8 +42,15 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._number: int | None = None
         self._table: pa.Table | None = None
         self._releases: OrderedDict[int, Release] = OrderedDict()
+
+    def look_at(self, number: int | None) -> None:
+        """Look at the table of some number from now on, and let go of another one and its releases."""
+        if number != self._number:
+            self._number, self._table = number, None
+            self._releases.clear()
 
     @property
     def table(self) -> pa.Table:
@@ -51,13 +58,15 @@ class Bench:
         if self._table is None:
             from sfumato.table.kept_rows import KeptRows
 
-            self._table = KeptRows(self.folder / "original.arrow").table()
+            self._table = KeptRows(self.folder / "tables" / str(self._number) / "original.arrow").table()
         return self._table
 
-    def forget(self) -> None:
-        """Let go of the table, because another one is opened."""
-        self._table = None
-        self._releases.clear()
+    def write(self, path: Path, text: str) -> None:
+        """Write a file of the project, completely or not at all."""
+        from sfumato.table.atomic import atomic_path
+
+        with atomic_path(path) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
 
     def recipe(self, request: Mapping[str, Any]) -> Recipe:
         """Return the recipe that was sent along with a request."""
@@ -117,6 +126,7 @@ def serve(bench: Bench, job: Mapping[str, Any], answers: TextIO) -> None:
             _answer(answers, {"done": done, "note": note, "figures": getattr(note, "figures", {}), "memory": memory()})
 
     try:
+        bench.look_at(job["table"])
         verb = import_module(f"sfumato.workbench.verbs.{job['verb']}")
         result = verb.run(bench, job["request"], tell)
     except SfumatoError as error:

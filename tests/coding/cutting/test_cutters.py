@@ -53,7 +53,7 @@ def cases(draw):
     records = Records(
         codes=np.array(codes, dtype=np.uint16),
         extra=np.array([np.arange(rows) % 3], dtype=np.uint8),
-        weight=np.array(weights, dtype=np.int32),
+        weight=np.array(weights, dtype=np.int64),
         origin=np.random.default_rng(rows).permutation(rows).astype(np.int32),
         offsets=np.unique([0, *bounds, rows]).astype(np.int64),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +65,8 @@ class _Growth:
         nodes, born, finished = np.zeros(1, dtype=np.int64), 1, 0
         while self.records.segments:
             ranges = self.cutter.ranges(self.records, self.axes)
-            cuts = allowed_cuts(self.cutter, self.records, self.axes, self.rule, ranges, self._refused)
+            propose = partial(self.cutter.propose, self.records, self.axes, self.rule, ranges)
+            cuts = allowed_cuts(propose, self.records.segments, self._refused)
             done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
             self.cutter.number(self.records, done, finished, self.leaf_of)
             finished += len(done)

@@ -47,15 +47,15 @@ class AdditiveLoss(RecodingLoss):
         addends = []
         for j, (lost, costs) in enumerate(zip(check.lost_firmly, self._costs, strict=True)):
             exact = check.source.levels[j]
-            most = lost.sum()
-            gone = [lost @ cost if h >= exact else most * cost.max() for h, cost in enumerate(costs)]
+            firm, torn = lost.sum(), check.judged.torn
+            gone = [
+                torn * dearest + (lost @ cost if h >= exact else firm * dearest)
+                for h, (cost, dearest) in enumerate(zip(costs, self._dearest[j], strict=True))
+            ]
             share = self._lesser * self._shares[j]
             kept = self._addends[j] - share * np.array(gone)
             addends.append(np.maximum(kept[: check.levels[j] + 1], 0.0))
-        surely = self.setting.suppression_cost * self._lost(check.lost_below) - self._lesser * self._lost(
-            check.judged.torn
-        )
-        return Separable(surely, tuple(addends))
+        return Separable(self.setting.suppression_cost * self._lost(check.lost_below), tuple(addends))
 
     def above(self, check: Check) -> Separable | None:
         """Count what is published here as published above, if that costs more than suppression."""
@@ -79,6 +79,14 @@ class AdditiveLoss(RecodingLoss):
     @cached_property
     def _costs(self) -> list[Costs]:
         return [self.costs(ladder) for ladder in self.setting.ladders]
+
+    @cached_property
+    def _dearest(self) -> list[list[float]]:
+        """The largest cost of a cell on every level, among values that occur."""
+        return [
+            [float(cost[counts > 0].max()) for cost in costs]
+            for counts, costs in zip(self.setting.histograms, self._costs, strict=True)
+        ]
 
     @cached_property
     def _addends(self) -> list[npt.NDArray[np.float64]]:

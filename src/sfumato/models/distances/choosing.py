@@ -63,6 +63,17 @@ def distances_to_table(
     return over_tree(histogram, totals, [np.arange(histogram.width)])
 
 
+def averages_parts(groups: Groups, sensitive: str, distance: Distance) -> bool:
+    """Return whether the distance of a group is at most the mean of its parts' distances, none of which exceeds 1.
+
+    Where missing values are values of their own, levels on a line are upper bounds cut off at 1, and no such mean.
+    """
+    if distance == "ordered":
+        domain, totals = groups.domains.get(sensitive), groups.totals[sensitive]
+        return domain is None or not totals[len(domain) :].any()
+    return distance not in UNBOUNDED
+
+
 def _fault(costs: object) -> str | None:
     """Return why a matrix is not a distance between values."""
     rows = [row for row in costs if isinstance(row, Sequence)] if isinstance(costs, Sequence) else []
