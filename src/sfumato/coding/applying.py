@@ -25,7 +25,7 @@ class CellTexts:
     `kind` is the type that the texts are read as: text, unless only values are published.
     """
 
-    texts: Sequence[str | None]
+    texts: pa.Array
     codes: npt.NDArray[np.int32]
     kind: pa.DataType = field(default_factory=pa.string)
 
@@ -44,12 +44,13 @@ class CellTexts:
     @cached_property
     def _ranked(self) -> tuple[Ranks, pa.Array]:
         """Rank every label among the distinct texts: labels with the same text are indistinguishable."""
-        distinct = list({text: None for text in self.texts if text is not None})
-        values = pa.array(distinct, pa.string()).cast(self.kind)
+        encoded = self.texts.dictionary_encode()
+        values = encoded.dictionary.cast(self.kind)
         order = pc.array_sort_indices(values)
-        place: dict[str | None, int] = {distinct[i]: rank for rank, i in enumerate(order.to_pylist())}
-        place[None] = len(distinct)
-        return np.array([place[text] for text in self.texts], dtype=np.int64), values.take(order)
+        rank = np.empty(len(values) + 1, dtype=np.int64)
+        rank[order.to_numpy()] = np.arange(len(values))
+        rank[-1] = len(values)
+        return rank[encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)], values.take(order)
 
 
 def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
