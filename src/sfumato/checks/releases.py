@@ -100,7 +100,7 @@ def check_promise_is_true_of_the_file(release: Publishable, folder: Path) -> Non
     if isinstance(evidence, Evidence) and isinstance(release.audit, Audit):
         models = [verdict.model for verdict in release.audit.verdicts]
         written = Evidence(shown, evidence.schema, centers=evidence.centers)
-        audit = audit_evidence(written.told(models, evidence.original), models, compare=False)
+        audit = audit_evidence(written.told(models, evidence), models, compare=False)
         assert told == json.loads(json.dumps(promise_of(models, audit, evidence.masking.public())))
     dictionary = json.loads((public / "dictionary.json").read_text("utf-8"))
     assert [column["name"] for column in dictionary] == shown.column_names

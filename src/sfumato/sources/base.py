@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -53,6 +53,15 @@ class TableProfile:
     def column(self, name: str) -> ColumnProfile:
         """Return one column."""
         return next(column for column in self.columns if column.name == name)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece."""
+
+    number: int
+    of: int
+    by: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +119,20 @@ class Source(Protocol):
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
 
-    def count(self, names: Sequence[str], most: int, tell: Told) -> pa.Table:
-        """Count the combinations of some columns, as `WEIGHT`; refuse more than `most` of them."""
+    def estimate(self, names: Sequence[str]) -> int:
+        """Estimate how many combinations of some columns there are."""
+
+    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+        """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
+
+    def values(self, name: str) -> pa.Array:
+        """Return the different values of a column in their order, without missing cells."""
+
+    def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of all rows, in any order, batch by batch."""
 
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""

@@ -231,16 +231,7 @@ def audit_evidence(
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
         skipped = masking.perturbed if masking.original is None else ()
-        compared = Comparison(
-            judged.table,
-            judged.published,
-            coded,
-            original,
-            schema,
-            evidence.centers,
-            skipped,
-            weights=evidence.original_weights,
-        )
+        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(counts.compared(model), *counts.of(model)) for model in models),
@@ -257,16 +248,8 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        counted = evidence.groups if evidence.is_raw else None
-        return Counts(
-            evidence.table,
-            shown,
-            schema,
-            whole=counted,
-            totals=evidence.totals,
-            original=evidence.coded,
-            original_weights=evidence.original_weights,
-        )
+        counted, original = evidence.published_groups, evidence.coded
+        return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals, original=original)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
     if population.num_rows < evidence.records:
@@ -277,8 +260,7 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     coded = code(population, persons)
     domains = {column.name: column.domain for column in coded.quasi}
     table = PublishedTable.read(shown, schema, domains, weights=evidence.weights)
-    weights = evidence.original_weights
-    return Counts(table, shown, schema, coded, original=evidence.coded, original_weights=weights)
+    return Counts(table, shown, schema, coded, original=evidence.coded)
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:

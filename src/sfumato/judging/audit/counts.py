@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +37,8 @@ class Counts:
     theirs. For a model of an attribute with flagged cells, the groups are the buckets of these cells: an adversary who
     knows everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, if they
     are already counted. `cells` contains what the original says about them. If the table holds only some groups of a
-    larger one, `totals` are the sensitive values of that.
+    larger one, `totals` are the sensitive values of that. `original` are the coded records that it was made of, if they
+    are known.
     """
 
     table: PublishedTable
@@ -49,7 +49,6 @@ class Counts:
     cells: FlaggedCells = field(default_factory=FlaggedCells)
     totals: Totals | None = None
     original: CodedTable | None = None
-    original_weights: Ints | None = None
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
@@ -58,12 +57,14 @@ class Counts:
         buckets = self._buckets_for(model)
         if buckets is not None:
             return buckets.groups, buckets.groups
-        if model.needs_original and self.original is not None:
-            return self._beside_original
         scope = tuple(sorted(model.scope))
         if scope not in self._known:
             self._known[scope] = self._count(self.table.on(scope) if scope else self.table)
-        return self._known[scope]
+        seen, own = self._known[scope]
+        if model.needs_original and self.original is not None:
+            domains = {column.name: column.domain for column in self.original.sensitive}
+            return seen.numbered_as(domains), own.numbered_as(domains)
+        return seen, own
 
     def compared(self, model: PrivacyModel) -> PrivacyModel:
         """Return a model that can judge the groups: one that compares with the original gets to know its values."""
@@ -74,7 +75,7 @@ class Counts:
                 f"{type(model).__name__} compares with the original table, which only its owner has; give original=, "
                 'or let compared_with be "published".'
             )
-        return model.compared_to(count_original(self.original, self.shown, self.schema, self.original_weights))
+        return model.compared_to(count_original(self.original, self.shown, self.schema))
 
     def labels_of(self, model: PrivacyModel) -> npt.NDArray[np.int32]:
         """Return the group of every published row, as a model sees groups; `NOT_PUBLISHED` for a row in none."""
@@ -96,17 +97,6 @@ class Counts:
         least = level.min(initial=np.inf)
         return float(least), int(own.sizes[level == least].sum())
 
-    @cached_property
-    def _beside_original(self) -> tuple[Groups, Groups]:
-        """The groups, with values numbered as in the original."""
-        assert self.original is not None  # noqa: S101 - only those ask who know that it is there
-        domains = {column.name: column.domain for column in self.original.sensitive}
-        own = count_groups(self.table, self.shown, self.schema, domains)
-        return (matching_groups(self.table, own) if self._loose(self.table) else own), own
-
-    def _loose(self, table: PublishedTable) -> bool:
-        return self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
-
     def _buckets_for(self, model: PrivacyModel) -> FlaggedBuckets | None:
         for name in model.attributes:
             if name in self.schema.flags:
@@ -121,7 +111,7 @@ class Counts:
             if table is self.table and self.whole is not None
             else count_groups(table, self.shown, self.schema, totals=self.totals)
         )
-        loose = self._loose(table)
+        loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         seen = matching_groups(table, own) if loose else own
         if self.population is None:
             return seen, own
