@@ -331,7 +331,7 @@ def _about(recipe: Recipe, table: pa.Table) -> str:
 def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
     table, centers = evidence.table, evidence.centers
-    measured = Measured(table, task.table.rows - table.rows, evidence.groups.histograms)
+    measured = Measured.of(table, task.table.rows - table.rows, evidence.groups.histograms)
     perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi))
     found = measure(measured, covers=not (centers or perturbed))
     if not centers:
