@@ -74,13 +74,13 @@ def cells(counts):
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
-@given(stream=streams(), room=st.sampled_from([1, 1 << 25]))
-def test_counts_are_those_of_counting_row_by_row(compiled, stream, room):
+@given(stream=streams(), room=st.sampled_from([1, 1 << 25]), workers=st.none() | st.integers(1, 3))
+def test_counts_are_those_of_counting_row_by_row(compiled, stream, room, workers):
     whole, parts, tree, nodes, layout = stream
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batching, "LONG_BATCH", 0 if compiled else 10**9)
         patch.setattr(batching, "MOST_CELLS", room)
-        counts = count_segments(parts, tree, nodes, layout)
+        counts = count_segments(parts, tree, nodes, layout, workers=workers)
     expected = counted_by_row(whole, tree, nodes, layout)
     assert cells(counts) == expected
     sizes = Counter()

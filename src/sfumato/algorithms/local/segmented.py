@@ -101,10 +101,15 @@ class SegmentedSearch:
             return "A table without quasi-identifiers cannot be cut into segments; count its rows instead."
         return self.algorithm.refusal(self.task())
 
-    def count(self, batches: Iterable[Batch], tree: CutTree, nodes: Ints) -> SegmentCounts:
-        """Count some leaves of a tree in one pass over batches; counts of parts of a table can be added."""
+    def count(
+        self, batches: Iterable[Batch], tree: CutTree, nodes: Ints, *, workers: int | None = None
+    ) -> SegmentCounts:
+        """Count some leaves of a tree in one pass over batches; counts of parts of a table can be added.
+
+        Give `workers` where something else already works on several parts at once.
+        """
         known = map(self._without_hollow, batches) if self._rides else batches
-        return count_segments(known, tree, nodes, self.layout)
+        return count_segments(known, tree, nodes, self.layout, workers=workers)
 
     def pass_over(self, batches: Callable[[], Iterable[Batch]]) -> CountPass:
         """Return what counts leaves of a tree on this machine, beginning with new batches every time."""
@@ -137,19 +142,6 @@ class SegmentedSearch:
         """Find what to publish about the rows of one segment: the same as a search among all rows would."""
         return self.algorithm.search(self.task(segment, totals=totals, progress=progress))
 
-    @property
-    def _rides(self) -> bool:
-        return missing_rides(self.models, self.missing)
-
-    def _hollow(self, batch: Batch) -> npt.NDArray[np.bool_]:
-        """Find the rows without any quasi-identifier."""
-        missing = np.array([[domain.missing] for domain in self.quasi])
-        return np.asarray((batch.codes == missing).all(axis=0))
-
-    def _without_hollow(self, batch: Batch) -> Batch:
-        known = np.flatnonzero(~self._hollow(batch))
-        return batch if len(known) == len(batch) else batch.take(known)
-
     def task(
         self,
         batch: Batch | None = None,
@@ -179,3 +171,16 @@ class SegmentedSearch:
             totals=totals,
             progress=progress,
         )
+
+    @property
+    def _rides(self) -> bool:
+        return missing_rides(self.models, self.missing)
+
+    def _hollow(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Find the rows without any quasi-identifier."""
+        missing = np.array([[domain.missing] for domain in self.quasi])
+        return np.asarray((batch.codes == missing).all(axis=0))
+
+    def _without_hollow(self, batch: Batch) -> Batch:
+        known = np.flatnonzero(~self._hollow(batch))
+        return batch if len(known) == len(batch) else batch.take(known)

@@ -128,13 +128,21 @@ class SegmentCounts:
         )
 
 
-def count_segments(batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout: Layout) -> SegmentCounts:
-    """Count the codes in some leaves of a tree in one pass, with all processors if their counts fit.
+def count_segments(
+    batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout: Layout, *, workers: int | None = None
+) -> SegmentCounts:
+    """Count the codes in some leaves of a tree in one pass; there are not many more batches in memory than processors.
 
-    There are never many more batches in memory than processors.
+    Parameters
+    ----------
+    batches : all rows.
+    tree, nodes : the cuts, and the leaves to be counted.
+    layout : how many codes there are.
+    workers : how many batches are counted at once, by default as many as there are processors; fewer if their counts
+        would not fit.
     """
     first = SegmentCounts.empty(len(nodes), layout)
-    workers = max(1, min(worker_count(), MOST_CELLS // max(1, first.axes.size + first.watched.size)))
+    workers = max(1, min(workers or worker_count(), MOST_CELLS // max(1, first.axes.size + first.watched.size)))
     made = [first, *(SegmentCounts.empty(len(nodes), layout) for _ in range(workers - 1))]
     spare: SimpleQueue[SegmentCounts] = SimpleQueue()
     for counts in made:
