@@ -153,13 +153,12 @@ class SegmentedSearch:
         read = {name for model in self.models for name in model.attributes}
         watched = [domain for domain in self.sensitive if domain.name in read]
         if batch is None:
-            batch = Batch.of(
-                [np.zeros(0, dtype=np.uint8)] * len(self.quasi), [np.zeros(0, dtype=np.uint8)] * len(watched)
-            )
+            none = np.zeros((len(self.quasi) + len(watched), 0), dtype=np.uint8)
+            batch = Batch(none[: len(self.quasi)], none[len(self.quasi) :])
         table = CodedTable(
             rows=len(batch) if batch.weights is None else int(batch.weights.sum()),
-            quasi=tuple(map(CodedColumn, self.quasi, batch.codes)),
-            sensitive=tuple(map(CodedColumn, watched, batch.watched)),
+            quasi=tuple(CodedColumn(*pair) for pair in zip(self.quasi, batch.codes, strict=True)),
+            sensitive=tuple(CodedColumn(*pair) for pair in zip(watched, batch.watched, strict=True)),
             weights=batch.weights,
         )
         return Task(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
 from sfumato.coding.cutting.partition import Codes, Ints, Ranges, code_matrix
+from sfumato.exceptions import InvalidParameterError
 from sfumato.threads import in_threads, worker_count
 
 MOST_CELLS = 1 << 25  # of all counts that are made at once, 256 MB
@@ -54,6 +55,17 @@ class Layout:
 
     axes: tuple[int, ...]
     watched: tuple[int, ...] = ()
+
+    def refuse_others(self, batch: Batch) -> None:
+        """Refuse a batch of other attributes, or with codes that its attributes do not have: loops do not check."""
+        fits = batch.weights is None or batch.weights.shape == (len(batch),)
+        for matrix, widths in ((batch.codes, self.axes), (batch.watched, self.watched)):
+            fits = fits and len(matrix) == len(widths)
+            fits = fits and bool((matrix.max(axis=1, initial=0) < np.array(widths)).all())
+        if not fits:
+            raise InvalidParameterError(
+                "A batch has attributes or codes that its layout does not have; code it with the same domains."
+            )
 
     @cached_property
     def starts(self) -> tuple[Ints, Ints]:
@@ -150,6 +162,7 @@ def count_segments(
     slot = tree.numbered(nodes)
 
     def add(batch: Batch) -> None:
+        layout.refuse_others(batch)
         mine = spare.get()
         try:
             _add(batch, tree, slot, mine)
