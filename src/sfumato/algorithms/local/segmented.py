@@ -24,6 +24,7 @@ from sfumato.coding.cutting.partition import Ints
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
+from sfumato.exceptions import InvalidParameterError
 from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 
@@ -60,7 +61,10 @@ class SegmentPlan:
     def from_dict(cls, plain: Mapping[str, Any]) -> SegmentPlan:
         """Read a plan back from its plain lists."""
         totals = {name: np.array(total, dtype=np.int64) for name, total in plain["totals"].items()}
-        return cls(CutTree.from_dict(plain["tree"]), np.array(plain["sizes"], dtype=np.int64), totals)
+        tree, sizes = CutTree.from_dict(plain["tree"]), np.array(plain["sizes"], dtype=np.int64)
+        if len(sizes) != tree.segments:
+            raise InvalidParameterError("The plan of segments is damaged; cut the table again.")
+        return cls(tree, sizes, totals)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
