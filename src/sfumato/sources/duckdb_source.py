@@ -26,7 +26,7 @@ from sfumato.sources.base import (
     Written,
 )
 from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
-from sfumato.sources.packing import Digit, Packed, group_digit, packed, value_digit
+from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import refuse_duplicates, undecorated
 from sfumato.table.extras import optional_library
@@ -188,7 +188,7 @@ class DuckDBSource:
                 digits.append(ranks)
         return digits
 
-    def _ordered(self, rule: ByCase, keys: Sequence[Packed | str]) -> str:
+    def _ordered(self, rule: ByCase, keys: Sequence[PackedDigits | str]) -> str:
         """Write the query for the keys of all published rows, in their order."""
         cases, tables = rule.cases, []
         for at, ranks in enumerate(rule.order):
