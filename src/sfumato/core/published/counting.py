@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.coding.codes import CodedColumn, CodedTable, code_column
 from sfumato.coding.grouping import COMPILED_ROWS, group_columns
 from sfumato.coding.histograms import Counts, mix_contents, sparse_counts
 from sfumato.core.groups import Groups, Histogram
@@ -50,6 +50,14 @@ def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema, *, tota
     if totals is not None:
         whole = dict(totals.counts)
     return Groups(counted.sizes, {name: histograms[name] for name in domains}, whole, domains)
+
+
+def count_original(original: CodedTable, shown: pa.Table, schema: Schema) -> Groups:
+    """Count the sensitive values of all records of an original as one group, missing ones as in its published table."""
+    starred = any(without_stars(shown[name])[1] for name in schema.sensitive)
+    missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
+    columns = [column for column in original.sensitive if column.name in schema.sensitive]
+    return Groups.from_rows(np.zeros(original.cases, dtype=np.int32), 1, columns, missing, weights=original.weights)
 
 
 def _coded(shown: pa.Table, schema: Schema) -> tuple[list[CodedColumn], Missing]:
