@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.algorithms.local.judging import Judge
 from sfumato.algorithms.local.trees import UNIT, QuasiTrees
 from sfumato.algorithms.local.worths import raised
-from sfumato.coding.covering.boxes import Coverer, Opened, Points, grain_for
+from sfumato.coding.covering.boxes import Coverer, Opened, WeightedPoints, grain_for
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.coding.regrouping.rows import Ints, Nodes
 from sfumato.threads import in_threads
@@ -29,7 +29,7 @@ BLOCK = 100_000  # points whose boxes are listed together
 class Cover:
     """The points of a table, the point of every row, and how many rows a group must have."""
 
-    points: Points
+    points: WeightedPoints
     of_row: Ints
     least: int
 
@@ -43,7 +43,7 @@ class Cover:
         number = np.empty(len(order), dtype=np.int64)
         number[order] = np.arange(len(order))
         distinct = np.ascontiguousarray(leaf[:, order], dtype=np.int32)
-        return cls(Points(distinct, grouped.counts[order], trees.lookup), number[grouped.labels], least)
+        return cls(WeightedPoints(distinct, grouped.counts[order], trees.lookup), number[grouped.labels], least)
 
     @cached_property
     def grain(self) -> int:
@@ -112,7 +112,7 @@ def guide(coverer: Coverer, cover: Cover, cheapest: Ints | None) -> Guide | None
     return Guide(worths, Opened(*(np.concatenate(each) for each in zip(*map(_entries, parts), strict=True))))
 
 
-def _guide_block(coverer: Coverer, points: Points, cover: Cover, cheapest: Ints | None) -> Guide | None:
+def _guide_block(coverer: Coverer, points: WeightedPoints, cover: Cover, cheapest: Ints | None) -> Guide | None:
     if cheapest is None:
         cheapest = coverer.cheapest(points, cover.least, cover.most_visits)
     if cheapest is None or cheapest.max() > points.highest or not cheapest.any():
@@ -129,7 +129,7 @@ def _guide_block(coverer: Coverer, points: Points, cover: Cover, cheapest: Ints 
     return None
 
 
-def _blocks(points: Points) -> Iterator[Ints]:
+def _blocks(points: WeightedPoints) -> Iterator[Ints]:
     """Split points into blocks of neighbors, by the most expensive trees first."""
     order = np.lexsort(points.leaf[::-1])
     for block in np.array_split(order, -(-len(order) // BLOCK)):

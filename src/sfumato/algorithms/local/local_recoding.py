@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.local.searching import Search
+from sfumato.algorithms.local.searching import RegroupingSearch
 from sfumato.algorithms.publishing import publish_groups, publish_one_group
 from sfumato.core.publication import Publication
 
@@ -49,7 +49,7 @@ class LocalRecoding(Algorithm):
         quasi = task.table.quasi
         if not quasi:
             return publish_one_group(task)
-        search = Search(task)
+        search = RegroupingSearch(task)
         grouping, proof = search.run()
         trees = search.trees
         shown, group = np.unique(grouping.label, return_inverse=True)

@@ -21,7 +21,7 @@ CLOSE = 115  # percent of the lower bound: a result from the guided start that i
 DECIMALS = 10**6  # a lower bound is rounded down to so many parts of the largest loss
 
 
-class Search:
+class RegroupingSearch:
     """A search for groups with a small loss, from one start or two, and for a lower bound."""
 
     def __init__(self, task: Task) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.covering.boxes import Boxes, Coverer, Points
+from sfumato.coding.covering.boxes import ClosedBoxes, Coverer, WeightedPoints
 from sfumato.coding.regrouping.rows import Ints
 
 STEPS, FULL = 80, 5  # every so many steps all boxes are looked at, otherwise those that are nearly worth their price
@@ -21,7 +21,9 @@ ONE, FASTEST = 1 << 10, 1 << 16  # the speed of a row that no box wants, and the
 RATE_BITS, LARGEST_RATE = 20, 1 << 36
 
 
-def raised(coverer: Coverer, points: Points, boxes: Boxes, least: int, *, start: Ints, caps: Ints) -> Ints:
+def raised(
+    coverer: Coverer, points: WeightedPoints, boxes: ClosedBoxes, least: int, *, start: Ints, caps: Ints
+) -> Ints:
     """Raise worths, none above its cap, as long as the bound for the given boxes rises, or nearly so."""
     worths, best, highest, pace = start, start, 0, PACE
     speed, everything = np.zeros(len(points), dtype=np.int64), np.arange(len(boxes))

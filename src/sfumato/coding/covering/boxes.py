@@ -26,7 +26,7 @@ FIT = 1 << 62  # products of worths and prices stay below
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class WeightedPoints:
     """Distinct rows: the leaf of every point in every tree, how many rows it stands for, and the trees.
 
     Leaves are numbered from 0 in each tree. `trees` is (nodes, start, heights, cost): `nodes[start[j, h] + leaf]` is
@@ -47,16 +47,16 @@ class Points:
         begin = int(start[tree, level])
         return nodes[begin : begin + int(self.leaf[tree].max()) + 1]
 
-    def of_trees(self, count: int) -> Points:
+    def of_trees(self, count: int) -> WeightedPoints:
         """Look at the first trees alone; several points may then be equal."""
         nodes, start, heights, cost = self.trees
         return replace(self, leaf=self.leaf[:count], trees=(nodes, start[:count], heights[:count], cost))
 
-    def some(self, chosen: Ints) -> Points:
+    def some(self, chosen: Ints) -> WeightedPoints:
         """Look at some points alone, given in ascending order."""
         return replace(self, leaf=np.ascontiguousarray(self.leaf[:, chosen]), weight=self.weight[chosen])
 
-    def coarser(self, grain: int) -> Points:
+    def coarser(self, grain: int) -> WeightedPoints:
         """Count costs in units of `grain`, rounded down."""
         nodes, start, heights, cost = self.trees
         return replace(self, trees=(nodes, start, heights, cost // grain))
@@ -69,7 +69,7 @@ class Points:
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
+class ClosedBoxes:
     """Boxes in lexical order of their nodes: box b has the points `members[offsets[b]:offsets[b + 1]]` and a price."""
 
     offsets: Ints
@@ -100,33 +100,35 @@ class Coverer(Protocol):
     A group has at least `least` rows; worths are whole numbers, one per point, for each of its rows.
     """
 
-    def cheapest(self, points: Points, least: int, most: int) -> Ints | None:
+    def cheapest(self, points: WeightedPoints, least: int, most: int) -> Ints | None:
         """Find for every point the price of the cheapest box with enough rows; nothing after `most` visits."""
 
-    def closed(self, points: Points, least: int, caps: Ints, most: int) -> Boxes | None:
+    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxes | None:
         """List closed boxes that have a price; nothing if they have more than `most` points together, or many visits.
 
         A point counts only for boxes whose price its cap reaches: enough rows must do so, and the box is the lowest
         above them.
         """
 
-    def feasible(self, points: Points, least: int, worths: Ints, most: int) -> Ints | None:
+    def feasible(self, points: WeightedPoints, least: int, worths: Ints, most: int) -> Ints | None:
         """Lower worths until they are feasible for all boxes that there are; nothing after `most` visits."""
 
-    def lowered(self, points: Points, boxes: Boxes, least: int, worths: Ints) -> Ints:
+    def lowered(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Ints:
         """Lower worths until they are feasible for the given boxes."""
 
-    def look(self, points: Points, boxes: Boxes, least: int, worths: Ints, todo: Ints) -> tuple[int, Ints, Flags]:
+    def look(
+        self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints, todo: Ints
+    ) -> tuple[int, Ints, Flags]:
         """Look at some boxes: what their best choices of rows are worth beyond their prices, and whose these are.
 
         Of every point, chosen rows are counted. Also says which boxes' most valuable rows are nearly worth their price.
         """
 
-    def opened(self, points: Points, boxes: Boxes, least: int, worths: Ints) -> Opened:
+    def opened(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Opened:
         """Open boxes, again and again the one whose most valuable free rows are worth most beyond its price."""
 
 
-def grain_for(points: Points, least: int) -> int:
+def grain_for(points: WeightedPoints, least: int) -> int:
     """Find in which units to count costs so that worths of a few boxes times prices are not too large."""
     grain = 100
     while 4 * least * (points.highest // grain + 1) ** 2 >= FIT:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.coding.covering.boxes import Boxes, Flags, Opened, Points
+from sfumato.coding.covering.boxes import ClosedBoxes, Flags, Opened, WeightedPoints
 from sfumato.coding.kernels import walking, worths
 from sfumato.coding.regrouping.rows import Ints, Nodes
 from sfumato.threads import worker_count
@@ -19,16 +19,16 @@ VISITS = 50  # of points for each that is listed
 class CompiledCoverer:
     """Walk and look with compiled loops in several threads."""
 
-    def cheapest(self, points: Points, least: int, most: int) -> Ints | None:
+    def cheapest(self, points: WeightedPoints, least: int, most: int) -> Ints | None:
         """Find for every point the price of the cheapest box with enough rows; nothing after `most` visits."""
         prices = np.where(points.weight >= least, 0, points.highest + 1)
         found, _ = _walk(walking.CHEAPEST, points, least, prices, most)
         return prices if found >= 0 else None
 
-    def closed(self, points: Points, least: int, caps: Ints, most: int) -> Boxes | None:
+    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxes | None:
         """List closed boxes that have a price; nothing if they have more than `most` points together."""
 
-        def listed(level: int) -> Boxes | None:
+        def listed(level: int) -> ClosedBoxes | None:
             boxes = np.zeros(most // 2 + 2, np.int64), np.empty(most, np.int32), np.empty(most // 2 + 1, np.int64)
             found, pairs = walking.walk(
                 walking.CLOSED,
@@ -42,7 +42,9 @@ class CompiledCoverer:
                 boxes,
             )
             return (
-                Boxes(boxes[0][: found + 1], boxes[1][:pairs].copy(), boxes[2][:found].copy()) if found >= 0 else None
+                ClosedBoxes(boxes[0][: found + 1], boxes[1][:pairs].copy(), boxes[2][:found].copy())
+                if found >= 0
+                else None
             )
 
         with ThreadPoolExecutor(worker_count()) as pool:
@@ -52,19 +54,21 @@ class CompiledCoverer:
             return None
         return _joined(known)
 
-    def feasible(self, points: Points, least: int, worths: Ints, most: int) -> Ints | None:
+    def feasible(self, points: WeightedPoints, least: int, worths: Ints, most: int) -> Ints | None:
         """Lower worths until they are feasible for all boxes that there are; nothing after `most` visits."""
         result = worths.copy()
         found, _ = _walk(walking.LOWERED, points, least, result, most)
         return result if found >= 0 else None
 
-    def lowered(self, points: Points, boxes: Boxes, least: int, given: Ints) -> Ints:
+    def lowered(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, given: Ints) -> Ints:
         """Lower worths until they are feasible for the given boxes."""
         result = given.copy()
         worths.lower_all(_arrays(boxes), result, points.weight, least)
         return result
 
-    def look(self, points: Points, boxes: Boxes, least: int, given: Ints, todo: Ints) -> tuple[int, Ints, Flags]:
+    def look(
+        self, points: WeightedPoints, boxes: ClosedBoxes, least: int, given: Ints, todo: Ints
+    ) -> tuple[int, Ints, Flags]:
         """Look at some boxes: what their best choices of rows are worth beyond their prices, and whose these are."""
         near = np.empty(len(todo), dtype=np.bool_)
         edges = np.linspace(0, len(todo), worker_count() + 1).astype(int).tolist()
@@ -77,26 +81,26 @@ class CompiledCoverer:
             beyond, taken = zip(*pool.map(some, pairwise(edges)), strict=True)
         return sum(beyond), np.sum(taken, axis=0), near
 
-    def opened(self, points: Points, boxes: Boxes, least: int, given: Ints) -> Opened:
+    def opened(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, given: Ints) -> Opened:
         """Open boxes, again and again the one whose most valuable free rows are worth most beyond its price."""
         entries = tuple(np.empty(int(points.weight.sum()), dtype=np.int64) for _ in range(3))
         _, count = worths.open_boxes(_arrays(boxes), given, points.weight, least, *entries)
         return Opened(*(each[:count].copy() for each in entries))
 
 
-def _walk(mode: int, points: Points, least: int, given: Ints, most: int) -> tuple[int, int]:
+def _walk(mode: int, points: WeightedPoints, least: int, given: Ints, most: int) -> tuple[int, int]:
     levels = 0, int(points.trees[2][0])
     return walking.walk(mode, points.leaf, points.weight, points.trees, least, levels, given, most, NO_BOXES)
 
 
-def _arrays(boxes: Boxes) -> tuple[Ints, Nodes, Ints]:
+def _arrays(boxes: ClosedBoxes) -> tuple[Ints, Nodes, Ints]:
     return boxes.offsets, boxes.members, boxes.prices
 
 
-def _joined(parts: list[Boxes]) -> Boxes:
+def _joined(parts: list[ClosedBoxes]) -> ClosedBoxes:
     before = np.cumsum([0, *(len(part.members) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, before[:-1], strict=True)]
-    return Boxes(
+    return ClosedBoxes(
         np.concatenate([[0], *offsets]).astype(np.int64),
         np.concatenate([part.members for part in parts]),
         np.concatenate([part.prices for part in parts]),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.coding.covering.boxes import Boxes, Flags, Opened, Points
+from sfumato.coding.covering.boxes import ClosedBoxes, Flags, Opened, WeightedPoints
 from sfumato.coding.regrouping.rows import Ints, Nodes
 
 NEAR_PARTS, NEAR_WHOLE = 3, 4  # as in sfumato.coding.kernels.worths
@@ -29,24 +29,24 @@ Chosen = Callable[[Ints, Ints, Ints], Flags]
 class PlainCoverer:
     """Walk and look with NumPy; walks never give up."""
 
-    def cheapest(self, points: Points, least: int, most: int) -> Ints | None:  # noqa: ARG002 - tables are small
+    def cheapest(self, points: WeightedPoints, least: int, most: int) -> Ints | None:  # noqa: ARG002 - tables are small
         """Find for every point the price of the cheapest box with enough rows."""
         prices = np.where(points.weight >= least, 0, points.highest + 1)
         for found in _closed(points, least, _hoping(prices)):
             prices[found.members] = np.minimum(prices[found.members], found.price)
         return prices
 
-    def closed(self, points: Points, least: int, caps: Ints, most: int) -> Boxes | None:
+    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxes | None:
         """List closed boxes that have a price; nothing if they have more than `most` points together."""
         walked = _closed(points, least, lambda members, _box, price: caps[members] >= price)
         boxes = _listed(points, (_kept(found, found.price > 0) for found in walked))
         return boxes if len(boxes.members) <= most else None
 
-    def feasible(self, points: Points, least: int, worths: Ints, most: int) -> Ints | None:  # noqa: ARG002 - as above
+    def feasible(self, points: WeightedPoints, least: int, worths: Ints, most: int) -> Ints | None:  # noqa: ARG002 - as above
         """Lower worths until they are feasible for all boxes that there are."""
         return self.lowered(points, _listed(points, _closed(points, least, _hoping(worths))), least, worths)
 
-    def lowered(self, points: Points, boxes: Boxes, least: int, worths: Ints) -> Ints:
+    def lowered(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Ints:
         """Lower worths until they are feasible for the given boxes."""
         result = worths.copy()
         _, totals = _best_choices(boxes, worths, points.weight, least)
@@ -57,7 +57,9 @@ class PlainCoverer:
                 result[members] = result[members] * (least * price) // total
         return result
 
-    def look(self, points: Points, boxes: Boxes, least: int, worths: Ints, todo: Ints) -> tuple[int, Ints, Flags]:
+    def look(
+        self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints, todo: Ints
+    ) -> tuple[int, Ints, Flags]:
         """Look at some boxes: what their best choices of rows are worth beyond their prices, and whose these are."""
         rows, totals = _best_choices(boxes, worths, points.weight, least)
         meant = np.zeros(len(boxes), dtype=np.bool_)
@@ -69,7 +71,7 @@ class PlainCoverer:
         np.add.at(taken, boxes.members, rows)
         return int((rows * more).sum()), taken, NEAR_WHOLE * totals[todo] >= NEAR_PARTS * least * boxes.prices[todo]
 
-    def opened(self, points: Points, boxes: Boxes, least: int, worths: Ints) -> Opened:
+    def opened(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Opened:
         """Open boxes, again and again the one whose most valuable free rows are worth most beyond its price."""
         free, groups = points.weight.copy(), 0
         _, totals = _best_choices(boxes, worths, free, least)
@@ -105,7 +107,7 @@ def _hoping(worths: Ints) -> Chosen:
     return chosen
 
 
-def _closed(points: Points, least: int, chosen: Chosen) -> Iterator[_Found]:
+def _closed(points: WeightedPoints, least: int, chosen: Chosen) -> Iterator[_Found]:
     """Walk through all combinations of levels, and yield the closed boxes of each that have enough chosen rows."""
     everything, nothing = np.arange(len(points)), np.zeros(len(points), dtype=np.int64)
     waiting = [_Found((), everything, nothing, nothing)]
@@ -121,7 +123,7 @@ def _closed(points: Points, least: int, chosen: Chosen) -> Iterator[_Found]:
                 waiting.append(found)
 
 
-def _narrowed(points: Points, here: _Found, level: int, least: int, chosen: Chosen) -> _Found:
+def _narrowed(points: WeightedPoints, here: _Found, level: int, least: int, chosen: Chosen) -> _Found:
     """Split boxes by the nodes of one level of the next tree, and keep what is chosen, large enough and closed."""
     depth, cost = len(here.levels), points.trees[3]
     node = points.above(depth, level)[points.leaf[depth, here.members]].astype(np.int64)
@@ -144,7 +146,7 @@ def _kept(found: _Found, which: Flags) -> _Found:
     return _Found(found.levels, found.members[which], found.box[which], found.price[which])
 
 
-def _listed(points: Points, walked: Iterator[_Found]) -> Boxes:
+def _listed(points: WeightedPoints, walked: Iterator[_Found]) -> ClosedBoxes:
     """List boxes in lexical order of their nodes; their points are in ascending order."""
     boxes: list[tuple[tuple[int, ...], Nodes, int]] = []
     for found in walked:
@@ -155,18 +157,18 @@ def _listed(points: Points, walked: Iterator[_Found]) -> Boxes:
             nodes = tuple(int(points.above(j, level)[leaf[j]]) for j, level in enumerate(found.levels))
             boxes.append((nodes, members.astype(np.int32), int(found.price[inside[0]])))
     boxes.sort(key=lambda box: box[0])
-    return Boxes(
+    return ClosedBoxes(
         np.cumsum([0, *(len(members) for _, members, _ in boxes)]),
         np.concatenate([np.zeros(0, dtype=np.int32), *(members for _, members, _ in boxes)]),
         np.array([price for _, _, price in boxes], dtype=np.int64),
     )
 
 
-def _inside(boxes: Boxes, box: int) -> Nodes:
+def _inside(boxes: ClosedBoxes, box: int) -> Nodes:
     return boxes.members[boxes.offsets[box] : boxes.offsets[box + 1]]
 
 
-def _best_choices(boxes: Boxes, worths: Ints, amount: Ints, least: int) -> tuple[Ints, Ints]:
+def _best_choices(boxes: ClosedBoxes, worths: Ints, amount: Ints, least: int) -> tuple[Ints, Ints]:
     """Find for every point in every box how many of its rows are among the most valuable, and the worth of those."""
     if not len(boxes):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

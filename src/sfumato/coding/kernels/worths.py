@@ -1,7 +1,7 @@
 """Compiled worths: what the most valuable rows of every box are worth, and which boxes to open.
 
-Arguments travel in tuples. `boxes` is (offsets, members, prices) as in `sfumato.coding.covering.boxes.Boxes`; `best` is
-room for points, their worths and how many of their rows are meant, each one longer than the least size of a group.
+Arguments travel in tuples. `boxes` is (offsets, members, prices) as in `sfumato.coding.covering.boxes.ClosedBoxes`;
+`best` is room for points, their worths and how many of their rows are meant, each one longer than a group must be.
 """
 
 from __future__ import annotations
