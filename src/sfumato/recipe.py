@@ -67,6 +67,8 @@ class Recipe:
     secret : makes those that hide somebody repeatable, such as who is in which bucket: 64 hexadecimal digits, by
         default drawn from the operating system; kept by the owner, never published.
     input_rows, input_sha256 : the table that the recipe was run on, filled in by the run.
+    input_digest : in place of `input_sha256`, what an engine made of a table larger than memory: a digest that no order
+        of rows changes, which begins with the name of the engine.
     reading : how the table is read, by the options of `sf.read`; a text file is written by the same conventions.
     input_file, input_date : the name of its file and the date of the release, YYYY-MM-DD, for the title of the report;
         they change nothing else, and no date is taken from the clock.
@@ -83,6 +85,7 @@ class Recipe:
     secret: str | None = field(default=None, repr=False)
     input_rows: int | None = None
     input_sha256: str | None = None
+    input_digest: str | None = None
     reading: Mapping[str, Option] = field(default_factory=dict)
     input_file: str | None = None
     input_date: str | None = None
@@ -115,7 +118,7 @@ class Recipe:
         object.__setattr__(self, "reading", checked_reading(self.reading))
         counted = self.input_rows is None or (is_whole(self.input_rows) and self.input_rows >= 0)
         require(counted, self, "input_rows", "a whole number", self.input_rows)
-        for name in ("input_sha256", "input_file"):
+        for name in ("input_sha256", "input_digest", "input_file"):
             given = getattr(self, name)
             require(given is None or isinstance(given, str), self, name, "a text", given)
         dated = self.input_date is None or _is_date(self.input_date)
@@ -169,6 +172,8 @@ class Recipe:
         known: dict[str, Any] = {"file": self.input_file, "date": self.input_date}
         if self.input_sha256 is not None:
             known |= {"rows": self.input_rows, "sha256": self.input_sha256}
+        if self.input_digest is not None:
+            known |= {"rows": self.input_rows, "digest": self.input_digest}
         return {name: value for name, value in known.items() if value is not None} | dict(self.reading)
 
     def to_python(self, source: str, out: str = "release") -> str:
@@ -217,7 +222,7 @@ class Recipe:
         refuse_unknown(content, known, "The recipe")
         release = section_of(content, "release", ("max_suppressed", "missing"))
         header = section_of(content, "sfumato", ("version", "seed", "secret", "language"))
-        source = section_of(content, "input", ("file", "date", "rows", "sha256", *READING))
+        source = section_of(content, "input", ("file", "date", "rows", "sha256", "digest", *READING))
         return cls(
             schema=schema_of(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
             models=models_of(content),
@@ -228,6 +233,7 @@ class Recipe:
             secret=header.get("secret"),
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
+            input_digest=source.get("digest"),
             reading={name: value for name, value in source.items() if name in READING},
             input_file=source.get("file"),
             input_date=source.get("date"),

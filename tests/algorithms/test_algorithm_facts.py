@@ -45,20 +45,22 @@ class Subject(Algorithm):
         raise NotImplementedError
 
 
-def refusal(models, *, missing=Missing.OWN_VALUE, flags=None, weights=(), **facts):
+def refusal(models, *, missing=Missing.OWN_VALUE, flags=None, weights=(), cases=None, **facts):
     kind = type("Subject", (Subject,), facts)
     schema = Schema(quasi=["age", "sex"], sensitive=["job", "disease"], flags=flags or {}, missing=missing)
-    task = Task(
-        table=code(TABLE, schema), models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0)
-    )
+    table = code(TABLE, schema, weights=cases)
+    task = Task(table=table, models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0))
     return kind(weights=weights).refusal(task)
 
 
+COUNTS = np.arange(1, 5)
 DIVERSE = [DistinctLDiversity(l=2, sensitive=name) for name in ("job", "disease")]
 REFUSED = {
     "Subject names 'ages', which is not a quasi-identifier; did you mean 'age'?": ([], {"weights": ("ages",)}),
     "Subject names 'height', which is not a quasi-identifier; drop it.": ([], {"weights": ("height",)}),
     "Subject cannot protect single sensitive cells (of 'sex'); drop Schema.flags.": ([], {"flags": {"sex": "flag"}}),
+    "Subject needs every record, but equal records are only counted here; give it the records themselves, or use "
+    "Optimal.": ([], {"cases": COUNTS}),
     "Subject cannot search for KMap(k=2), which needs a population table; give one to the audit.": ([KMap(k=2)], {}),
     "Subject does not support FewerThan(k=3), because merging valid groups can break it; use Optimal.": (
         [FewerThan(k=3)],
@@ -87,6 +89,10 @@ REFUSED = {
         [],
         {"needs_complete": True},
     ),
+    "Subject needs every quasi-identifier, but column 'age' has 7 missing cells; fill them or drop these rows.": (
+        [],
+        {"needs_complete": True, "cases": COUNTS, "serves_cases": True},
+    ),
 }
 
 
@@ -99,6 +105,7 @@ def test_refusal_follows_from_a_fact(sentence):
 SERVED = [
     ([], {"weights": ("age",)}),
     ([], {"flags": {"sex": "flag"}, "serves_flags": True}),
+    ([], {"cases": COUNTS, "serves_cases": True}),
     ([FewerThan(k=3)], {"missing": Missing.MATCHES_ALL}),
     ([FewerThan(k=3)], {"needs_monotone": "matches-all"}),
     ([BOTH], {}),
@@ -119,6 +126,7 @@ def test_facts_of_every_algorithm_are_told(name):
     told = describe_choice(ALGORITHMS[name])["facts"]
     assert set(told) == {*FACTS, "gives"}
     assert told["serves_flags"] == name.startswith("local-anatomy")
+    assert told["serves_cases"] == told["ignores_row_order"]
     assert told["hides_identities"] == (name not in {"anatomy", "local-anatomy"})
 
 
@@ -132,7 +140,7 @@ def test_facts_of_an_algorithm_without_defaults_are_those_of_its_class():
     class Needy(Subject):
         size: int
 
-    assert set(describe_choice(Needy)["facts"]) == set(FACTS) - {"publishes", "ignores_row_order"}
+    assert set(describe_choice(Needy)["facts"]) == set(FACTS) - {"publishes", "serves_cases", "ignores_row_order"}
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -12,11 +12,12 @@ import pytest
 
 from sfumato.algorithms.base import Shows, Task
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
+from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.microaggregation.mdav import Mdav
 from sfumato.checks import algorithms as suite
 from sfumato.checks.trials import Trial
-from sfumato.core.publication import NOT_PUBLISHED, Exact, MissingCell, Publication, Recoded
+from sfumato.core.publication import NOT_PUBLISHED, Exact, MissingCell, Proof, Publication, Recoded
 from sfumato.models import KAnonymity
 from sfumato.release import anonymizing as release
 from sfumato.release import tasks
@@ -202,6 +203,34 @@ class Unfounded(Mondrian):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BlindToWeights(Mondrian):
+    def search(self, task: Task) -> Publication:
+        single = replace(task.table, rows=task.table.cases, weights=None)
+        return super().search(replace(task, table=single))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByNumberOfCases(Optimal):
+    def search(self, task: Task) -> Publication:
+        return replace(super().search(task), proof=Proof("loss", 0.0, 0.0, task.table.cases, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WearsOutWeights(Mondrian):
+    def search(self, task: Task) -> Publication:
+        found = super().search(task)
+        if task.table.weights is not None:
+            task.table.weights[:] = np.roll(task.table.weights, 1)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaysNoCases(Mondrian):
+    def refusal(self, task: Task) -> str | None:
+        return super().refusal(task) or ("No." if task.table.weights is not None else None)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServesEverythingAndNothing(Mondrian):
     needs_monotone = "never"
 
@@ -235,6 +264,10 @@ BROKEN = [
     (suite.check_declared_facts_are_true, Unfounded()),
     (suite.check_declared_facts_are_true, ServesEverythingAndNothing()),
     (suite.check_declared_facts_are_true, BlindToFlags()),
+    (suite.check_equal_records_may_be_one_case, BlindToWeights()),
+    (suite.check_equal_records_may_be_one_case, ByNumberOfCases()),
+    (suite.check_equal_records_may_be_one_case, WearsOutWeights()),
+    (suite.check_equal_records_may_be_one_case, SaysNoCases()),
     (suite.check_algorithm_can_be_stored, Contrary()),
     (suite.check_algorithm_can_be_stored, OfAList()),
 ]

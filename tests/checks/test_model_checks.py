@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sfumato.checks import models as suite
-from sfumato.core.groups import Groups, Histogram
+from sfumato.core.groups import Counts, Groups, Histogram
 from sfumato.models import (
     AlphaKAnonymity,
     DistinctLDiversity,
@@ -119,6 +119,12 @@ class SaysNotExtendable(DistinctLDiversity):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LosesAll(TCloseness):
+    def lost_in_parts(self, groups: Groups) -> Counts:
+        return np.where(self.kept_by(groups), 0, groups.sizes)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SaysNotCompared(TCloseness):
     compares_with_table = False
 
@@ -221,6 +227,7 @@ BROKEN = [
     (suite.check_groups_are_judged_one_by_one, Relative(k=3)),
     (suite.check_unions_of_good_groups_are_good, NotAllAtOnce(k=3)),
     (suite.check_good_groups_stay_good, SaysExtendable(l=2, **S)),
+    (suite.check_parts_lose_what_is_said, LosesAll(t=0.3, **S)),
     (suite.check_unions_of_good_groups_may_be_bad, SaysNotMonotone(l=2, **S)),
     (suite.check_good_groups_may_turn_bad, SaysNotExtendable(l=2, **S)),
     (suite.check_other_tables_change_nothing, SaysNotCompared(t=0.4, **S)),

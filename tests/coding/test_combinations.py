@@ -30,7 +30,8 @@ WAYS = {
     "nothing remembered": {"REMEMBERED": 0},
     "little remembered": {"REMEMBERED": 64 * 30},
     "keys too long": {"LARGEST_KEY": 4},
-    "every row apart": {"SAMPLE": 1, "WORTHWHILE": 0.0},
+    "every row apart": {"WORTHWHILE": 0.0},
+    "all equal rows together": {"WORTHWHILE": 1.0},
     "in few places": {"DENSE_LEAST": 0, "DENSE_SHARE": 0, "MIXER": np.uint64(0)},
 }
 
@@ -52,8 +53,10 @@ def changed(way):
     return stack
 
 
-def combined(quasi, along):
-    return combine(quasi, [Ladder.of(column.domain).levels for column in quasi], along)
+def combined(quasi, along, weights=None):
+    """Combine columns; also return the combination of every case."""
+    found, reduction = combine(quasi, [Ladder.of(column.domain).levels for column in quasi], along, weights)
+    return found, reduction.of_cases(np.arange(len(found), dtype=np.int32))
 
 
 def levels_of(data, quasi, least=None):
@@ -131,6 +134,19 @@ def classes(found, levels):
     return result
 
 
+@pytest.mark.parametrize("way", WAYS)
+@given(drawn=columns(), data=st.data())
+def test_weighted_cases_are_grouped_as_their_records_are(way, drawn, data):
+    quasi, along = drawn
+    cases = len(quasi[0].codes)
+    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=cases, max_size=cases)))
+    with changed(way):
+        found, of_case = combined(quasi, along, weights)
+        case_of = np.repeat(np.arange(cases), weights)
+        records, carried = ([column.take(case_of) for column in columns] for columns in (quasi, along))
+        assert_groups_are_those_of_rows(found, of_case[case_of], records, carried, levels_of(data, quasi))
+
+
 @given(columns(), st.data())
 def test_histograms_count_codes_of_rows(drawn, data):
     quasi, along = drawn
@@ -148,7 +164,8 @@ def test_histograms_count_codes_of_rows(drawn, data):
 @given(columns())
 def test_equal_rows_are_one_combination(drawn):
     quasi, along = drawn
-    found, of_row = combined(quasi, along)
+    with changed("all equal rows together"):
+        found, of_row = combined(quasi, along)
     rows = list(zip(*(column.codes.tolist() for column in [*quasi, *along]), strict=True))
     assert partition(of_row.tolist()) == partition(rows)
     assert found.weights.tolist() == np.bincount(of_row).tolist()

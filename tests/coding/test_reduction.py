@@ -1,4 +1,4 @@
-"""Rows become weighted records only where equal rows may stay together, and nothing is lost."""
+"""Cases are reduced to distinct combinations where it pays off, and no record is lost."""
 
 from __future__ import annotations
 
@@ -12,68 +12,78 @@ from hypothesis import strategies as st
 
 from sfumato.coding import reduction
 from sfumato.coding.codes import code
-from sfumato.coding.reduction import reduce_rows
+from sfumato.coding.cutting.partition import Records
+from sfumato.coding.reduction import Reduction, in_code_order, reduce_cases
 from sfumato.schema.schema import Schema
 
-ROWS = st.lists(
-    st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.integers(0, 1)), min_size=1, max_size=40
+WEIGHTED = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.integers(0, 1), st.integers(1, 2**40)),
+    min_size=1,
+    max_size=40,
 )
 SCHEMA = Schema(quasi=["x", "y"], sensitive=["s"])
 
 
-def coded(rows):
-    names = ("x", "y", "s")
-    types = (pa.int64(), pa.string(), pa.int64())
-    return code(
-        pa.table({n: pa.array([r[i] for r in rows], t) for i, (n, t) in enumerate(zip(names, types, strict=True))}),
-        SCHEMA,
-    )
+def coded(rows, weights=None):
+    names, types = ("x", "y", "s"), (pa.int64(), pa.string(), pa.int64())
+    cells = {n: pa.array([r[i] for r in rows], t) for i, (n, t) in enumerate(zip(names, types, strict=True))}
+    return code(pa.table(cells), SCHEMA, weights=weights)
 
 
-@given(ROWS, st.booleans(), st.booleans())
-def test_every_row_becomes_a_record_with_its_codes(rows, together, watched):
-    table = coded(rows)
-    extra = table.sensitive if watched else ()
-    found = reduce_rows(table.quasi, extra, equal_together=together)
-    records = found.records
-    assert records.offsets.tolist() == [0, len(records.weight)]
-    record_of = found.of_rows(np.arange(len(records.weight), dtype=np.int32))
-    place = np.argsort(records.origin)
-    for column, codes in zip((*table.quasi, *extra), (*records.codes, *records.extra), strict=True):
-        assert codes[place][record_of].tolist() == column.codes.tolist()
-    assert Counter(record_of.tolist()) == dict(zip(records.origin.tolist(), records.weight.tolist(), strict=True))
-    if not together:
-        assert records.weight.tolist() == [1] * len(rows)
+def cells_of(columns, chosen=slice(None)):
+    return list(zip(*(column.codes[chosen].tolist() for column in columns), strict=True))
 
 
-def test_equal_rows_are_united_where_it_pays():
+@given(WEIGHTED, st.booleans(), st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.booleans())
+def test_every_combination_has_the_records_of_its_cases(rows, weighted, watched, worthwhile, in_order):
+    weights = np.array([row[-1] for row in rows]) if weighted else None
+    table = coded(rows, weights)
+    columns = (*table.quasi, *table.sensitive) if watched else table.quasi
+    found = reduce_cases(columns, table.weights, worthwhile=worthwhile)
+    if in_order:
+        found = in_code_order(found, columns)
+        assert cells_of(columns, found.cases) == sorted(cells_of(columns, found.cases))
+    of_case = found.of_cases(np.arange(len(found), dtype=np.int32))
+    seen = cells_of(columns, found.cases)
+    assert [seen[number] for number in of_case] == cells_of(columns)
+    records = Counter()
+    for number, weight in zip(of_case.tolist(), [1] * len(rows) if weights is None else weights.tolist(), strict=True):
+        records[number] += weight
+    assert records == dict(enumerate(found.weights.tolist()))
+    if worthwhile == 1:
+        assert len(set(seen)) == len(seen)
+
+
+def test_equal_cases_are_united_where_it_pays():
     table = coded([(1, "a", 0)] * 9 + [(1, "a", 1)])
-    united = reduce_rows(table.quasi, table.sensitive, equal_together=True).records
-    assert sorted(united.weight.tolist()) == [1, 9]
-    assert reduce_rows(table.quasi, (), equal_together=True).records.weight.tolist() == [10]
-    assert reduce_rows(table.quasi, (), equal_together=False).records.weight.tolist() == [1] * 10
+    assert sorted(reduce_cases([*table.quasi, *table.sensitive], worthwhile=0.5).weights.tolist()) == [1, 9]
+    assert reduce_cases(table.quasi, worthwhile=0.5).weights.tolist() == [10]
+    assert reduce_cases(table.quasi, worthwhile=0.05).weights.tolist() == [1] * 10
+    assert Reduction.nothing(10).weights.tolist() == [1] * 10
 
 
-def test_distinct_rows_are_left_as_they_are():
+def test_distinct_cases_are_left_as_they_are():
     table = coded([(i % 4, "ab"[i // 4], 0) for i in range(8)])
-    assert reduce_rows(table.quasi, (), equal_together=True).record_of is None
+    assert reduce_cases(table.quasi, worthwhile=0.9).combination_of is None
+    assert reduce_cases(table.quasi).combination_of is not None
 
 
 @pytest.mark.parametrize("sample", [1, 3, 7])
 def test_a_sample_decides_whether_it_pays(monkeypatch, sample):
-    monkeypatch.setattr(reduction, "SAMPLE_ROWS", sample)
+    monkeypatch.setattr(reduction, "SAMPLE_CASES", sample)
     table = coded([(1, "a", 0)] * 20)
-    found = reduce_rows(table.quasi, (), equal_together=True)
-    assert int(found.records.weight.sum()) == 20
-    assert found.of_rows(np.zeros(len(found.records.weight), dtype=np.int32)).tolist() == [0] * 20
+    found = reduce_cases(table.quasi, worthwhile=0.5)
+    assert (found.combination_of is None) == (sample == 1)
+    assert int(found.weights.sum()) == 20
 
 
-def test_columns_of_different_code_types_share_one_matrix():
-    table = code(
-        pa.table({"x": list(range(300)), "y": ["a", "b", None] * 100, "s": [0, 1, 2] * 100}),
-        SCHEMA,
-    )
-    records = reduce_rows(table.quasi, table.sensitive, equal_together=True).records
+def test_columns_of_different_code_types_share_one_matrix_of_their_own():
+    table = code(pa.table({"x": list(range(300)), "y": ["a", "b", None] * 100, "s": [0, 1, 2] * 100}), SCHEMA)
+    weights = np.arange(300)
+    records = Records.of([column.codes for column in table.quasi], [], weights)
     assert records.codes.dtype == np.uint16
     assert records.codes[0].max() == 299
     assert records.codes[1].max() == 2
+    assert records.extra.shape == (0, 300)
+    assert records.offsets.tolist() == [0, 300]
+    assert not np.shares_memory(records.weight, weights)

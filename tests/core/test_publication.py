@@ -8,6 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from sfumato.coding.codes import CodedTable
 from sfumato.core.publication import (
     NOT_PUBLISHED,
     Center,
@@ -61,8 +62,10 @@ def test_equal_labels_are_one_label():
 
 def test_a_publication_counts_who_is_left_out():
     group = np.array([0, NOT_PUBLISHED, 1, NOT_PUBLISHED], dtype=np.int32)
-    assert Publication(group, {}).suppressed == 2
-    assert Publication(np.zeros(3, dtype=np.int32), {}).suppressed == 0
+    weights = np.array([1, 5, 2, 2**40])
+    assert Publication(group, {}).suppressed(CodedTable(4, (), ())) == 2
+    assert Publication(group, {}).suppressed(CodedTable(2**40 + 8, (), (), weights=weights)) == 2**40 + 5
+    assert Publication(np.zeros(4, dtype=np.int32), {}).suppressed(CodedTable(4, (), ())) == 0
 
 
 def test_a_publication_does_not_show_its_labels():

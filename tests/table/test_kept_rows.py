@@ -30,3 +30,13 @@ def test_types_and_metadata_survive(tmp_path):
     table = pa.table([pa.array([0, None], pa.timestamp("us"))], schema=pa.schema([field], metadata={"a": "b"}))
     keep_rows(table, tmp_path / "rows.arrow")
     assert KeptRows(tmp_path / "rows.arrow").table().equals(table, check_metadata=True)
+
+
+@given(rows=st.lists(st.none() | st.sampled_from("abc"), max_size=30), first=st.integers(0, 40))
+@examples(40)
+def test_columns_of_codes_are_told_as_their_values(rows, first, tmp_path_factory):
+    path = tmp_path_factory.mktemp("kept") / "rows.arrow"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_rows, "BATCH", 7)
+        keep_rows(pa.table({"a": pa.array(rows, pa.string()).dictionary_encode()}), path)
+    assert KeptRows(path).texts(first, 9) == [rows[first : first + 9]]

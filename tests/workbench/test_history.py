@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+import errno
+import io
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
+from sfumato.exceptions import WriteError
 from sfumato.workbench.history import ChangeHistory, apply, differences
 
 VALUES = st.recursive(
@@ -41,7 +45,7 @@ def test_differences_lead_from_one_recipe_to_the_other_and_back(before, after):
 def test_every_state_can_be_had_again(recipes, tmp_path_factory):
     path = tmp_path_factory.mktemp("history") / "history.jsonl"
     history = ChangeHistory(path)
-    history.begin(recipes[0])
+    history.begin(recipes[0], 1)
     states = {history.at: recipes[0]}
     for recipe in recipes[1:]:
         if history.add(history.recipe(history.at), recipe, "roles"):
@@ -55,7 +59,7 @@ def test_every_state_can_be_had_again(recipes, tmp_path_factory):
 @pytest.fixture
 def history(tmp_path):
     made = ChangeHistory(tmp_path / "history.jsonl")
-    made.begin({"release": {"n": 0}})
+    made.begin({"release": {"n": 0}}, 1)
     return made
 
 
@@ -76,7 +80,7 @@ def test_branches_stay_and_redo_takes_the_newest(history):
 
 def test_nothing_is_before_the_table_was_opened(history):
     assert history.earlier is None
-    history.begin({"release": {"n": 7}})
+    history.begin({"release": {"n": 7}}, 2)
     assert history.earlier is None
     assert [each.number for each in history.reachable()] == [1]
 
@@ -88,6 +92,37 @@ def test_no_change_is_no_entry(history):
 
 def test_the_file_is_for_its_owner_alone(history):
     assert history.path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("cut", [b"{", b'{"number": 2, "pare', b'{"at": 0}', b"\xe6\x9d"])
+def test_a_last_line_that_is_not_complete_was_never_written(history, cut):
+    change(history, 1)
+    whole = history.path.read_bytes()
+    with history.path.open("ab") as file:
+        file.write(cut)
+    read = ChangeHistory(history.path)
+    assert history.path.read_bytes() == whole
+    assert (read.at, read.version, read.table) == (1, history.version, 1)
+    change(read, 2)
+    assert ChangeHistory(history.path).recipe(2) == {"release": {"n": 2}}
+
+
+def test_a_full_disk_is_told_and_leaves_no_half_of_a_line(history, monkeypatch):
+    class Full(io.FileIO):
+        def write(self, content):
+            super().write(content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, "full")
+
+    change(history, 1)
+    whole = history.path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", lambda path, mode: Full(str(path), mode))
+        with pytest.raises(WriteError, match="The change cannot be kept: No space left on device"):
+            change(history, 2)
+    assert history.path.read_bytes() == whole
+    assert (history.at, history.recipe(1)) == (1, {"release": {"n": 1}})
+    change(history, 3)
+    assert ChangeHistory(history.path).recipe(2) == {"release": {"n": 3}}
 
 
 def test_a_hundred_changes_and_a_hundred_undos(opened_client):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import isclose
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
 from sfumato.recipe import Recipe
 from sfumato.release.learning import try_learning
+from sfumato.reporting.judged import PARTS
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +82,6 @@ def test_the_classifier_is_that_of_the_library(judged):
     client, number, release, table = judged
     found = done(client, "classify", candidate=number, column=5)
     assert found == plain(try_learning(release.recipe, table, target="disease").to_dict())
-    failed = client.job("classify", candidate=number, column=77)
-    assert failed.state == "failed"
-    assert failed.kind == "InvalidParameterError"
 
 
 def test_exploring_is_that_of_the_library(judged):
@@ -122,3 +122,32 @@ def test_a_mask_keeps_the_lattice_from_being_explored(judged):
     client.post("/undo")
     assert job.state == "failed"
     assert "Masking" in job.error
+
+
+def test_writing_takes_what_was_judged_before(judged, monkeypatch, tmp_path):
+    """After the attacks, the report in another language attacks nobody again, and is that of the library."""
+    client, _, _, table = judged
+    candidate = done(client, "anonymize", turn=2)["candidate"]  # nothing of it was judged yet
+    computed = []
+    for name, compute in PARTS.items():
+        monkeypatch.setitem(PARTS, name, lambda of, tell, n=name, c=compute: (computed.append(n), c(of, tell))[1])
+    done(client, "attack", candidate=candidate)
+    done(client, "expose", candidate=candidate)
+    assert sorted(computed) == ["attacks", "exposure"]
+    number = done(client, "write", candidate=candidate, language="zh")["release"]
+    assert sorted(computed) == sorted(PARTS)
+    folder = client.desk.project.folder / "releases" / str(number)
+    recipe = Recipe.read(client.desk.project.folder / "candidates" / str(candidate) / "recipe.toml")
+    sf.carry_out(replace(recipe, language="zh"), table).write(tmp_path / "alone")
+    for path in ("public/about.html", "internal/report.json", "internal/report.html"):
+        assert (folder / path).read_bytes() == (tmp_path / "alone" / path).read_bytes()
+    assert 'lang="zh' in (folder / "internal" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_rows_of_a_candidate_are_those_of_the_library(judged):
+    client, number, release, _ = judged
+    found = client.get(f"/rows/candidate/{number}?count=200").json()
+    aligned = release.aligned()
+    shown = [[None if cell is None else str(cell) for cell in column.to_pylist()[:200]] for column in aligned.columns]
+    assert found["columns"] == shown
+    assert any(pa.types.is_dictionary(each) for each in release.aligned_rows().schema.types)

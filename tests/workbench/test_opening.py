@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.workbench.application import Application
-from sfumato.workbench.opening import shown_name
+from sfumato.workbench.desk import Desk
+from sfumato.workbench.projects import Project
+from sfumato.workbench.uploads import shown_name
 
 GERMAN = "Kundenliste, Stand 2026\n\nName;Alter;Gehalt\nMüller;34;1.234,50\nMaier;51;2.345,75\nSchulz;34;1.111,25\n"
 CHINESE = "姓名,年龄,疾病\n张三,34,流感\n李四,51,感冒\n王五,34,流感\n"
@@ -123,7 +125,7 @@ def test_a_file_that_is_too_large_is_refused_while_it_comes(bench_client):
 
 
 def test_a_disk_that_is_almost_full_takes_nothing(bench_client, monkeypatch):
-    monkeypatch.setattr("sfumato.workbench.opening.SPARE", 1 << 60)
+    monkeypatch.setattr("sfumato.workbench.uploads.SPARE", 1 << 60)
     answer = bench_client.upload(b"a,b\n1,2\n", "small.csv")
     assert answer.status_code == 507
     assert list((bench_client.desk.project.folder / "input").iterdir()) == []
@@ -136,6 +138,49 @@ def test_a_failed_upload_leaves_the_table_that_was_open(bench_client, persons_cs
     assert bench_client.get("/recipe").json() == before
     assert bench_client.get("/rows/original?count=1").json()["rows"] == 240
     assert bench_client.job("anonymize").state == "done"
+
+
+def test_after_a_failed_upload_the_open_table_is_read_again(bench_client, persons_csv):
+    bench_client.open(persons_csv)
+    folder = bench_client.desk.project.folder / "input"
+    assert opened(bench_client, b"", "empty.csv").state == "failed"
+    answer = bench_client.post("/reading", {"column_types": {"age": "text"}})
+    assert bench_client.follow(answer.json()["job"]).state == "done"
+    assert bench_client.desk.name == "persons.csv"
+    assert bench_client.get("/rows/original?count=1").json()["rows"] == 240
+    assert [path.read_bytes() for path in folder.iterdir()] == [persons_csv.read_bytes()]
+
+
+def test_strays_go_with_the_next_upload(bench_client, persons_csv):
+    bench_client.open(persons_csv)
+    folder = bench_client.desk.project.folder
+    for _ in range(3):
+        assert opened(bench_client, b"", "empty.csv").state == "failed"
+        assert sorted(path.name for path in (folder / "input").iterdir()) == ["table-1.csv", "table-2.csv"]
+    made = bench_client.post("/tables/made-up")
+    assert bench_client.follow(made.json()["job"]).state == "done"
+    assert [path.name for path in (folder / "input").iterdir()] == ["table-2.csv"]
+    assert [path.name for path in (folder / "tables").iterdir()] == ["2"]
+
+
+def test_a_project_that_moved_knows_its_file(bench_client, persons_csv):
+    bench_client.open(persons_csv)
+    project = bench_client.desk.project
+    moved = project.folder.rename(project.folder.parent / "moved")
+    desk = Desk(Project(moved))
+    assert (moved / desk.project.source["path"]).read_bytes() == persons_csv.read_bytes()
+    desk.tidy()
+    assert (moved / desk.project.source["path"]).exists()
+
+
+def test_two_tables_are_not_taken_at_once(bench_client, persons_csv):
+    bench_client.open(persons_csv)
+    first = bench_client.post("/tables/made-up")
+    second = bench_client.upload(b"a,b\n1,2\n", "small.csv")
+    assert (first.status_code, second.status_code) == (202, 422)
+    assert "Something is running" in second.json()["error"]
+    assert bench_client.follow(first.json()["job"]).state == "done"
+    assert bench_client.desk.name == "patients.csv"
 
 
 def test_another_table_leaves_what_was_made_of_the_first_in_the_folder(bench_client, persons_csv):

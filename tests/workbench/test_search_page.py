@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from html import unescape
@@ -10,6 +11,8 @@ import pytest
 
 from sfumato.catalogue import ALGORITHMS, RECOMMENDED
 from sfumato.words import words_in
+from sfumato.workbench import worker
+from sfumato.workbench.jobs import Job
 
 
 def drawn(client, language="en"):
@@ -38,3 +41,22 @@ def test_every_algorithm_can_be_chosen_and_shows_its_parameters_as_fields_of_the
     if name == "mdav":
         assert re.search(r'<select id="parameter-publish"[^>]*><option value="centers" selected>', page)
     opened_client.desk.go(at)
+
+
+def test_an_optimal_search_tells_the_best_so_far_and_a_bound(opened_client, monkeypatch):
+    monkeypatch.setattr(worker, "BETWEEN", 0.0)
+    desk = opened_client.desk
+    recipe = {**desk.recipe.to_dict(), "algorithm": {"name": "optimal"}}
+    said = io.StringIO()
+    job = {"verb": "anonymize", "table": desk.project.table, "request": {"recipe": recipe, "number": 77}}
+    worker.serve(worker.Bench(desk.project.folder), job, said)
+    told = [json.loads(line) for line in said.getvalue().splitlines()]
+    assert told[-1] == {"result": {"candidate": 77}}
+    figures = [each["figures"] for each in told[:-1] if each["figures"]]
+    assert figures
+    assert all(0 <= each["bound"] <= each["found"] for each in figures)
+
+
+def test_figures_are_told_to_the_page():
+    job = Job(verb="anonymize", table=1, request={}, asked={}, key="", figures={"found": 0.5, "bound": 0.25})
+    assert job.facts()["figures"] == {"found": 0.5, "bound": 0.25}

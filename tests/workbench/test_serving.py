@@ -143,7 +143,7 @@ def test_work_without_a_project_is_deleted_at_the_end(start_server, tmp_path, mo
     (folder,) = tmp_path.glob("sfumato-workbench-*")
     with opened_by(server) as client:
         assert folder.stat().st_mode & 0o777 == 0o700
-        assert (folder / "project" / "original.arrow").exists()
+        assert (folder / "project" / "tables" / "1" / "original.arrow").exists()
         if how == "quit":
             client.post("/quit")
     if how != "quit":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
@@ -29,13 +30,15 @@ class Task:
 
     Parameters
     ----------
-    table : the coded records.
+    table : the coded records, one by one or equal ones as one case.
     models : the promises that every published group must keep.
     most_suppressed : the largest number of records that may be suppressed.
     missing : how missing values are read.
     rng : where random choices of the search come from that hide nobody.
     stream : where random choices come from that hide somebody, such as who is in which bucket.
     progress : is called with the share of the work done, in [0, 1], and a note on its state.
+    totals : how often every value of the sensitive attributes that models read occurs, if the records are a segment of
+        a larger table: models compare groups with all of it.
     """
 
     table: CodedTable
@@ -45,6 +48,7 @@ class Task:
     rng: np.random.Generator
     stream: Stream = field(default_factory=Stream)
     progress: Progress = silent
+    totals: Mapping[str, npt.NDArray[np.int64]] | None = None
 
     @property
     def watched(self) -> tuple[CodedColumn, ...]:
@@ -59,7 +63,12 @@ class Task:
 
     def whole(self) -> Groups:
         """Count all records as one group."""
-        return Groups.from_rows(np.zeros(self.table.rows, dtype=np.int32), 1, self.watched, self.missing)
+        return self.together(self.table, self.watched)
+
+    def together(self, table: CodedTable, columns: Sequence[CodedColumn]) -> Groups:
+        """Count the records of a table, and their values of some of its columns, as one group."""
+        group = np.zeros(table.cases, dtype=np.int32)
+        return Groups.from_rows(group, 1, columns, self.missing, weights=table.weights, totals=self.totals)
 
 
 class Algorithm(ABC):
@@ -80,6 +89,8 @@ class Algorithm(ABC):
       `"nothing"` is recoded;
     - `suppresses`: whether the search may leave records out; if not, a group of all records must keep every monotone
       model;
+    - `serves_cases`: whether equal records may come as one case with a weight, and are published as if they came one by
+      one;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
       order first;
     - `guides`: columns besides quasi-identifiers that the search looks at, such as a class to be predicted;
@@ -104,6 +115,11 @@ class Algorithm(ABC):
     def publishes(self) -> Shows:
         """What stands in published cells."""
         return "covers"
+
+    @property
+    def serves_cases(self) -> bool:
+        """Whether equal records may come as one case with a weight."""
+        return False
 
     @property
     def ignores_row_order(self) -> bool:
@@ -131,6 +147,14 @@ class Algorithm(ABC):
         """Return the parameters of the algorithm, without those that were not given."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every algorithm is a dataclass
         return {name: value for name, value in named.items() if value is not None}
+
+
+def _cases(algorithm: Algorithm, task: Task) -> Iterator[str]:
+    if task.table.weights is not None and not algorithm.serves_cases:
+        yield (
+            f"{_name(algorithm)} needs every record, but equal records are only counted here; give it the records "
+            "themselves, or use Optimal."
+        )
 
 
 def _flags(algorithm: Algorithm, task: Task) -> Iterator[str]:
@@ -194,7 +218,7 @@ def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
     one, many = np.ones(1, dtype=np.int64), np.full(1, MANY)
     for model in task.models:
         seen = [column for column in columns if column.name in model.attributes]
-        whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, seen, task.missing)
+        whole = task.together(task.table, seen)
         even = {name: replace(each, counts=np.minimum(each.counts, 1)) for name, each in whole.histograms.items()}
         for group in (whole, replace(whole, histograms=even)):
             if model.kept_by(replace(group, sizes=many))[0] and not model.kept_by(replace(group, sizes=one))[0]:
@@ -206,7 +230,7 @@ def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
 
 def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:
     for column in task.table.quasi if algorithm.needs_complete else ():
-        missing = int(np.count_nonzero(column.codes == column.domain.missing))
+        missing = task.table.records(np.flatnonzero(column.codes == column.domain.missing))
         if missing:
             yield (
                 f"{_name(algorithm)} needs every quasi-identifier, but column {column.name!r} has {missing:,} missing "
@@ -220,6 +244,7 @@ def _name(algorithm: Algorithm) -> str:
 
 REASONS: tuple[Callable[[Algorithm, Task], Iterator[str]], ...] = (
     _named_columns,
+    _cases,
     _flags,
     _population,
     _unions,
@@ -236,5 +261,6 @@ FACTS = (
     "hides_identities",
     "recodes",
     "suppresses",
+    "serves_cases",
     "ignores_row_order",
 )  # that are told of every algorithm; other facts are about its parameters

@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.publishing import publish_groups
-from sfumato.core.groups import Groups
 from sfumato.core.progress import silent
 from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded
 from sfumato.validation import require
 
-Rows = npt.NDArray[np.intp]
+Cases = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +26,11 @@ class GlobalRecoding(Algorithm):
 
     def __post_init__(self) -> None:
         require(isinstance(self.refine, bool), self, "refine", "true or false", self.refine)
+
+    @property
+    def serves_cases(self) -> bool:
+        """Equal records may come as one case: all is decided on counts."""
+        return True
 
     @property
     def ignores_row_order(self) -> bool:
@@ -58,38 +62,40 @@ def refined(task: Task, recode: Callable[[Task], Publication]) -> Publication:
     If the rest cannot be published on its own and is more than may be suppressed, the last round is repeated with
     that limit.
     """
-    rows: Rows = np.arange(task.table.rows)
-    found: list[tuple[Rows, Publication]] = []
-    while len(rows):
-        part = replace(task, table=task.table.take(rows), most_suppressed=len(rows), progress=silent)
+    cases: Cases = np.arange(task.table.cases)
+    found: list[tuple[Cases, Publication]] = []
+    while len(cases):
+        table = task.table.take(cases)
+        part = replace(task, table=table, most_suppressed=table.rows, progress=silent)
         publication = recode(part)
-        left = rows[publication.group == NOT_PUBLISHED]
-        last = len(left) <= task.most_suppressed
-        if not last and (len(left) == len(rows) or not _is_good(task, left)):
+        left = cases[publication.group == NOT_PUBLISHED]
+        suppressed = task.table.records(left)
+        last = suppressed <= task.most_suppressed
+        if not last and (len(left) == len(cases) or not _is_good(task, left)):
             publication = recode(replace(part, most_suppressed=task.most_suppressed))
             last = True
-        found.append((rows, publication))
-        task.progress(1 - len(left) / task.table.rows)
-        rows = left if len(left) and not last else rows[:0]
+        found.append((cases, publication))
+        task.progress(1 - suppressed / task.table.rows)
+        cases = left if len(left) and not last else cases[:0]
     task.progress(1.0)
     return _united(task, found)
 
 
-def _is_good(task: Task, rows: Rows) -> bool:
-    table = task.table.take(rows)
-    whole = Groups.from_rows(np.zeros(len(rows), dtype=np.int32), 1, table.sensitive, task.missing)
+def _is_good(task: Task, cases: Cases) -> bool:
+    table = task.table.take(cases)
+    whole = task.together(table, table.sensitive)
     return all(bool(model.kept_by(whole)[0]) for model in task.models)
 
 
-def _united(task: Task, found: Sequence[tuple[Rows, Publication]]) -> Publication:
+def _united(task: Task, found: Sequence[tuple[Cases, Publication]]) -> Publication:
     """Publish the results of several rounds as one table."""
-    group = np.full(task.table.rows, NOT_PUBLISHED, dtype=np.int32)
+    group = np.full(task.table.cases, NOT_PUBLISHED, dtype=np.int32)
     labels: dict[str, dict[Label, int]] = {column.name: {} for column in task.table.quasi}
     by_group: dict[str, list[npt.NDArray[np.int32]]] = {column.name: [] for column in task.table.quasi}
     groups = 0
-    for rows, publication in found:
+    for cases, publication in found:
         published = publication.group != NOT_PUBLISHED
-        group[rows[published]] = publication.group[published] + groups
+        group[cases[published]] = publication.group[published] + groups
         for name, own in publication.recoded.items():
             numbers = [labels[name].setdefault(label, len(labels[name])) for label in own.labels]
             by_group[name].append(np.array(numbers, dtype=np.int32)[own.by_group])

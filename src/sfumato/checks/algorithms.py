@@ -13,9 +13,11 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm
+from sfumato.checks.cases import answer, copied, in_cases, with_equal_records
 from sfumato.checks.requests import fact_requests, unservable
 from sfumato.checks.trials import SEED, Trial
 from sfumato.core.publication import SUPPRESSED_TEXT, Center, Exact, MissingCell
@@ -75,8 +77,8 @@ def check_records_add_up(trial: Trial) -> None:
         rows = outcome.request.table.num_rows
         assert len(outcome.publication.group) == rows
         assert len(set(outcome.correspondence.tolist())) == outcome.published.num_rows
-        assert outcome.published.num_rows + outcome.publication.suppressed == rows
-        assert outcome.publication.suppressed <= outcome.request.most_suppressed
+        assert outcome.published.num_rows + outcome.suppressed == rows
+        assert outcome.suppressed <= outcome.request.most_suppressed
 
 
 def check_groups_are_classes_of_equal_rows(trial: Trial) -> None:
@@ -142,7 +144,7 @@ def check_frame_kinds_agree(trial: Trial) -> None:
 def check_odd_tables_are_published(trial: Trial) -> None:
     """One row, equal rows, missing or constant columns, none or many, and odd names are all published correctly."""
     for outcome in trial.odd_outcomes():
-        assert outcome.publication.suppressed == 0
+        assert outcome.suppressed == 0
         assert outcome.audit(original=outcome.request.table, correspondence=outcome.correspondence).holds
 
 
@@ -207,6 +209,24 @@ def check_declared_facts_are_true(trial: Trial) -> None:
             trial.algorithm.search(task)
 
 
+def check_equal_records_may_be_one_case(trial: Trial) -> None:
+    """Equal records that come as one case, in any order, are published as if they came one by one, or are refused."""
+    algorithm = trial.algorithm
+    for request in (*trial.requests, *trial.odd_requests):
+        if not set(algorithm.guides) <= set(request.table.column_names):
+            continue
+        task = with_equal_records(trial.task(request))
+        if algorithm.refusal(task) is not None:
+            continue
+        counted, case_of = in_cases(task)
+        refusal = algorithm.refusal(counted)
+        assert (refusal is None) is algorithm.serves_cases, f"serves_cases says otherwise: {refusal or 'it is served'}"
+        if refusal is None:
+            before = copied(counted.table)
+            assert answer(algorithm, counted, case_of) == answer(algorithm, task, np.arange(task.table.rows))
+            assert all(map(np.array_equal, before, copied(counted.table)))
+
+
 def check_algorithm_can_be_stored(trial: Trial) -> None:
     """An algorithm equals what its pickle and its parameters restore: strings, numbers, flags, or these by name."""
     algorithm = trial.algorithm
@@ -238,6 +258,7 @@ ALGORITHM_CHECKS: tuple[Callable[[Trial], None], ...] = (
     check_cells_are_what_is_declared,
     check_nothing_is_recoded_where_declared,
     check_declared_facts_are_true,
+    check_equal_records_may_be_one_case,
     check_algorithm_can_be_stored,
 )
 

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
+from sfumato.checks.cases import copied
 from sfumato.checks.requests import Request, odd_requests, requests
-from sfumato.coding.codes import CodedTable, code
+from sfumato.coding.codes import code
 from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
 from sfumato.exceptions import UnsupportedModelError
@@ -34,11 +35,13 @@ SECRET = repeatable_secret(SEED)
 class Outcome:
     """What an algorithm made of a request: the publication, the published table and whose row each row is.
 
-    `told` is the progress that the search reported, and `untouched` says whether it left its coded table as it was.
+    `suppressed` counts the records that are left out, `told` is the progress that the search reported, and `untouched`
+    says whether it left its coded table as it was.
     """
 
     request: Request
     publication: Publication
+    suppressed: int
     published: pa.Table
     correspondence: npt.NDArray[np.int64]
     centers: bool
@@ -141,7 +144,7 @@ class Trial:
         """Search once; the release's own guard is left out, so that a wrong algorithm is seen."""
         told: list[tuple[float, str]] = []
         task = self.task(request, lambda done, note="": told.append((done, note)))
-        before = _copied(task.table)
+        before = copied(task.table)
         if self.algorithm.refusal(task) is not None:
             return None
         publication = _locked(self.algorithm.search(task))
@@ -150,17 +153,13 @@ class Trial:
         return Outcome(
             request=request,
             publication=publication,
+            suppressed=publication.suppressed(task.table),
             published=undecorated(published),
             correspondence=correspondence,
             centers=self.algorithm.publishes == "centers",
             told=tuple(told),
-            untouched=all(map(np.array_equal, before, _copied(task.table))),
+            untouched=all(map(np.array_equal, before, copied(task.table))),
         )
-
-
-def _copied(table: CodedTable) -> list[npt.NDArray[Any]]:
-    columns = (*table.quasi, *table.sensitive, *table.guides.values())
-    return [column.codes.copy() for column in columns] + [flags.copy() for flags in table.flags.values()]
 
 
 def _locked(publication: Publication) -> Publication:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Language, Reading, RecipeOptions, Source, Steps, WritingOptions, examples, spread
+from sfumato.cli.options import (
+    EngineOptions,
+    Json,
+    Language,
+    Reading,
+    RecipeOptions,
+    Source,
+    Steps,
+    WritingOptions,
+    examples,
+    spread,
+)
 from sfumato.cli.printing import print_json, printable, progress, remark, warning
 from sfumato.cli.summary import audit_lines, masking_lines, measure_lines, place_lines, report_in
 from sfumato.exceptions import InvalidParameterError, WriteError
@@ -17,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.recipe import Recipe
+    from sfumato.release.large.engines import Resources
+    from sfumato.release.large.large_release import LargeRelease
     from sfumato.release.release import Release
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
@@ -26,6 +39,7 @@ EXAMPLES = examples(
     "sfumato anonymize patients.csv --identifier name --quasi age,zip,job --sensitive disease \\",
     "    --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes --hierarchy job=job.csv \\",
     "    --k 5 --model distinct-l-diversity:l=3,sensitive=disease --out release",
+    'sfumato anonymize "census/*.parquet" --recipe recipe.toml --memory 4GB --out release',
     "sfumato anonymize postgresql://ann@host/clinic --table patients --recipe recipe.toml \\",
     "    --out release --to postgresql://ann@host/research --to-table patients_k5",
 )
@@ -56,6 +70,7 @@ def anonymize(
     ] = None,
     language: Language = None,
     writing: WritingOptions,
+    engines: EngineOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
     json: Json = False,
@@ -71,7 +86,14 @@ def anonymize(
 
     _refuse_database(to, to_table)
     writing.refuse_early(out)
+    resources = engines.resources()
     recipe = ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=seed, steps=step)
+    if resources.chosen(file, recipe) != "memory":
+        recipe = replace(recipe, reading={**recipe.reading, **reading.options()}, language=language or recipe.language)
+        recipe = titled(recipe, file, date, recorded=False)
+        large = _make_large(resources, recipe, file, out, writing=writing, to=to)
+        tell_release(large, out, json=json, quiet=reading.quiet)
+        return
     recipe, table = read_for(recipe, file, reading)
     recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
     recipe = recipe if language is None else replace(recipe, language=language)
@@ -82,6 +104,20 @@ def anonymize(
         if to is not None and to_table is not None:
             _write_database(release, out, to, to_table, replace=writing.replace)
     tell_release(release, out, to, to_table, json=json, quiet=reading.quiet)
+
+
+def _make_large(
+    resources: Resources, recipe: Recipe, file: str, out: Path, *, writing: WritingOptions, to: str | None
+) -> Release | LargeRelease:
+    """Make a release of a table that does not fit into memory; it is written as Parquet parts."""
+    from sfumato.release.anonymizing import carry_out_in
+
+    if to is not None:
+        raise InvalidParameterError("--to needs a table that fits into memory; load the Parquet parts yourself.")
+    with progress("Releasing") as tell:
+        return carry_out_in(
+            resources, recipe, file, out, replace=writing.replace, report=not writing.no_report, progress=tell
+        )
 
 
 def read_for(recipe: Recipe, file: str, reading: Reading) -> tuple[Recipe, pa.Table]:
@@ -97,7 +133,13 @@ def read_for(recipe: Recipe, file: str, reading: Reading) -> tuple[Recipe, pa.Ta
 
 
 def tell_release(
-    release: Release, out: Path, to: str | None = None, to_table: str | None = None, *, json: bool, quiet: bool
+    release: Release | LargeRelease,
+    out: Path,
+    to: str | None = None,
+    to_table: str | None = None,
+    *,
+    json: bool,
+    quiet: bool,
 ) -> None:
     """Print what was made, and where it is."""
     if json:
@@ -137,13 +179,14 @@ def _write_database(release: Release, out: Path, url: str, name: str, *, replace
         raise WriteError(f"{str(error).rstrip('.')}; the release in {out} is complete.") from None
 
 
-def _facts(release: Release, out: Path) -> dict[str, object]:
+def _facts(release: Release | LargeRelease, out: Path) -> dict[str, object]:
     from sfumato.judging.audit.unpromised import unpromised
+    from sfumato.release.large.large_release import LargeRelease
 
     return {
         "holds": release.audit.holds,
-        "rows_in": release.original.num_rows,
-        "rows_out": release.published.num_rows,
+        "rows_in": release.audit.records + release.suppressed,
+        "rows_out": release.audit.records,
         "suppressed": release.suppressed,
         "left_out": list(release.left_out),
         "audit": release.audit.to_dict(),
@@ -151,13 +194,15 @@ def _facts(release: Release, out: Path) -> dict[str, object]:
         "measures": dict(release.measures),
         "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
+        **({"engine": release.passage.to_dict()} if isinstance(release, LargeRelease) else {}),
         "public": str(out / "public"),
         "internal": str(out / "internal"),
         "report": report_in(out),
     }
 
 
-def _lines(release: Release, out: Path, to: str | None, to_table: str | None) -> list[str]:
+def _lines(release: Release | LargeRelease, out: Path, to: str | None, to_table: str | None) -> list[str]:
+    from sfumato.release.large.large_release import LargeRelease
     from sfumato.table.formats.database import masked
 
     unpromised = f"{warning('No promise:')} no privacy model is promised; attack the table before you publish it."
@@ -168,6 +213,8 @@ def _lines(release: Release, out: Path, to: str | None, to_table: str | None) ->
     if release.left_out:
         names = printable(", ".join(release.left_out))
         lines += [f"Columns without a role, not published: {names}", ""]
+    if isinstance(release, LargeRelease):
+        lines += [str(release.passage), ""]
     if to is not None:
         lines.append(f"Also written to table {to_table!r} of {masked(to)}")
     return [*lines, *place_lines(out)]

@@ -153,7 +153,7 @@ def audit(
     holds, 1 a promise does not hold or a cell is not true, 2 bad request.
     """
     from sfumato.cli.asking import ask_promise
-    from sfumato.judging.audit.audit import audit_evidence
+    from sfumato.judging.audit.audit import audit_evidence, without_starred
     from sfumato.judging.evidence import Evidence
     from sfumato.masking.masking import Masking
 
@@ -166,7 +166,7 @@ def audit(
         masking = Masking(perturbed=taken.masked(promise))
         evidence = Evidence(shown, schema, original=original, correspondence=rows, centers=centers, masking=masking)
         found = audit_evidence(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)
-        exposed = _exposed(evidence, found) if exposure else None
+        exposed = _exposed(without_starred(evidence) if taken.ignore_suppressed else evidence) if exposure else None
     _tell(found, exposed, json=json)
     if not found.holds:
         if not taken.ignore_suppressed:
@@ -182,13 +182,13 @@ def _tell(found: Audit, exposed: Exposure | None, *, json: bool) -> None:
     typer.echo("\n".join([*lines, *([] if exposed is None else exposure_lines(exposed))]))
 
 
-def _exposed(evidence: Evidence, found: Audit) -> Exposure:
+def _exposed(evidence: Evidence) -> Exposure:
     """Measure the exposure of what was judged; where centers or masked cells cover nobody, everybody is known."""
     from sfumato.judging.exposure import exposure_of
 
     masked = set(evidence.masking.perturbed) & set(evidence.schema.quasi)
     original = None if evidence.centers or masked else evidence.original
-    return exposure_of(replace(evidence, published=found.counts.shown, original=original, correspondence=None))
+    return exposure_of(replace(evidence, original=original, correspondence=None))
 
 
 def _hint(found: Audit, evidence: Evidence, models: tuple[PrivacyModel, ...], population: pa.Table | None) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sfumato.cli.asking import Promise
     from sfumato.core.progress import Progress
+    from sfumato.release.large.engines import Resources
     from sfumato.reporting.publishable import Publishable
     from sfumato.schema.schema import Schema
     from sfumato.table.formats.base import Option
@@ -134,6 +135,32 @@ class Reading:
         given = {name: value for name, value in vars(self).items() if name not in {"quiet", "column_type"}}
         given["column_types"] = column_types(self.column_type)
         return {name: value for name, value in given.items() if value not in (None, 0, False, {})}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """Where rows are touched, and what that may take."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="memory, duckdb, or auto: memory if the table takes at most a quarter of the budget.",
+        ),
+    ] = "auto"
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="The budget, as in 4GB; by default half of what is free.")
+    ] = None
+    temporary: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="For what does not fit into memory; by default beside the release."),
+    ] = None
+
+    def resources(self) -> Resources:
+        """Return what a release may take."""
+        from sfumato.release.large.engines import Resources
+
+        return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sfumato.judging.audit.audit import Audit
     from sfumato.judging.audit.verdict import Verdict
     from sfumato.judging.exposure import Exposure
+    from sfumato.release.large.large_release import LargeRelease
     from sfumato.release.release import Release
 
 
@@ -66,7 +67,7 @@ def exposure_lines(exposure: Exposure) -> Iterator[str]:
     yield aligned([(each.what, ", ".join(map(str, each.riskiest()))) for each in kinds], indent=2)
 
 
-def masking_lines(release: Release) -> Iterator[str]:
+def masking_lines(release: Release | LargeRelease) -> Iterator[str]:
     """Say what every masking step changed, and what the owner should know about it."""
     if not release.masking:
         return

@@ -1,4 +1,8 @@
-"""Code a table once: every later step works on arrays of small integers."""
+"""Code a table once: every later step works on arrays of small integers.
+
+A coded table holds cases. A case is a record or, if the table has weights, a combination of values with the number of
+records that have it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.domain import MOST_NOMINAL_VALUES, Domain, describe
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.schema.scales import Scale
 from sfumato.threads import worker_count
@@ -23,11 +27,12 @@ if TYPE_CHECKING:
 
 STARS = r"\A\s*\*+\s*\z"
 Codes = npt.NDArray[np.unsignedinteger]
+Weights = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """One attribute of every record as codes into its domain."""
+    """One attribute of every case as codes into its domain."""
 
     domain: Domain
     codes: Codes
@@ -37,16 +42,22 @@ class CodedColumn:
         """The name of the attribute."""
         return self.domain.name
 
-    def take(self, rows: npt.NDArray[np.intp] | slice) -> CodedColumn:
-        """Return the same attribute of some records."""
-        return CodedColumn(self.domain, self.codes[rows])
+    def take(self, cases: npt.NDArray[np.intp] | slice) -> CodedColumn:
+        """Return the same attribute of some cases."""
+        return CodedColumn(self.domain, self.codes[cases])
 
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
     """A table ready for search: quasi-identifying and sensitive columns as codes, and flags of sensitive cells.
 
-    `guides` are further columns that a search needs, such as a class to predict.
+    Parameters
+    ----------
+    rows : the number of records.
+    quasi, sensitive : the columns, with a code for every case.
+    guides : further columns that a search needs, such as a class to predict.
+    flags : for every attribute with flags, whether the cell of each case is sensitive.
+    weights : the number of records that every case represents; None if every case is a record.
     """
 
     rows: int
@@ -54,36 +65,56 @@ class CodedTable:
     sensitive: tuple[CodedColumn, ...]
     guides: Mapping[str, CodedColumn] = field(default_factory=dict)
     flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
+    weights: Weights | None = None
 
-    def take(self, rows: npt.NDArray[np.intp]) -> CodedTable:
-        """Return the same columns of some records."""
+    @property
+    def cases(self) -> int:
+        """The number of cases, which is the length of every column."""
+        return self.rows if self.weights is None else len(self.weights)
+
+    def take(self, cases: npt.NDArray[np.intp]) -> CodedTable:
+        """Return the same columns of some cases."""
         return CodedTable(
-            rows=len(rows),
-            quasi=tuple(column.take(rows) for column in self.quasi),
-            sensitive=tuple(column.take(rows) for column in self.sensitive),
-            guides={name: column.take(rows) for name, column in self.guides.items()},
-            flags={name: flags[rows] for name, flags in self.flags.items()},
+            rows=self.records(cases),
+            quasi=tuple(column.take(cases) for column in self.quasi),
+            sensitive=tuple(column.take(cases) for column in self.sensitive),
+            guides={name: column.take(cases) for name, column in self.guides.items()},
+            flags={name: flags[cases] for name, flags in self.flags.items()},
+            weights=None if self.weights is None else self.weights[cases],
         )
 
+    def records(self, cases: npt.NDArray[np.intp]) -> int:
+        """Count the records of some cases."""
+        return len(cases) if self.weights is None else int(self.weights[cases].sum())
 
-def code(table: pa.Table, schema: Schema, guides: Sequence[str] = ()) -> CodedTable:
-    """Code the quasi-identifying and sensitive columns of a canonical table, and those that guide a search."""
+
+def code(
+    table: pa.Table, schema: Schema, guides: Sequence[str] = (), *, weights: npt.NDArray[np.integer] | None = None
+) -> CodedTable:
+    """Code the quasi-identifying and sensitive columns of a canonical table, and those that guide a search.
+
+    With `weights`, every row of the table represents that many records.
+    """
     if table.num_rows == 0:
         raise SchemaError("The table has no rows; there is nothing to publish.")
+    if weights is not None:
+        weights = _checked(weights, table.num_rows)
+    records = table.num_rows if weights is None else int(weights.sum())
     with ThreadPoolExecutor(worker_count()) as pool:
         names = tuple(dict.fromkeys((*schema.quasi, *schema.sensitive, *guides)))
         coded = pool.map(lambda name: code_column(name, table[name], schema), names)
         columns = dict(zip(names, coded, strict=True))
     for name in schema.quasi:
-        _refuse_too_many(columns[name].domain, table.num_rows)
+        _refuse_too_many(columns[name].domain, records)
     for name in (*schema.quasi, *schema.sensitive):
         _refuse_stars(columns[name].domain)
     return CodedTable(
-        rows=table.num_rows,
+        rows=records,
         quasi=tuple(columns[name] for name in schema.quasi),
         sensitive=tuple(columns[name] for name in schema.sensitive),
         guides={name: columns[name] for name in guides},
         flags={name: _flags(flag, table[flag]) for name, flag in schema.flags.items()},
+        weights=weights,
     )
 
 
@@ -92,6 +123,13 @@ def code_column(name: str, column: pa.ChunkedArray, schema: Schema) -> CodedColu
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     domain = describe(name, encoded, schema)
     return CodedColumn(domain, domain.encode(encoded))
+
+
+def _checked(weights: npt.NDArray[np.integer], rows: int) -> Weights:
+    whole = np.issubdtype(weights.dtype, np.integer)
+    if not whole or weights.shape != (rows,) or weights.min() < 1:
+        raise InvalidParameterError("code: weights must be whole numbers of at least 1, one for every row.")
+    return weights.astype(np.int64)
 
 
 def _refuse_too_many(domain: Domain, rows: int) -> None:

@@ -11,16 +11,16 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.codes import CodedColumn
+from sfumato.coding.codes import CodedColumn, Weights
 from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY, first_rows, group_columns, group_keys
+from sfumato.coding.reduction import Reduction, code_width, reduce_cases
 
 PACKED = 4096  # combinations of codes in one pack: its lookup tables stay in the fastest cache
 DENSE_SHARE = 8  # cells per combination up to which counting in a dense array pays off
 DENSE_LEAST = 1 << 18
 REMEMBERED = 1 << 23  # node numbers kept from one grouping to the next, 32 MB
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number that scatters neighboring keys
-SAMPLE = 100_000
-WORTHWHILE = 0.9  # of a sample's rows may be distinct for a reduction to pay off
+WORTHWHILE = 0.9  # of the cases may be distinct for a reduction to pay off
 
 Ints: TypeAlias = npt.NDArray[np.integer]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -172,20 +172,15 @@ def combine(
     columns: Sequence[CodedColumn],
     ladders: Sequence[Sequence[npt.NDArray[np.int32]]],
     along: Sequence[CodedColumn] = (),
-) -> tuple[Combinations, Ints]:
-    """Reduce rows to distinct combinations if that pays off; also return the combination of every row."""
-    rows = len(columns[0].codes)
-    everything = [*columns, *along]
-    widths = [_width(column) for column in everything]
-    chosen: slice | npt.NDArray[np.intp] = slice(None)
-    of_row: Ints = np.arange(rows)
-    weights = np.ones(rows)
-    if _pays([column.codes for column in everything], widths, rows):
-        grouped = group_columns([column.codes for column in everything], widths)
-        of_row, weights, chosen = grouped.labels, grouped.counts.astype(np.float64), first_rows(grouped)
-    packs = tuple(_packed(columns, widths, numbers, chosen) for numbers in _bins(widths[: len(columns)]))
-    riders = tuple(column.take(chosen) for column in along)
-    return Combinations(tuple(tuple(ladder) for ladder in ladders), packs, weights, riders), of_row
+    weights: Weights | None = None,
+) -> tuple[Combinations, Reduction]:
+    """Reduce cases to distinct combinations if that pays off; also return the reduction."""
+    reduction = reduce_cases([*columns, *along], weights, worthwhile=WORTHWHILE)
+    widths = [code_width(column) for column in columns]
+    packs = tuple(_packed(columns, widths, numbers, reduction.cases) for numbers in _bins(widths))
+    riders = tuple(column.take(reduction.cases) for column in along)
+    steps = tuple(tuple(ladder) for ladder in ladders)
+    return Combinations(steps, packs, reduction.weights.astype(np.float64), riders), reduction
 
 
 def _weighed(keys: Ints, weights: Floats, cells: int = 0) -> Floats:
@@ -215,13 +210,6 @@ def _hashed(keys: npt.NDArray[np.int64]) -> Ints:
     return labels
 
 
-def _pays(columns: Sequence[Ints], widths: Sequence[int], rows: int) -> bool:
-    if rows <= SAMPLE:
-        return True
-    sample = [column[:: rows // SAMPLE] for column in columns]
-    return len(group_columns(sample, widths)) < WORTHWHILE * len(sample[0])
-
-
 def _bins(widths: Sequence[int]) -> list[list[int]]:
     """Put columns into as few packs as a simple rule finds: widest first, each into the first pack with room."""
     bins: list[list[int]] = []
@@ -233,11 +221,6 @@ def _bins(widths: Sequence[int]) -> list[list[int]]:
         else:
             bins.append([column])
     return bins
-
-
-def _width(column: CodedColumn) -> int:
-    """Count the codes of a column, including that of missing values only if it occurs."""
-    return len(column.domain) + int(column.codes.max() == column.domain.missing)
 
 
 def _packed(

@@ -1,4 +1,4 @@
-"""Reduce rows to distinct combinations of codes with counts, if that pays off."""
+"""Reduce cases to distinct combinations of codes with the number of records of each, if that pays off."""
 
 from __future__ import annotations
 
@@ -8,53 +8,66 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.cutting.partition import Records
+from sfumato.coding.codes import CodedColumn, Weights
 from sfumato.coding.grouping import first_rows, group_columns
 
-SAMPLE_ROWS = 100_000
-WORTHWHILE = 0.5  # of a sample's rows may be distinct for a reduction to pay off
+SAMPLE_CASES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Records to work on, and for every row of the table its record (None: row i is record i)."""
+    """Distinct combinations of codes, or all cases as they are.
 
-    records: Records
-    record_of: npt.NDArray[np.int32] | None
+    Parameters
+    ----------
+    cases : where to find every combination: one of its cases.
+    weights : the number of records of every combination.
+    combination_of : the combination of every case; None if every case is a combination of its own.
+    """
 
-    def of_rows(self, per_record: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Spread one number per record to all rows."""
-        return per_record if self.record_of is None else per_record[self.record_of]
+    cases: npt.NDArray[np.intp] | slice
+    weights: Weights
+    combination_of: npt.NDArray[np.int32] | None
 
+    @classmethod
+    def nothing(cls, cases: int, weights: Weights | None = None) -> Reduction:
+        """Leave all cases as they are."""
+        return cls(slice(None), np.ones(cases, dtype=np.int64) if weights is None else weights, None)
 
-def reduce_rows(quasi: Sequence[CodedColumn], extra: Sequence[CodedColumn], *, equal_together: bool) -> Reduction:
-    """Make one segment of all rows; equal rows become one weighted record if they may stay together and it pays off."""
-    columns = [*quasi, *extra]
-    rows = len(quasi[0].codes)
-    widths = [len(column.domain) + 1 for column in columns]
-    chosen: slice | npt.NDArray[np.intp] = slice(None)
-    record_of, weight = None, np.ones(rows, dtype=np.int32)
-    if equal_together and _pays(columns, widths, rows):
-        grouped = group_columns([column.codes for column in columns], widths)
-        record_of, chosen, weight = grouped.labels, first_rows(grouped), grouped.counts.astype(np.int32)
-    records = Records(
-        codes=_matrix([column.codes[chosen] for column in quasi], len(weight)),
-        extra=_matrix([column.codes[chosen] for column in extra], len(weight)),
-        weight=weight,
-        origin=np.arange(len(weight), dtype=np.int32),
-        offsets=np.array([0, len(weight)], dtype=np.int64),
-    )
-    return Reduction(records, record_of)
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def of_cases(self, per_combination: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Spread one number per combination to all cases."""
+        return per_combination if self.combination_of is None else per_combination[self.combination_of]
 
 
-def _pays(columns: Sequence[CodedColumn], widths: Sequence[int], rows: int) -> bool:
-    step = max(1, rows // SAMPLE_ROWS)
-    sample = [column.codes[::step] for column in columns]
-    return len(group_columns(sample, widths)) < WORTHWHILE * len(sample[0])
+def reduce_cases(
+    columns: Sequence[CodedColumn], weights: Weights | None = None, *, worthwhile: float = 1.0
+) -> Reduction:
+    """Find the distinct combinations of some columns, unless these are more than a worthwhile share of all cases."""
+    codes, widths = [column.codes for column in columns], [code_width(column) for column in columns]
+    cases = len(codes[0])
+    if cases > SAMPLE_CASES and worthwhile < 1:
+        sample = [column[:: cases // SAMPLE_CASES] for column in codes]
+        if len(group_columns(sample, widths)) > worthwhile * len(sample[0]):
+            return Reduction.nothing(cases, weights)
+    grouped = group_columns(codes, widths)
+    if len(grouped) > worthwhile * cases:
+        return Reduction.nothing(cases, weights)
+    counts = grouped.counts if weights is None else np.bincount(grouped.labels, weights).astype(np.int64)
+    return Reduction(first_rows(grouped), counts, grouped.labels)
 
 
-def _matrix(columns: Sequence[npt.NDArray[np.unsignedinteger]], rows: int) -> npt.NDArray[np.unsignedinteger]:
-    if not columns:
-        return np.zeros((0, rows), dtype=np.uint8)
-    return np.stack([column.astype(np.result_type(*columns)) for column in columns])
+def in_code_order(reduction: Reduction, columns: Sequence[CodedColumn]) -> Reduction:
+    """Sort combinations by the codes of the columns, the first counting most: independently of the order of cases."""
+    order = np.lexsort([column.codes[reduction.cases] for column in reversed(columns)])
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    cases = order if isinstance(reduction.cases, slice) else reduction.cases[order]
+    return Reduction(cases, reduction.weights[order], reduction.of_cases(place))
+
+
+def code_width(column: CodedColumn) -> int:
+    """Count the codes of a column, including that of missing values only if it occurs."""
+    return len(column.domain) + int(column.codes.max() == column.domain.missing)

@@ -1,4 +1,4 @@
-"""The waist, part 1: what is published about every record.
+"""The waist, part 1: what is published about every case, which is a record or a number of equal ones.
 
 Algorithms end in a `Publication`; releases are written from it. Auditors never see it: they read the
 published table and recover the same labels by parsing it.
@@ -6,14 +6,16 @@ published table and recover the same labels by parsing it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from sfumato.coding.codes import CodedTable
 from sfumato.table.values import text as value_text
 from sfumato.words import Sentence
 
@@ -99,12 +101,33 @@ class Suppressed:
 Label: TypeAlias = Exact | Interval | Node | ValueSet | Center | MissingCell | Suppressed
 
 
+class WrittenLabels(Collection[Label]):
+    """Labels that can be written all at once, without making them one by one; none of them is a center."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> pa.Array:
+        """The text of every label, empty for a missing cell."""
+
+    @property
+    @abstractmethod
+    def of_values(self) -> bool:
+        """Whether all labels are values or missing cells."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Recoded:
     """One attribute as published: a label for every group."""
 
     labels: Collection[Label]
     by_group: npt.NDArray[np.int32]
+
+    @property
+    def texts(self) -> pa.Array:
+        """The text of every label, empty for a missing cell."""
+        if isinstance(self.labels, WrittenLabels):
+            return self.labels.texts
+        return pa.array([label.text for label in self.labels], pa.string())
 
 
 @dataclass(frozen=True)
@@ -168,15 +191,15 @@ class Proof(Bound):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Publication:
-    """What is published about every record.
+    """What is published about every case of a coded table.
 
     Parameters
     ----------
-    group : the equivalence group of every original record; `NOT_PUBLISHED` for a suppressed record.
+    group : the equivalence group of every case; `NOT_PUBLISHED` for a suppressed case.
     recoded : for every quasi-identifier, the label of every group; those not listed are published unchanged.
     by_value : if every value is published in the same way wherever it occurs, the label of every code of each
         quasi-identifier, with that of missing values last.
-    buckets : for every bucketized attribute, the bucket of every record; the values of a bucket are published
+    buckets : for every bucketized attribute, the bucket of every case; the values of a bucket are published
     without saying which record has which. `NOT_PUBLISHED` if the cell of a record is not in a bucket.
     together : attributes whose cells are permuted together in buckets, so that they stay joined; the attributes of a
         tuple have the same buckets, and no attribute is in two. Tuples with equal buckets share their numbers.
@@ -190,10 +213,9 @@ class Publication:
     together: tuple[tuple[str, ...], ...] = ()
     proof: Bound | None = None
 
-    @cached_property
-    def suppressed(self) -> int:
-        """The number of records that are not published."""
-        return int(np.count_nonzero(self.group == NOT_PUBLISHED))
+    def suppressed(self, table: CodedTable) -> int:
+        """Count the records of the table that are not published."""
+        return table.records(np.flatnonzero(self.group == NOT_PUBLISHED))
 
 
 def _quoted(member: str) -> str:

@@ -15,6 +15,7 @@ from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
+from sfumato.core.published.totals import Totals
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.flagged_cells import FlaggedCells
 from sfumato.masking.masking import Masking
@@ -23,7 +24,7 @@ from sfumato.schema.schema import Schema
 from sfumato.table.columns import undecorated
 
 Rows = npt.NDArray[np.int64]
-SHARED = ("coded", "domains", "table", "groups", "cells", "raw")  # alike however values are kept
+SHARED = ("coded", "domains", "table", "groups", "published_groups", "cells", "raw")  # alike however values are kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +35,11 @@ class Evidence:
     measures and report. `centers` says that quasi-identifiers are published as values that stand for a whole group,
     such as means, instead of covering it. `masking` says what masking did before; the
     original is then the table that it left, which published cells must cover.
+
+    With `weights`, `published` holds distinct rows, each of which stands for as many records, and with
+    `original_weights` so does the original: a table that does not fit into memory is judged by its counts. What looks
+    at single records refuses such evidence. With `totals`, `published` holds some groups of a larger table, each with
+    all its records; see `sfumato.judging.audit.pieces`.
     """
 
     published: pa.Table
@@ -42,10 +48,43 @@ class Evidence:
     correspondence: Rows | None = None
     centers: bool = False
     masking: Masking = field(default_factory=Masking)
+    weights: Rows | None = None
+    original_weights: Rows | None = None
+    totals: Totals | None = None
 
     def __post_init__(self) -> None:
         if self.correspondence is not None and self.original is None:
             raise InvalidParameterError("A correspondence says nothing without the original; give original=, too.")
+        _refuse_strange_weights("weights", self.weights, self.published)
+        _refuse_strange_weights("original_weights", self.original_weights, self.original)
+        if self.counted and self.correspondence is not None:
+            raise InvalidParameterError(
+                "A correspondence names the original row of every record, but rows with weights stand for several; "
+                "leave the correspondence out."
+            )
+
+    @property
+    def counted(self) -> bool:
+        """Whether rows of a table stand for several records each."""
+        return self.weights is not None or self.original_weights is not None
+
+    def refuse_counted(self, what: str) -> None:
+        """Refuse evidence whose rows stand for several records, for a judge who looks at single records."""
+        if self.counted:
+            raise InvalidParameterError(
+                f"{what} looks at single records, but these rows stand for several each; give every record a row of "
+                "its own."
+            )
+
+    @property
+    def records(self) -> int:
+        """The number of published records."""
+        return int(self.published.num_rows) if self.weights is None else int(self.weights.sum())
+
+    @property
+    def source_records(self) -> int:
+        """The number of records of the original, for judges who cannot do without it."""
+        return int(self.source.num_rows) if self.original_weights is None else int(self.original_weights.sum())
 
     @property
     def source(self) -> pa.Table:
@@ -65,7 +104,7 @@ class Evidence:
         if self.original is None:
             return None
         self.schema.check_columns(self.original.column_names)
-        return code(self.original, self.schema)
+        return code(self.original, self.schema, weights=self.original_weights)
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
@@ -76,12 +115,17 @@ class Evidence:
     @cached_property
     def table(self) -> PublishedTable:
         """The published table as its reader sees it."""
-        return PublishedTable.read(self.published, self.schema, self.domains)
+        return PublishedTable.read(self.published, self.schema, self.domains, weights=self.weights)
 
     @cached_property
     def groups(self) -> Groups:
         """Sizes and sensitive values of the published groups, values numbered as in the original where it is known."""
-        return count_groups(self.table, self.published, self.schema, self.domains)
+        return self.published_groups if self.totals is not None else self.published_groups.numbered_as(self.domains)
+
+    @cached_property
+    def published_groups(self) -> Groups:
+        """Sizes and sensitive values of the published groups, values numbered as the published table alone tells."""
+        return count_groups(self.table, self.published, self.schema, totals=self.totals)
 
     @cached_property
     def cells(self) -> FlaggedCells:
@@ -95,23 +139,22 @@ class Evidence:
         """Whether a missing cell matches every value."""
         return self.schema.missing is Missing.MATCHES_ALL and bool(self.table.columns)
 
-    @property
-    def is_raw(self) -> bool:
-        """Whether the published table is the original itself, so that values are numbered alike in both."""
-        return self.__dict__.get("raw") is self
-
     @cached_property
     def raw(self) -> Evidence:
         """The original as if it were published as it is, every flagged cell in a bucket of its own."""
+        if self.schema.flags:
+            self.refuse_counted("Judging flagged cells of the original")
         shown = self.source.select([name for name in self.source.column_names if name in self._published_names])
         rows = np.arange(self.source.num_rows)
         for name, flag in self.schema.flags.items():
             bucket = pa.array(rows, mask=~np.asarray(self.source[flag]))
             shown = shown.append_column(BUCKET_PREFIX + name, bucket)
-        raw = replace(self, published=shown, correspondence=rows, centers=False)
+        weights = self.original_weights
+        linked = None if self.counted else rows
+        raw = replace(self, published=shown, correspondence=linked, centers=False, weights=weights, totals=None)
         raw.__dict__["coded"] = self.coded  # cached properties look there first
         if self.coded is not None and not self.schema.flags:
-            raw.__dict__["table"] = PublishedTable.of_codes(self.coded.quasi, self.schema, len(rows))
+            raw.__dict__["table"] = PublishedTable.of_codes(self.coded.quasi, self.schema, len(rows), weights=weights)
         raw.__dict__["raw"] = raw
         return raw
 
@@ -124,3 +167,15 @@ class Evidence:
     @property
     def _published_names(self) -> set[str]:
         return {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
+
+
+def _refuse_strange_weights(name: str, weights: Rows | None, table: pa.Table | None) -> None:
+    """Refuse weights that are not one number of records for every row."""
+    if weights is None:
+        return
+    rows = 0 if table is None else table.num_rows
+    if weights.dtype != np.int64 or weights.shape != (rows,) or (weights < 1).any():
+        raise InvalidParameterError(
+            f"Evidence: {name} must hold for each of the {rows:,} rows how many records it stands for, a whole number "
+            "of at least 1."
+        )

@@ -51,7 +51,7 @@ class FlaggedCells:
         flags = {} if rows is None else {name: mask[rows] for name, mask in table.flags.items()}
         return cls(flags, written)
 
-    def buckets(self, shown: pa.Table, name: str, schema: Schema) -> FlaggedBuckets:
+    def buckets(self, shown: pa.Table, name: str, schema: Schema, weights: Ints | None = None) -> FlaggedBuckets:
         """Count the buckets of an attribute; a flagged cell published outside any bucket is a bucket of its own."""
         labels = bucket_numbers(shown, name)
         if labels is None:
@@ -64,7 +64,8 @@ class FlaggedCells:
         inside = labels != NOT_PUBLISHED
         column = self.column(shown[name].filter(pa.array(inside)), name, schema)
         number = int(labels.max(initial=-1)) + 1
-        groups = Groups.from_rows(labels[inside], number, [column], Missing(schema.missing))
+        many = None if weights is None else weights[inside]
+        groups = Groups.from_rows(labels[inside], number, [column], Missing(schema.missing), weights=many)
         return FlaggedBuckets(groups, labels.astype(np.int32))
 
     def _open_cells(self, column: pa.ChunkedArray, name: str) -> Mask:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.groups import Groups
+from sfumato.core.groups import Counts, Groups
 from sfumato.models.words import ModelWords
 
 Levels = npt.NDArray[np.float64]
@@ -79,10 +79,23 @@ class PrivacyModel(ABC):
 
     def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
         """Return for every group whether it keeps the promise."""
-        level = self.level(groups)
+        return self.kept_at(self.level(groups))
+
+    def kept_at(self, level: Levels) -> npt.NDArray[np.bool_]:
+        """Return which levels are on the safe side of the limit."""
         if self.bound == "min":
             return level > self.limit if self.strict else level >= self.limit
         return level < self.limit if self.strict else level <= self.limit
+
+    def lost_in_parts(self, groups: Groups) -> Counts:
+        """Bound from below how many records of every group are in invalid parts, however the group is split.
+
+        Parts are compared with the same table as groups. What a search rules out by such a bound stays unchecked, so a
+        model that overrides this errs on the side of too few records.
+        """
+        if self.extendable:
+            return np.where(self.kept_by(groups), 0, groups.sizes)
+        return np.where(self.kept_by(groups), 0, 1) if self.monotone else np.zeros(len(groups), dtype=np.int64)
 
     def margin(self, level: Levels) -> Levels:
         """Return how far levels are on the safe side of the limit; negative if the promise is broken."""

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.groups import Groups
+from sfumato.core.groups import Counts, Groups
 from sfumato.models.base import Levels, PrivacyModel
 
 JUST_BELOW = np.nextafter(1.0, 0.0)
@@ -60,6 +60,10 @@ class Conjunction(PrivacyModel):
     def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
         """Return for every group whether it keeps all parts."""
         return np.asarray(np.logical_and.reduce([part.kept_by(groups) for part in self.parts]))
+
+    def lost_in_parts(self, groups: Groups) -> Counts:
+        """Take for every group the largest number over the parts of the model."""
+        return np.asarray(np.maximum.reduce([part.lost_in_parts(groups) for part in self.parts]))
 
 
 def _share(part: PrivacyModel, groups: Groups) -> Levels:

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sfumato.core.groups import Groups
+import numpy as np
+
+from sfumato.core.groups import Counts, Groups
 from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances.choosing import as_rows, distances_to_table, require_distance
+from sfumato.models.distances.choosing import as_rows, averages_parts, distances_to_table, require_distance
+from sfumato.models.distances.cut_distance import CutDistance, cut_distance_of
 from sfumato.models.words import ModelWords
 from sfumato.validation import require
+
+ROUNDING = 1e-12  # more than all roundings of a distance and of the limit together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,3 +106,20 @@ class TCloseness(PrivacyModel):
     def level(self, groups: Groups) -> Levels:
         """Compute the distance of every group from the table, rounded once."""
         return distances_to_table(self, groups, self.sensitive, self.distance, self.costs)
+
+    def lost_in_parts(self, groups: Groups) -> Counts:
+        r"""Bound from below how many records of every group are in parts farther than $t$, however it is split.
+
+        The distance $D$ of a group is at most the mean of its parts' distances. Those of valid parts are at most $t$,
+        all others at most 1, so at least $|G| (D - t) / (1 - t)$ records are in parts that are not valid.
+        """
+        level = self.level(groups)
+        least = np.where(level <= self.t, 0, 1)
+        if self.t >= 1 or not averages_parts(groups, self.sensitive, self.distance):
+            return least
+        excess = np.maximum(level - self.t - ROUNDING, 0)
+        return np.maximum(least, np.ceil(groups.sizes * excess / (1 - self.t)).astype(np.int64))
+
+    def cut_distance(self, whole: Groups) -> CutDistance | None:
+        """Return the distance as a sum over cuts, if it is one."""
+        return cut_distance_of(self, whole, self.sensitive, self.distance)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
-from fractions import Fraction
+from dataclasses import replace as changed
 from functools import cache, partial
+from pathlib import Path
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +20,8 @@ from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.catalogue import measure
 from sfumato.coding.fingerprint import fingerprint
 from sfumato.core.progress import Progress, followed
-from sfumato.core.publication import NOT_PUBLISHED, Publication
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError
+from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError
 from sfumato.judging.audit.audit import Audit, audit_evidence
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
@@ -29,9 +31,12 @@ from sfumato.models.base import PrivacyModel
 from sfumato.randomness import Stream, draw_secret, draw_seed
 from sfumato.recipe import Recipe
 from sfumato.release.applying import apply, fixed_order
+from sfumato.release.large.engines import Data, EngineName, Resources, in_memory
+from sfumato.release.large.large_release import LargeRelease
+from sfumato.release.large.running import carry_out_large
 from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
-from sfumato.release.recoding_rules import Recoding
 from sfumato.release.release import Release
+from sfumato.release.searching import recoding_of, search
 from sfumato.release.tasks import task_of
 from sfumato.schema.schema import Schema
 from sfumato.table.formats.base import Option
@@ -40,8 +45,52 @@ from sfumato.table.frames import Frame, FrameKind, to_arrow
 INFORMATION_LOSS = "information-loss-rate"
 
 
+@overload
 def anonymize(
     data: Frame,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    algorithm: Algorithm | None = ...,
+    *,
+    masking: Sequence[MaskingStep] = ...,
+    max_suppressed: float = ...,
+    seed: int | None = ...,
+    secret: str | None = ...,
+    reading: Mapping[str, Option] | None = ...,
+    language: str = ...,
+    engine: Literal["auto", "memory"] = ...,
+    memory: str | None = ...,
+    temporary: str | os.PathLike[str] | None = ...,
+    out: str | os.PathLike[str] | None = ...,
+    replace: bool = ...,
+    progress: Progress | bool = ...,
+) -> Release: ...
+
+
+@overload
+def anonymize(
+    data: Data,
+    schema: Schema,
+    models: Sequence[PrivacyModel],
+    algorithm: Algorithm | None = ...,
+    *,
+    masking: Sequence[MaskingStep] = ...,
+    max_suppressed: float = ...,
+    seed: int | None = ...,
+    secret: str | None = ...,
+    reading: Mapping[str, Option] | None = ...,
+    language: str = ...,
+    engine: EngineName = ...,
+    memory: str | None = ...,
+    temporary: str | os.PathLike[str] | None = ...,
+    out: str | os.PathLike[str] | None = ...,
+    replace: bool = ...,
+    progress: Progress | bool = ...,
+) -> Release | LargeRelease: ...
+
+
+def anonymize(
+    data: Data,
     schema: Schema,
     models: Sequence[PrivacyModel],
     algorithm: Algorithm | None = None,
@@ -52,13 +101,19 @@ def anonymize(
     secret: str | None = None,
     reading: Mapping[str, Option] | None = None,
     language: str = "en",
+    engine: EngineName = "auto",
+    memory: str | None = None,
+    temporary: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    replace: bool = False,
     progress: Progress | bool = False,
-) -> Release:
+) -> Release | LargeRelease:
     """Find, check and record a release of a table that keeps every model.
 
     Parameters
     ----------
-    data : a pandas, Polars or Arrow table; it is not changed.
+    data : a pandas, Polars or Arrow table, which is not changed; or what is larger than memory: the name of a file, of
+        a folder of Parquet files or a pattern such as `"census/*.parquet"`, an Arrow dataset, a Spark DataFrame.
     schema : the role of every attribute.
     models : what is promised; may be empty where the table is masked and published as it is.
     algorithm : how to search; by default `Mondrian()`.
@@ -69,12 +124,23 @@ def anonymize(
         default drawn from the operating system.
     reading : how the table was read, by the options of `sf.read`; a text file is written by the same conventions.
     language : of the report and of the page for receivers, `"en"` or `"zh"`.
+    engine : where rows are touched, which does not change the release: `"memory"`, `"duckdb"` or `"spark"`; by default
+        in memory if the table takes at most a quarter of the budget.
+    memory : the budget of the process, such as `"4GB"`; by default half of what is free.
+    temporary : the folder for what does not fit into memory, which holds original values; by default beside `out`.
+    out : the folder to write the release into, which is needed beyond memory.
+    replace : whether an older release there may be replaced.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
 
     Raises
     ------
     InfeasibleError
         If no release can keep the models, or not without suppressing more.
+
+    Returns
+    -------
+    Release or LargeRelease
+        A `LargeRelease` if another engine than memory made it.
     """
     recipe = Recipe(
         schema=schema,
@@ -87,18 +153,93 @@ def anonymize(
         reading=reading or {},
         language=language,
     )
-    return carry_out(recipe, data, progress=progress)
+    return carry_out(
+        recipe,
+        data,
+        engine=engine,
+        memory=memory,
+        temporary=temporary,
+        out=out,
+        replace=replace,
+        progress=progress,
+    )
 
 
-def carry_out(recipe: Recipe, data: Frame, *, progress: Progress | bool = False) -> Release:
-    """Run a recipe on a table; `progress` as for `anonymize`."""
-    with followed(progress, "Searching") as tell:
-        return _carried_out(recipe, data, tell)
+@overload
+def carry_out(
+    recipe: Recipe,
+    data: Frame,
+    *,
+    engine: Literal["auto", "memory"] = ...,
+    memory: str | None = ...,
+    temporary: str | os.PathLike[str] | None = ...,
+    out: str | os.PathLike[str] | None = ...,
+    replace: bool = ...,
+    progress: Progress | bool = ...,
+) -> Release: ...
+
+
+@overload
+def carry_out(
+    recipe: Recipe,
+    data: Data,
+    *,
+    engine: EngineName = ...,
+    memory: str | None = ...,
+    temporary: str | os.PathLike[str] | None = ...,
+    out: str | os.PathLike[str] | None = ...,
+    replace: bool = ...,
+    progress: Progress | bool = ...,
+) -> Release | LargeRelease: ...
+
+
+def carry_out(
+    recipe: Recipe,
+    data: Data,
+    *,
+    engine: EngineName = "auto",
+    memory: str | None = None,
+    temporary: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    replace: bool = False,
+    progress: Progress | bool = False,
+) -> Release | LargeRelease:
+    """Run a recipe on a table; all else as for `anonymize`."""
+    resources = Resources(engine=engine, memory=memory, temporary=temporary)
+    return carry_out_in(resources, recipe, data, out, replace=replace, progress=progress)
+
+
+def carry_out_in(
+    resources: Resources,
+    recipe: Recipe,
+    data: Data,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    replace: bool = False,
+    report: bool = True,
+    progress: Progress | bool = False,
+) -> Release | LargeRelease:
+    """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
+    chosen = resources.chosen(data, recipe)
+    if chosen == "memory":
+        with followed(progress, "Searching") as tell:
+            release = _carried_out(recipe, in_memory(data, recipe), tell)
+        if out is not None:
+            release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
+        return release
+    if out is None:
+        raise InvalidParameterError(
+            f'The table is released by engine="{chosen}", so no dataframe comes back; give a folder with out= (--out).'
+        )
+    with followed(progress, "Releasing") as tell, resources.opened(data, recipe, Path(out)) as source:
+        return carry_out_large(
+            recipe, source, Path(out), memory=resources.budget, replace_older=replace, report=report, progress=tell
+        )
 
 
 def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:
     table, kind = to_arrow(data)
-    recipe = replace(recipe, schema=recipe.schema.with_orders(kind.orders))
+    recipe = changed(recipe, schema=recipe.schema.with_orders(kind.orders))
     with ThreadPoolExecutor(1) as pool:
         hashed = pool.submit(fingerprint, table)
         return _released(recipe, table, kind, progress, hashed)
@@ -112,21 +253,21 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking)
     order = fixed_order(table, schema) if fixed else None
     searched = table if order is None else table.take(pa.array(order))
-    recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
+    recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
     about = cache(partial(_about, recipe, searched))
     streams = partial(_stream, secret, about)
     source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
     task = task_of(searched_recipe(recipe), source.table, progress, streams("search"))
     hiding = later_steps(recipe.masking)
-    publication = _search(recipe.algorithm, replace(task, models=()) if hiding else task)  # hidden cells keep them
+    publication = search(recipe.algorithm, changed(task, models=()) if hiding else task)  # hidden cells keep them
     published, found = apply(publication, source.table, schema, streams("shuffle"))
     records = source.records
     if hiding:
         published, found, hidden = hide_cells(published, found, hiding)
         records = (*records, *hidden)
     if publication.buckets or any(step.random for step in recipe.masking):
-        recipe = replace(recipe, secret=secret)
+        recipe = changed(recipe, secret=secret)
     reference = table if not records or order is None else source.reference.take(pa.array(np.argsort(order)))
     evidence = Evidence(
         published,
@@ -147,7 +288,7 @@ def _released(recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progre
         left_out=left_out,
         kind=kind,
         proof=publication.proof,
-        recoding=_recoding(publication, task, table, recipe),
+        recoding=recoding_of(publication, task, table, recipe),
     )
 
 
@@ -175,8 +316,8 @@ def _audited(evidence: Evidence, recipe: Recipe) -> Audit:
 def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
     """Record which table the recipe is run on; the file and date of another table are dropped."""
     if recipe.input_sha256 not in {None, sha256}:
-        recipe = replace(recipe, input_file=None, input_date=None)
-    return replace(recipe, input_rows=rows, input_sha256=sha256)
+        recipe = changed(recipe, input_file=None, input_date=None)
+    return changed(recipe, input_rows=rows, input_sha256=sha256, input_digest=None)
 
 
 def _about(recipe: Recipe, table: pa.Table) -> str:
@@ -190,7 +331,7 @@ def _about(recipe: Recipe, table: pa.Table) -> str:
 def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
     table, centers = evidence.table, evidence.centers
-    measured = Measured(table, task.table.rows - table.rows, evidence.groups.histograms)
+    measured = Measured.of(table, task.table.rows - table.rows, evidence.groups.histograms)
     perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi))
     found = measure(measured, covers=not (centers or perturbed))
     if not centers:
@@ -201,28 +342,3 @@ def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> di
     group[rows] = table.grouped.labels
     lost = float(Space.of(task.table).losses(group, len(table.grouped)).sum())
     return {INFORMATION_LOSS: lost / table.rows, **found}
-
-
-def _recoding(publication: Publication, task: Task, table: pa.Table, recipe: Recipe) -> Recoding | None:
-    if not publication.by_value or recipe.masking:
-        return None
-    return Recoding.of(publication.by_value, [column.domain for column in task.table.quasi], table, recipe)
-
-
-def _search(algorithm: Algorithm, task: Task) -> Publication:
-    publication = algorithm.search(task)
-    name, rows, most = type(algorithm).__name__, task.table.rows, task.most_suppressed
-    if publication.suppressed == rows:
-        raise InfeasibleError(f"{name} would suppress all records; promise less.")
-    if publication.suppressed > most:
-        needed = _rounded_up(publication.suppressed, rows)
-        raise InfeasibleError(
-            f"{name} would suppress {publication.suppressed:,} records, more than the {most:,} "
-            f"allowed; set max_suppressed={needed} or promise less.",
-            [{"max_suppressed": needed}],
-        )
-    return publication
-
-
-def _rounded_up(part: int, whole: int, digits: int = 4) -> float:
-    return float(Fraction(-(-part * 10**digits // whole), 10**digits))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -75,15 +75,28 @@ class Release(HandedOver):
 
     def aligned(self) -> SameKind:
         """Return one row per original row, in the original order; suppressed records show only `*`."""
+        return self.kind.restore_aligned(undecorated(self.aligned_rows()))
+
+    def aligned_rows(self) -> pa.Table:
+        """Return the rows of `aligned` as Arrow; columns that were recoded are dictionaries, which take little room."""
         place = np.full(self.original.num_rows, -1, dtype=np.int64)
         place[self.correspondence] = np.arange(len(self.correspondence))
-        rows = undecorated(self.published).take(pa.array(place, mask=place < 0))
+        rows = self.published.take(pa.array(place, mask=place < 0))
         if self.suppressed:
             lost = pa.array(place < 0)
             for name in self.recipe.schema.quasi:
                 at = rows.column_names.index(name)
                 rows = rows.set_column(at, name, pc.if_else(lost, SUPPRESSED_TEXT, texts(rows[name])))
-        return self.kind.restore_aligned(rows)
+        return rows
+
+    def in_language(self, language: str) -> Release:
+        """Return the same release with report and public page in another language; what was judged is kept."""
+        if language == self.recipe.language:
+            return self
+        other = replace(self, recipe=replace(self.recipe, language=language))
+        if "judged" in self.__dict__:
+            other.__dict__["judged"] = self.judged.recorded(other.recipe.to_toml())
+        return other
 
     def _handover(self) -> Handover:
         return Handover(

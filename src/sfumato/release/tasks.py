@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.algorithms.base import Algorithm, Task
 from sfumato.algorithms.buckets.bucketing import flagged_cells
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.coding.codes import CodedColumn, code
-from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
 from sfumato.judging.audit.audit import check_models
@@ -31,11 +31,21 @@ NEARLY_UNIQUE = 0.9  # different values per row: postcodes and jobs of small tab
 FEW_VALUES = 50
 
 
-def task_of(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream | None = None) -> Task:
-    """Code a table and build the task of a recipe; refuse what the algorithm does not support or nothing can keep."""
+def task_of(
+    recipe: Recipe,
+    table: pa.Table,
+    progress: Progress,
+    stream: Stream | None = None,
+    *,
+    weights: npt.NDArray[np.integer] | None = None,
+) -> Task:
+    """Code a table and build the task of a recipe; refuse what the algorithm does not support or nothing can keep.
+
+    With `weights`, every row of the table represents that many records.
+    """
     refuse_unpublished(recipe)
     check_models(recipe.models, recipe.schema)
-    task = coded_task(recipe, table, progress, stream)
+    task = coded_task(recipe, table, progress, stream, weights=weights)
     for refuse in (_refuse_unknown_values, _refuse_impossible):
         for model in task.models:
             refuse(model, task)
@@ -52,9 +62,16 @@ def refuse_unpublished(recipe: Recipe) -> None:
         raise SchemaError("There is nothing to publish; give columns the role quasi, sensitive or insensitive.")
 
 
-def coded_task(recipe: Recipe, table: pa.Table, progress: Progress, stream: Stream | None = None) -> Task:
+def coded_task(
+    recipe: Recipe,
+    table: pa.Table,
+    progress: Progress,
+    stream: Stream | None = None,
+    *,
+    weights: npt.NDArray[np.integer] | None = None,
+) -> Task:
     """Code a table and build the task of a recipe, whether it can be carried out or not."""
-    coded = code(table, recipe.schema, _guides(recipe))
+    coded = code(table, recipe.schema, _guides(recipe), weights=weights)
     return Task(
         table=coded,
         models=without_implied(recipe.models),
@@ -155,8 +172,10 @@ def _all_together(model: PrivacyModel, task: Task) -> _Reached | None:
         return None
     flagged = [flagged_cells(task.table, name) for name in model.attributes if name in task.table.flags]
     _refuse_unflagged(model, flagged)
-    rows, columns = (len(flagged[0].codes), flagged) if flagged else (task.table.rows, task.table.sensitive)
-    whole = Groups.from_rows(np.zeros(rows, dtype=np.int32), 1, columns, task.missing)
+    table, columns = task.table, flagged or task.table.sensitive
+    if flagged:
+        table = table.take(np.flatnonzero(table.flags[flagged[0].name]))
+    whole, rows = task.together(table, columns), table.rows
     if model.kept_by(whole)[0]:
         return None
     what, together = f"{rows:,} rows", "a single group of all records"

@@ -141,19 +141,41 @@ def write_content(
         write_in(form, content.published, table, honored(form, "write", options))
         progress(0.2, "judging the file")
         told = content.judge(table, lambda done, note="": progress(0.2 + 0.6 * done, note))
-        _write_public(made / PUBLIC, told)
-        (made / INTERNAL).mkdir(mode=0o700)
-        _write_internal(made / INTERNAL, content)
-        if report:
-            progress(0.8, "reporting")
-            facts = told.report()
-            write_json(made / INTERNAL / "report.json", {**facts, "sha256": _seal(facts)})
-            _write_text(made / INTERNAL / "report.html", render(facts))
-        for path in (made / INTERNAL).iterdir():
-            path.chmod(0o600)
+        write_beside(made, told, content.internal, content.correspondence, report=report, progress=progress)
         progress(1.0)
         if content.confirm is not None:
             content.confirm()
+
+
+def write_beside(
+    made: Path,
+    told: Statement,
+    internal: Mapping[str, str],
+    correspondence: npt.NDArray[np.int64] | None = None,
+    *,
+    report: bool,
+    progress: Progress,
+) -> None:
+    """Write what stands beside a published table: what receivers are told, and what must stay private.
+
+    Parameters
+    ----------
+    made : the folder that is being made; the table is there.
+    told : what is said about the table.
+    internal, correspondence : as in `Content`.
+    report : whether to write the report.
+    progress : is told that it is being written.
+    """
+    _write_public(made / PUBLIC, told)
+    (made / INTERNAL).mkdir(mode=0o700)
+    _write_internal(made / INTERNAL, internal, correspondence)
+    if report:
+        progress(0.8, "reporting")
+        facts = told.report()
+        write_json(made / INTERNAL / "report.json", {**facts, "sha256": _seal(facts)})
+        _write_text(made / INTERNAL / "report.html", render(facts))
+    for path in (made / INTERNAL).iterdir():
+        path.chmod(0o600)
 
 
 def written_by(conventions: Mapping[str, Any], form: Format) -> dict[str, Any]:
@@ -194,12 +216,12 @@ def _write_public(folder: Path, told: Statement) -> None:
     _write_text(folder / "about.html", told.about)
 
 
-def _write_internal(folder: Path, content: Content) -> None:
+def _write_internal(folder: Path, internal: Mapping[str, str], correspondence: npt.NDArray[np.int64] | None) -> None:
     """Write what must stay private, except the report."""
-    for name, text in content.internal.items():
+    for name, text in internal.items():
         _write_text(folder / name, text)
-    if content.correspondence is not None:
-        numbers = pa.array(content.correspondence, pa.int64())
+    if correspondence is not None:
+        numbers = pa.array(correspondence, pa.int64())
         write_parquet(pa.table({"original_row": numbers}), folder / "correspondence.parquet")
 
 

@@ -21,6 +21,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.words import ModelWords
 from sfumato.reporting.words import BUCKET, ENGLISH, FORMS, compared, words_of
 from sfumato.schema.schema import Schema
+from sfumato.table.values import count_missing
 from sfumato.threads import in_threads
 from sfumato.words import words_in
 
@@ -36,7 +37,7 @@ def promise_of(models: Sequence[PrivacyModel], audit: Audit, masking: Masking | 
     return {
         "sfumato": __version__,
         "promise": [
-            promised(model, audit.counts.schema, _shown_values(model, audit), masking.perturbed if masking else ())
+            promised(model, audit.counts.schema, audit.counts.shown_values(model), masking.perturbed if masking else ())
             for model in models
         ],
         "audit": {
@@ -128,17 +129,6 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _shown_values(model: PrivacyModel, audit: Audit) -> set[str]:
-    """Return the sensitive values that a model reads and the published table shows."""
-    groups = audit.counts.of(model)[1]
-    return {
-        text
-        for name in model.attributes
-        for text, count in zip(groups.domains[name].texts, groups.totals[name].tolist(), strict=False)
-        if count
-    }
-
-
 def _only(columns: Collection[str], shown: Collection[str], value: object) -> object:
     """Leave out of a parameter the texts that are neither columns nor sensitive values that the table shows."""
     if isinstance(value, Mapping):
@@ -161,7 +151,7 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
             "type": type_words(published[name].type),
             "forms": _masked(_forms(name, published, quasi, schema), name in evidence.masking.perturbed),
             "distinct": _distinct(name, published, quasi),
-            "missing": published[name].null_count,
+            "missing": count_missing(published[name], evidence.weights),
         }
 
     return list(in_threads(described, published.column_names, published.num_rows))

@@ -62,4 +62,9 @@ class KeptRows:
             if start < last and first < self._first[number + 1]
         ]
         found = pa.Table.from_batches(parts, self._reader.schema)
-        return [texts(column).to_pylist() for column in found.columns]
+        return [texts(_decoded(column)).to_pylist() for column in found.columns]
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a few rows, so that nothing is done with the whole dictionary."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -15,6 +15,7 @@ from sfumato.table.formats.column_types import retyped
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.findings import FileFindings
 from sfumato.table.formats.known import FORMATS, format_of, honored, is_url
+from sfumato.table.formats.parquet import are_several
 from sfumato.table.formats.totals import total_below
 from sfumato.table.frames import canonical, to_arrow
 from sfumato.validation import did_you_mean, is_whole, require
@@ -114,9 +115,10 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
         good = isinstance(rows, int) and is_whole(rows) and rows >= 0
         require(good, "read", name, "a whole number of at least 0", rows)
     options = {name: value for name, value in options.items() if value not in (0, {})}
-    if not is_url(source):
+    several = not is_url(source) and are_several(source)
+    if not is_url(source) and not several:
         _refuse_unreadable(Path(source))
-    form = format_of(source, ReadError)
+    form = FORMATS["parquet"] if several else format_of(source, ReadError)
     types: Any = {} if "column_types" in form.read_options else options.get("column_types") or {}
     given = honored(form, "read", {**options, "column_types": None} if types else options)
     findings = FileFindings()

@@ -29,6 +29,7 @@ from sfumato.workbench.outside import Outside
 from sfumato.workbench.releases import Releases, download
 from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
 from sfumato.workbench.studio import Studio
+from sfumato.workbench.uploads import Refused
 
 BEAT = 15.0  # seconds between two signs of life of a stream of events
 MOST_ROWS = 200
@@ -60,7 +61,7 @@ class Application:
     def asgi(self) -> Starlette:
         """Return the application as a server runs it."""
         opening, releases, studio = Opening(self.desk, self.max_upload), Releases(self.desk), Studio(self.desk)
-        outside = Outside(self.desk, opening)
+        outside = Outside(self.desk, self.max_upload)
         routes = [
             Route("/", self.home),
             Route("/enter", self.enter, methods=["POST"]),
@@ -87,7 +88,7 @@ class Application:
             Route("/jobs/{number:int}/events", self.events),
             Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
         ]
-        handlers: Mapping[Any, Any] = {SfumatoError: refused, Stale: stale}
+        handlers: Mapping[Any, Any] = {SfumatoError: refused, Refused: refused_so, Stale: stale}
         return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
 
     def words(self, request: Request) -> Words:
@@ -158,10 +159,7 @@ class Application:
 
     async def column(self, request: Request) -> Response:
         """Return the bars of a column."""
-        number = request.path_params["number"]
-        if number >= len(self.desk.details):
-            raise InvalidParameterError("There is no such column.")
-        return JSONResponse(self.desk.details[number])
+        return JSONResponse(self.desk.details[self.desk.column(request.path_params["number"])])
 
     async def recipe(self, request: Request) -> Response:
         """Return the recipe, or change it if it is still the one that the page shows."""
@@ -193,10 +191,7 @@ class Application:
 
     def _column(self, number: object) -> str:
         """Return the name of the column of a number."""
-        columns = self.desk.columns
-        if not (isinstance(number, str) and number.isascii() and number.isdecimal() and int(number) < len(columns)):
-            raise InvalidParameterError("There is no such column.")
-        return columns[int(number)]
+        return self.desk.columns[self.desk.column(number)]
 
     async def recipe_toml(self, _: Request) -> Response:
         """Return the recipe as a file."""
@@ -271,6 +266,12 @@ class Application:
 async def refused(_: Request, error: Exception) -> Response:
     """Tell a refusal of the library: its class and its sentence."""
     return JSONResponse({"error": str(error), "kind": type(error).__name__}, 422)
+
+
+async def refused_so(_: Request, error: Exception) -> Response:
+    """Tell a refusal that has a status of its own."""
+    status, reason = error.args
+    return JSONResponse({"error": str(reason), "kind": type(reason).__name__}, status)
 
 
 async def stale(_: Request, __: Exception) -> Response:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
@@ -21,11 +23,16 @@ from sfumato.workbench.projects import Project
 from sfumato.workbench.results import Results
 
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release")
-NUMBERED = {
-    "anonymize": "candidates",
-    "fixed_levels": "candidates",
-    "write": "releases",
-}  # verbs that make something new
+# Verbs that make something new, and where it gets a number.
+NUMBERED = {"open": "tables", "anonymize": "candidates", "fixed_levels": "candidates", "write": "releases"}
+DIGITS = 10  # of numbers that no column has
+# What a request tells by which name, where the library would not say what is wrong with something else.
+TOLD = {
+    **dict.fromkeys(("hierarchy", "change", "levels"), dict),
+    **dict.fromkeys(("loss", "kind", "language", "format", "name"), str),
+    "candidates": list,
+    "file": int,
+}
 SEARCHED = ("attributes", "models", "algorithm", "masking", "release")  # what a candidate depends on
 
 
@@ -45,13 +52,21 @@ class Desk:
         self._load()
 
     def _load(self) -> None:
-        """Read again what is kept of the table."""
+        """Read what is kept of the table that is open; its recipe, if the history is still that of another one."""
         self.__dict__.pop("rows_kept", None)
-        self.inspection: dict[str, Any] = self.project.read_json("inspection.json") or {"rows": 0, "attributes": []}
-        self.details: list[dict[str, Any]] = self.project.read_json("columns.json") or []
+        self.inspection: dict[str, Any] = self._of_table("inspection.json") or {"rows": 0, "attributes": []}
+        self.details: list[dict[str, Any]] = self._of_table("columns.json") or []
         self._recipe: Recipe | None = None
-        if self.inspection["rows"] and self.history.at is not None:
-            self._set(self.history.recipe(self.history.at))
+        table = self.project.table
+        if table is None or not self.columns:
+            return
+        if self.history.table != table:
+            self._results.clear()
+            self.history.begin(self._ordered(self._of_table("recipe.json")), table)
+        self._set(self.history.recipe(self.history.now))
+
+    def _of_table(self, name: str) -> Any:
+        return self.project.read_json(f"tables/{self.project.table}/{name}")
 
     @property
     def opened(self) -> bool:
@@ -80,10 +95,17 @@ class Desk:
         """The names of the columns, in the order of the table."""
         return [each["name"] for each in self.inspection["attributes"]]
 
+    def column(self, number: object) -> int:
+        """Return the number of a column, however it was told, if there is one."""
+        told = str(number) if isinstance(number, int | str) else ""
+        if not (told.isascii() and told.isdecimal() and len(told) < DIGITS and int(told) < len(self.columns)):
+            raise InvalidParameterError("There is no such column.")
+        return int(told)
+
     @cached_property
     def rows_kept(self) -> KeptRows:
         """The rows of the table."""
-        return KeptRows(self.project.rows_file)
+        return KeptRows(self.project.of_table("original.arrow"))
 
     @property
     def version(self) -> int:
@@ -131,10 +153,9 @@ class Desk:
     def _content(self, version: int) -> dict[str, Any]:
         if version != self.version:
             raise Stale
-        at = self.history.at
-        if at is None:
+        if not self.opened:
             raise ReadError("Open a table first.")
-        return self.history.recipe(at)
+        return self.history.recipe(self.history.now)
 
     def _ordered(self, content: dict[str, Any]) -> dict[str, Any]:
         """Put the columns of a recipe in the order of the table, however they came into it."""
@@ -148,18 +169,38 @@ class Desk:
     # jobs and results
 
     def start(self, verb: str, request: Mapping[str, Any]) -> Job:
-        """Start a job; what it needs of the recipe is sent along."""
-        needs = _needs(verb)
+        """Start a job, if its request says all that it asks for; what it needs of the recipe is sent along."""
+        needs = _of_verb(verb).NEEDS
         sent = dict(request)
         if verb != "open":
             sent["recipe"] = self.recipe.to_dict()
+        self._check(verb, request)
         if verb in NUMBERED:
-            sent["number"] = self.project.next_number(NUMBERED[verb])
-        return self.jobs.start(verb, sent, dict(request), self._key(verb, request, needs))
+            promised = [
+                job.request["number"] for job in self.jobs.unfinished if NUMBERED.get(job.verb) == NUMBERED[verb]
+            ]
+            sent["number"] = self.project.next_number(NUMBERED[verb], promised)
+        key = self._key(verb, request, needs)
+        return self.jobs.start(Job(verb=verb, table=self.project.table, request=sent, asked=dict(request), key=key))
+
+    def _check(self, verb: str, request: Mapping[str, Any]) -> None:
+        """Refuse a request that lacks something, or that is about a candidate or a column that is not there."""
+        for name in _of_verb(verb).ASKS:
+            if request.get(name) is None:
+                raise InvalidParameterError(f"The job {verb} needs to be told its {name}.")
+        for name, kind in TOLD.items():
+            if request.get(name) is not None and not isinstance(request[name], kind):
+                raise InvalidParameterError(f"A job cannot be told its {name} in this way.")
+        asked = [request["candidate"]] if "candidate" in request else []
+        for number in (request.get("candidates") or []) + asked:
+            self.candidate(number)
+        for name in ("column", "key"):
+            if request.get(name) is not None:
+                self.column(request[name])
 
     def result(self, verb: str, **request: Any) -> Any:
         """Return the result of a job of this verb and request on the current recipe; None if there is none."""
-        return self._results.find(self._key(verb, request, _needs(verb)))
+        return self._results.find(self._key(verb, request, _of_verb(verb).NEEDS))
 
     def latest(self, verb: str, **request: Any) -> Any:
         """Return the newest result of a job of this verb and request, on whatever recipe."""
@@ -189,15 +230,24 @@ class Desk:
         self.project.save(pinned=sorted({*self.project.content.get("pinned", []), number}), chosen=chosen)
 
     def _table_opened(self, asked: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        kept = {} if is_url(asked["place"]) else {"path": asked["place"]}
-        self.project.save(source={"name": asked["name"], **kept, **result["source"]})
-        for path in (self.project.folder / "input").iterdir():
-            if str(path) != asked["place"]:
-                path.unlink()
-        self._results.clear()
-        self.inspection = self.project.read_json("inspection.json")
-        self.history.begin(self._ordered(dict(result["recipe"])))
+        """Exchange the table, by writing the file of the project; everything else follows from that, even later."""
+        kept = {} if is_url(asked["place"]) else {"path": self.project.within(Path(asked["place"]))}
+        source = {"name": asked["name"], **kept, **result["source"]}
+        self.project.save(source=source, table=result["table"], outside=[])
+        self.jobs.drop_waiting(result["table"])
         self._load()
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Delete what belongs to tables that are not open any more, or never were."""
+        outside = {f"outside-{each['number']}" for each in self.project.content.get("outside", [])}
+        for path in (self.project.folder / "input").iterdir():
+            is_open = self.project.within(path) == self.project.source.get("path")
+            if not is_open and path.name.partition(".")[0] not in outside:
+                path.unlink()
+        for folder in (self.project.folder / "tables").iterdir():
+            if folder.name != str(self.project.table):
+                shutil.rmtree(folder, ignore_errors=True)
 
     # candidates and releases
 
@@ -222,7 +272,7 @@ class Desk:
         kept = self.project.content.get("chosen")
         return kept if kept in numbers else (numbers[0] if numbers else None)
 
-    def candidate(self, number: int) -> dict[str, Any]:
+    def candidate(self, number: object) -> dict[str, Any]:
         """Return what is known of a candidate."""
         for each in self.candidates:
             if each["number"] == number:
@@ -230,8 +280,8 @@ class Desk:
         raise InvalidParameterError("There is no such candidate.")
 
 
-def _needs(verb: str) -> tuple[str, ...]:
+def _of_verb(verb: str) -> Any:
+    """Return the module of a verb."""
     if verb not in {each.name for each in iter_modules(verbs.__path__)}:
         raise InvalidParameterError("There is no such job.")
-    needs: tuple[str, ...] = import_module(f"sfumato.workbench.verbs.{verb}").NEEDS
-    return needs
+    return import_module(f"sfumato.workbench.verbs.{verb}")

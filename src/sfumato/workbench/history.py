@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sfumato.exceptions import InvalidParameterError
+from sfumato.exceptions import InvalidParameterError, WriteError
 
 Fragment = tuple[tuple[str, ...], Any, Any]  # where, before, after; None is nothing
 DEPTH = 3  # attributes, a column, and what is said of it
@@ -18,13 +19,17 @@ DEPTH = 3  # attributes, a column, and what is said of it
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One change: its number, the one that it was made on, when, in which step, and what became of what."""
+    """One change: its number, the one that it was made on, when, in which step, and what became of what.
+
+    `table` is the number of the table that was opened, of the first change of its recipe.
+    """
 
     number: int
     parent: int | None
     time: str
     step: str
     changed: tuple[Fragment, ...]
+    table: int | None = None
 
 
 class ChangeHistory:
@@ -36,8 +41,16 @@ class ChangeHistory:
         self.at: int | None = None
         self.version = 0
         if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                self._take(json.loads(line))
+            self._read()
+
+    def _read(self) -> None:
+        """Read all lines; a last one that is not complete, because the process was ended, was never written."""
+        content = self.path.read_bytes()
+        complete = content[: content.rfind(b"\n") + 1]
+        if complete != content:
+            os.truncate(self.path, len(complete))
+        for line in complete.splitlines():
+            self._take(json.loads(line))
 
     def _take(self, entry: Mapping[str, Any]) -> None:
         self.version += 1
@@ -49,16 +62,32 @@ class ChangeHistory:
             self.at = entry["at"]
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        new = not self.path.exists()
-        with self.path.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(json.dumps(entry) + "\n")
-        if new:
-            self.path.chmod(0o600)
+        """Write a line, completely or not at all."""
+        self.path.touch(mode=0o600)
+        size = self.path.stat().st_size
+        try:
+            with self.path.open("ab") as file:
+                file.write(json.dumps(entry).encode() + b"\n")
+        except OSError as error:
+            os.truncate(self.path, size)
+            raise WriteError(f"The change cannot be kept: {os.strerror(error.errno or 0)}; try again.") from None
         self._take(entry)
 
-    def begin(self, recipe: Mapping[str, Any], step: str = "data") -> None:
+    @property
+    def now(self) -> int:
+        """The change whose recipe is the current one, where it is known that there is one."""
+        if self.at is None:
+            raise InvalidParameterError("There is no such change of this recipe.")
+        return self.at
+
+    @property
+    def table(self) -> int | None:
+        """The number of the table that the current recipe is for; None if there is none."""
+        return None if self.at is None else self.changes[self._path(self.at)[0]].table
+
+    def begin(self, recipe: Mapping[str, Any], table: int) -> None:
         """Begin anew with the recipe of a table that was opened; what was before cannot be undone into."""
-        self._record(None, step, differences({}, recipe))
+        self._record(None, "data", differences({}, recipe), table)
 
     def add(self, before: Mapping[str, Any], after: Mapping[str, Any], step: str) -> bool:
         """Record a change of the current recipe; return whether there is any."""
@@ -67,9 +96,10 @@ class ChangeHistory:
             self._record(self.at, step, changed)
         return bool(changed)
 
-    def _record(self, parent: int | None, step: str, changed: Sequence[Fragment]) -> None:
+    def _record(self, parent: int | None, step: str, changed: Sequence[Fragment], table: int | None = None) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        change = Change(number=len(self.changes), parent=parent, time=now, step=step, changed=tuple(changed))
+        number = len(self.changes)
+        change = Change(number=number, parent=parent, time=now, step=step, changed=tuple(changed), table=table)
         self._write(asdict(change))
 
     @property

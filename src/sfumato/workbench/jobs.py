@@ -21,14 +21,16 @@ KEPT = 50  # jobs that are remembered
 class Job:
     """One piece of work and its state: waiting, running, done, failed or canceled.
 
-    `request` is what the worker is told, `asked` what was asked for, and `key` what its result is kept under.
+    `table` is the number of the table that it is about, `request` what the worker is told, `asked` what was asked for,
+    and `key` what its result is kept under.
     """
 
-    number: int
     verb: str
+    table: int | None
     request: Mapping[str, Any] = field(repr=False)
     asked: Mapping[str, Any] = field(repr=False)
     key: str = field(repr=False)
+    number: int = 0
     state: str = "waiting"
     done: float = 0.0
     note: str = ""
@@ -87,15 +89,20 @@ class Jobs:
             return self._running
         return self.all[max(self.all)] if self.all else None
 
+    @property
+    def unfinished(self) -> list[Job]:
+        """The jobs that run or wait."""
+        return [job for job in self.all.values() if not job.over]
+
     def last(self, verb: str) -> Job | None:
         """Return the last job of a verb."""
         found = [job for job in self.all.values() if job.verb == verb]
         return found[-1] if found else None
 
-    def start(self, verb: str, request: Mapping[str, Any], asked: Mapping[str, Any], key: str) -> Job:
-        """Add a job; it runs when those before it are over."""
+    def start(self, job: Job) -> Job:
+        """Add a job, and give it a number; it runs when those before it are over."""
         self._count += 1
-        job = Job(number=self._count, verb=verb, request=request, asked=asked, key=key)
+        job.number = self._count
         self.all[job.number] = job
         for old in [number for number, each in self.all.items() if each.over][:-KEPT]:
             del self.all[old]
@@ -130,6 +137,12 @@ class Jobs:
             job.change(state="canceled")
             await self.end_worker()
 
+    def drop_waiting(self, table: int) -> None:
+        """Refuse the jobs that wait and are about another table than the one that was opened meanwhile."""
+        for job in [each for each in self._waiting if each.verb != "open" and each.table != table]:
+            self._waiting.remove(job)
+            job.change(state="failed", kind="ReadError", error="Another table was opened; start this again.")
+
     async def close(self) -> None:
         """Cancel everything and end the process."""
         for job in [*self._waiting, *([self._running] if self._running else [])]:
@@ -153,6 +166,11 @@ class Jobs:
             job.change(state="running")
             try:
                 await self._do(job)
+            except Exception as error:  # noqa: BLE001 - whatever happens, the job is over and the next one runs
+                await self.end_worker()
+                if not job.over:
+                    told = f"An unexpected {type(error).__name__} occurred here; please report it as a bug."
+                    job.change(state="failed", error=told, kind=type(error).__name__)
             finally:
                 self._running = None
         self._idle = asyncio.get_running_loop().call_later(IDLE, self._rest)
@@ -167,7 +185,7 @@ class Jobs:
         worker = await self._ready()
         if worker.stdin is None or worker.stdout is None:
             raise RuntimeError  # both were asked for
-        line = json.dumps({"verb": job.verb, "request": job.request})
+        line = json.dumps({"verb": job.verb, "table": job.table, "request": job.request})
         try:
             worker.stdin.write(line.encode() + b"\n")
             await worker.stdin.drain()

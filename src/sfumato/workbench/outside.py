@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,7 +10,8 @@ from starlette.routing import Route
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.opening import NAME, Opening, shown_name, suffix_of, suffixes
+from sfumato.workbench.opening import TOO_LARGE
+from sfumato.workbench.uploads import table_of, take
 
 KINDS = ("known", "other")  # people that somebody knows, or an older release of the same people
 
@@ -19,9 +19,9 @@ KINDS = ("known", "other")  # people that somebody knows, or an older release of
 class Outside:
     """What the page asks for about tables from outside."""
 
-    def __init__(self, desk: Desk, opening: Opening) -> None:
+    def __init__(self, desk: Desk, max_upload: int) -> None:
         self.desk = desk
-        self.opening = opening
+        self.max_upload = max_upload
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
@@ -40,18 +40,11 @@ class Outside:
         """Take a file as the body of the request, and keep it under a number."""
         if not self.desk.opened:
             raise InvalidParameterError("Open a table first.")
-        name = shown_name(unquote(request.headers.get(NAME, "")))
-        suffix = suffix_of(name)
-        if suffix is None:
-            said = f"{name or 'This'} is no table that can be read; choose a file with one of {', '.join(suffixes())}."
-            return JSONResponse({"error": said, "kind": "ReadError"}, 415)
+        name, suffix = table_of(request)
         number = max((each["number"] for each in self.listed), default=0) + 1
         entry = {"number": number, "name": name, **self._asked(request)}
         taken = self.desk.project.folder / "input" / f"outside-{number}{suffix}"
-        refusal = await self.opening.take(request, taken)
-        if refusal is not None:
-            taken.unlink(missing_ok=True)
-            return refusal
+        await take(request, taken, self.max_upload, TOO_LARGE)
         self.desk.project.save(outside=[*self.listed, entry])
         return JSONResponse({"outside": number})
 
@@ -59,11 +52,7 @@ class Outside:
         kind, key = request.query_params.get("kind", "known"), request.query_params.get("key", "")
         if kind not in KINDS:
             raise InvalidParameterError("A table from outside holds known people, or another release of the same.")
-        if not key:
-            return {"kind": kind}
-        if not (key.isascii() and key.isdecimal() and int(key) < len(self.desk.columns)):
-            raise InvalidParameterError("There is no such column.")
-        return {"kind": kind, "key": int(key)}
+        return {"kind": kind, "key": self.desk.column(key)} if key else {"kind": kind}
 
     async def remove(self, request: Request) -> Response:
         """Delete a table from outside."""

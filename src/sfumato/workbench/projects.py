@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from sfumato.table.atomic import atomic_path
 
 FILE = "sfumato-project.toml"
 FORMAT = 1
-FOLDERS = ("input", "hierarchies", "candidates", "releases", "results")
+FOLDERS = ("input", "tables", "hierarchies", "candidates", "releases", "results")
 HELD = "held"  # a file that one server at a time holds; a process that ends lets go of it
 
 
@@ -32,19 +32,19 @@ class Project:
     def __init__(self, folder: Path, *, kept: bool = True) -> None:
         self.folder = folder
         self.kept = kept
-        self._make()
         self.content: dict[str, Any] = {"format": FORMAT, "name": folder.name, "source": {}}
-        if (folder / FILE).exists():
-            self.content = self._read()
-        else:
-            self.save()
+        self._make()
 
     def _make(self) -> None:
         try:
             self.folder.mkdir(mode=0o700, parents=False, exist_ok=True)
-            if not (self.folder / FILE).exists() and any(self.folder.iterdir()):
-                raise ReadError(f"{self.folder} is no project and not empty; name a new folder for one.")
             self.folder.chmod(0o700)
+            if (self.folder / FILE).exists():
+                self.content = self._read()
+            elif any(self.folder.iterdir()):
+                raise ReadError(f"{self.folder} is no project and not empty; name a new folder for one.")
+            else:
+                self.save()
             for name in FOLDERS:
                 (self.folder / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
@@ -82,8 +82,9 @@ class Project:
         """Change what the file of the project says, and write it."""
         import tomli_w
 
-        self.content |= changes
-        self.write(FILE, tomli_w.dumps(self.content))
+        content = self.content | changes
+        self.write(FILE, tomli_w.dumps(content))
+        self.content = content
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the project, completely or not at all, for its owner alone."""
@@ -102,14 +103,22 @@ class Project:
 
     @property
     def source(self) -> Mapping[str, Any]:
-        """Where the table is from: `name` for people, and `path` if it is a file."""
+        """Where the table is from: `name` for people, and `path` if it is a file, seen from the folder."""
         found: Mapping[str, Any] = self.content["source"]
         return found
 
+    def within(self, place: Path) -> str:
+        """Return a place as the file of the project tells it: beginning with its folder, which may move, if inside."""
+        return str(place.relative_to(self.folder) if place.is_relative_to(self.folder) else place)
+
     @property
-    def rows_file(self) -> Path:
-        """The table as it was read."""
-        return self.folder / "original.arrow"
+    def table(self) -> int | None:
+        """The number of the table that is open; its folder holds what is known of it."""
+        return self.content.get("table")
+
+    def of_table(self, name: str) -> Path:
+        """Return the place of a file about the table that is open."""
+        return self.folder / "tables" / str(self.table) / name
 
     def numbered(self, kind: str) -> list[int]:
         """Return the numbers of the candidates or releases that are complete."""
@@ -117,7 +126,7 @@ class Project:
         named = [each for each in (self.folder / kind).iterdir() if each.name.isdecimal()]
         return sorted(int(each.name) for each in named if (each / complete).exists())
 
-    def next_number(self, kind: str) -> int:
-        """Return a number that no candidate or release has, complete or not."""
+    def next_number(self, kind: str, promised: Sequence[int] = ()) -> int:
+        """Return a number that no table, candidate or release has, complete or not; nor was it promised to one."""
         taken = [int(each.name) for each in (self.folder / kind).iterdir() if each.name.isdecimal()]
-        return max(taken, default=0) + 1
+        return max([*taken, *promised], default=0) + 1

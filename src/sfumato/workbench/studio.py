@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sfumato.exceptions import InvalidParameterError
 from sfumato.workbench.bodies import body_of
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.opening import NAME, shown_name
 from sfumato.workbench.pages.coverage import uncounted
 from sfumato.workbench.releases import download
+from sfumato.workbench.uploads import name_of, take
 
 LARGEST = 64 << 20  # bytes of a hierarchy file
 
@@ -54,39 +52,25 @@ class Studio:
 
     async def file(self, request: Request) -> Response:
         """Take a hierarchy file as the body, and return the hierarchy that it holds."""
-        number = self._number(request)
-        name = shown_name(unquote(request.headers.get(NAME, ""))) or "hierarchy.csv"
-        content = bytearray()
-        async for part in request.stream():
-            content += part
-            if len(content) > LARGEST:
-                said = f"{name} has more than {LARGEST:,} bytes, which no hierarchy needs; choose another file."
-                return JSONResponse({"error": said, "kind": "ReadError"}, 413)
+        number = self.desk.column(request.path_params["number"])
         place = self.desk.project.folder / "hierarchies" / f"{number}.csv"
-        place.parent.mkdir(mode=0o700, exist_ok=True)
-        place.touch(mode=0o600)
-        place.write_bytes(content)
-        return await self._done("read_hierarchy", {"column": number, "name": name})
+        await take(request, place, LARGEST, "no hierarchy needs as many, so choose another file")
+        return await self._done("read_hierarchy", {"column": number, "name": name_of(request) or "hierarchy.csv"})
 
     async def download(self, request: Request) -> Response:
         """Return the hierarchy of a column as the file that `sfumato hierarchy` reads."""
-        number = self._number(request)
-        if not self.desk.opened or self.desk.columns[number] not in self.desk.recipe.schema.hierarchies:
-            raise InvalidParameterError("This column has no hierarchy that could be saved.")
+        number = self.desk.column(request.path_params["number"])
         answer = await self._job("hierarchy_csv", {"column": number})
         if answer.state != "done":
             return _refusal(answer)
         return download(answer.result["csv"], f"hierarchy-{number + 1}.csv")
 
-    def _number(self, request: Request) -> int:
-        number = int(request.path_params["number"])
-        if number >= len(self.desk.columns):
-            raise InvalidParameterError("There is no such column.")
-        return number
-
     async def _asked(self, request: Request, *names: str) -> dict[str, Any]:
         given = await body_of(request)
-        return {"column": self._number(request), **{name: given[name] for name in names if name in given}}
+        return {
+            "column": self.desk.column(request.path_params["number"]),
+            **{name: given[name] for name in names if name in given},
+        }
 
     async def _done(self, verb: str, asked: Mapping[str, Any]) -> Response:
         job = await self._job(verb, asked)

@@ -222,11 +222,11 @@ def test_combinations_do_not_tell_the_order_of_rows():
     )
     schema = Schema(quasi=["job", "age"], sensitive=["disease"])
     order = rng.permutation(50)
-    first, of_row = TableCombinations.of(task_of(table, schema))
-    second, of_other = TableCombinations.of(task_of(table.take(pa.array(order)), schema))
+    first, mine = TableCombinations.of(task_of(table, schema))
+    second, theirs = TableCombinations.of(task_of(table.take(pa.array(order)), schema))
     assert [column.tolist() for column in first.codes] == [column.tolist() for column in second.codes]
     assert first.weights.tolist() == second.weights.tolist()
-    assert of_row[order].tolist() == of_other.tolist()
+    assert mine.combination_of[order].tolist() == theirs.combination_of.tolist()
 
 
 def test_combinations_that_are_rolled_up_count_the_same():

@@ -38,4 +38,4 @@ def test_incognito_finds_the_optimum_and_samarati_the_lowest_of_all_minimal_node
     lowest = Samarati().explore(task).exploration
     assert {node for node in lowest.anonymous if sum(node) == least} == {node for node in minimal if sum(node) == least}
     assert lowest.proof.bound <= found.proof.found + 1e-12 <= lowest.proof.found + 2e-12
-    assert Datafly().search(task).suppressed <= limit
+    assert Datafly().search(task).suppressed(task.table) <= limit

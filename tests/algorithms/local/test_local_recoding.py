@@ -142,7 +142,7 @@ def test_every_group_keeps_every_model(compiled, drawn, models):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_regrouping, "COMPILED_ROWS", 0 if compiled else 10**9)
         publication = LocalRecoding().search(task)
-    assert publication.suppressed == 0
+    assert publication.suppressed(task.table) == 0
     assert all(model.kept_by(groups_of(publication, task)).all() for model in models)
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import mondrian_oracle as oracle
 from sfumato.algorithms.base import Task
+from sfumato.algorithms.local import segment_cutting
 from sfumato.algorithms.local.median_cutting import MedianCutting
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.coding import reduction
 from sfumato.coding.codes import code
 from sfumato.coding.cutting import partition
 from sfumato.exceptions import InvalidParameterError
@@ -116,7 +116,7 @@ def test_strict_groups_keep_records_with_equal_quasi_identifiers_together(drawn,
 def test_nothing_is_suppressed(drawn, k, strict):
     coded = code(*drawn)
     publication = search(coded, [KAnonymity(k=k)], Missing(drawn[1].missing), strict=strict)
-    assert publication.suppressed == 0
+    assert publication.suppressed(coded) == 0
     assert (publication.group >= 0).all()
     assert len(publication.group) == coded.rows
 
@@ -150,7 +150,7 @@ def test_weights_do_not_change_what_is_found(strict, monkeypatch):
     models = [KAnonymity(k=3), DistinctLDiversity(l=2, sensitive="s")]
     texts = []
     for worthwhile in (0.0, 2.0):
-        monkeypatch.setattr(reduction, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(segment_cutting, "WORTHWHILE", worthwhile)
         texts.append(published_texts(search(coded, models, strict=strict), 200))
     assert texts[0] == texts[1]
 

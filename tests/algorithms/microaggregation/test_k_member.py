@@ -13,7 +13,7 @@ from clustering_oracle import as_groups, coded_tables, numbers, task_for
 from sfumato.algorithms.microaggregation.k_member import KMember
 from sfumato.algorithms.microaggregation.points import candidates_of
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.box_growing import k_member_labels
+from sfumato.coding.clustering.by_tree import k_member_labels
 from sfumato.coding.clustering.points import STEP
 from sfumato.coding.codes import code
 from sfumato.models import KAnonymity

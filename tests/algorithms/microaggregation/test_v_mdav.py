@@ -13,7 +13,7 @@ from drawn_examples import examples
 from sfumato.algorithms.microaggregation.points import points_of
 from sfumato.algorithms.microaggregation.space import Space
 from sfumato.algorithms.microaggregation.v_mdav import VMdav
-from sfumato.coding.clustering.points import v_mdav_labels
+from sfumato.coding.clustering.by_tree import v_mdav_labels
 from sfumato.exceptions import InvalidParameterError
 
 GAMMAS = st.sampled_from([0.0, 0.2, 0.7, 1.1, 3.0])

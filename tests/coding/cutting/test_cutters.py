@@ -53,7 +53,7 @@ def cases(draw):
     records = Records(
         codes=np.array(codes, dtype=np.uint16),
         extra=np.array([np.arange(rows) % 3], dtype=np.uint8),
-        weight=np.array(weights, dtype=np.int32),
+        weight=np.array(weights, dtype=np.int64),
         origin=np.random.default_rng(rows).permutation(rows).astype(np.int32),
         offsets=np.unique([0, *bounds, rows]).astype(np.int64),
     )
@@ -174,3 +174,5 @@ def test_many_records_are_cut_by_compiled_loops(monkeypatch):
     monkeypatch.setattr(partition, "COMPILED_ROWS", 10)
     assert isinstance(cutter_for(9), PlainCutter)
     assert isinstance(cutter_for(10), CompiledCutter)
+    assert isinstance(cutter_for(1, one_of_many=True), CompiledCutter)
+    assert isinstance(cutter_for(0, one_of_many=True), PlainCutter)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -86,3 +88,20 @@ def test_several_columns_get_a_role_at_once(persons_server, visit):
     for number in range(1, 5):
         expect(page.locator(f"#role-{number}")).to_have_value("insensitive")
     expect(page.locator(".note").first).to_contain_text("No column is a quasi-identifier")
+
+
+def test_while_an_optimal_search_runs_two_lines_show_how_far_it_is(persons_server, visit):
+    """What the worker says is that of `test_search_page`; here it is said slowly, so that it can be seen."""
+    here = visit(persons_server).enter(persons_server.begin_again())
+    page = here.page
+    expect(page.locator("#size")).to_be_visible()
+    here.go("search")
+    expect(page.locator("#lines svg")).to_have_count(0)
+    state = {"job": 1, "verb": "anonymize", "state": "running", "done": 0.5, "note": "loss"}
+    said = [{**state, "figures": {"found": found, "bound": bound}} for found, bound in ((0.9, 0.1), (0.5, 0.25))]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in said)
+    page.route("**/jobs/*/events", lambda route: route.fulfill(content_type="text/event-stream", body=body))
+    page.click("#start")
+    expect(page.locator("#lines svg polyline")).to_have_count(2)
+    expect(page.locator("#lines svg text")).to_have_text(["bound 0.2500", "best 0.5000"])
+    here.check_access()

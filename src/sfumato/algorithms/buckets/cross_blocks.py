@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Records, allowed_cuts, cutter_for
 from sfumato.coding.histograms import sparse_counts
+from sfumato.coding.ordering import ascending
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,8 @@ class _Growth:
         nodes, born, finished = np.zeros(1, dtype=np.int64), 1, 0
         while self.records.segments:
             ranges = self.cutter.ranges(self.records, self.axes)
-            cuts = allowed_cuts(self.cutter, self.records, self.axes, self.rule, ranges, self._refused)
+            propose = partial(self.cutter.propose, self.records, self.axes, self.rule, ranges)
+            cuts = allowed_cuts(propose, self.records.segments, self._refused)
             done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
             self.cutter.number(self.records, done, finished, self.leaf_of)
             finished += len(done)
@@ -83,7 +86,7 @@ class _Growth:
         leaves = np.concatenate(self.leaves)
         leaf = np.zeros(len(parent), dtype=np.bool_)
         leaf[leaves] = True
-        order = np.argsort(start[leaves][self.leaf_of], kind="stable")
+        order = ascending(start[leaves][self.leaf_of], len(self.leaf_of) + 1)
         return BlockTree(order, parent, start, np.concatenate(self.size), leaf)
 
     def _refused(self, segments: Ints, cuts: Cuts) -> Ints:

@@ -18,7 +18,7 @@ from sfumato.algorithms.buckets.cross_picking import Sets, pick_sets
 from sfumato.algorithms.publishing import publish_groups, recode_ranges, recode_sets
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.reduction import reduce_rows
+from sfumato.coding.cutting.partition import Records
 from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
 from sfumato.exceptions import InfeasibleError
 from sfumato.models.base import PrivacyModel
@@ -146,7 +146,8 @@ def _crossed(
     smallest = ceil(Fraction(max(Fraction(k), l), k)) * k
     tree, codes = BlockTree.whole(rows), np.zeros((0, rows), dtype=np.uint8)
     if quasi:
-        records = reduce_rows(quasi, extra, equal_together=False).records
+        seen, along = ([column.codes for column in columns] for columns in (quasi, extra))
+        records = Records.of(seen, along, np.ones(rows, dtype=np.int64))
         width = 1 if values is None else len(values.domain) + 1
         codes = records.codes.copy()  # cutting moves the records
         tree = grow(records, axes, smallest, width, l)

@@ -14,6 +14,7 @@ from sfumato.algorithms.buckets.cross_picking import Sets
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, widths
 from sfumato.coding.cutting.plain_cutter import PlainCutter
+from sfumato.coding.ordering import ascending
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -96,7 +97,7 @@ class _Cutting:
             at = np.arange(len(segment)) + (begin - offsets[:-1])[segment]
             mine = order[at]
             key = _sort_key(codes, mine, segment, offsets, axes)
-            order[at] = mine[np.argsort(key, kind="stable")]
+            order[at] = mine[ascending(key, len(of_set) * (int(axes.leaves.max()) + 1))]
             middle = (first + last) // 2
             of_set = np.repeat(of_set, 2)
             first, last = np.column_stack([first, middle]).ravel(), np.column_stack([middle, last]).ravel()
@@ -105,8 +106,8 @@ class _Cutting:
 def _sort_key(codes: Codes, rows: Ints, segment: Ints, offsets: Ints, axes: Axes) -> Ints:
     """Order records by segment, and in a segment by its widest attribute."""
     here = np.ascontiguousarray(codes[:, rows])
-    nothing = np.zeros(0, dtype=np.int32)
-    found = PlainCutter().ranges(Records(here, here[:0], nothing, nothing, offsets), axes)
+    weight, origin = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    found = PlainCutter().ranges(Records(here, here[:0], weight, origin, offsets), axes)
     axis = np.argmax(widths(found, axes, PLAIN_RULE), axis=1) % len(axes)
     span = int(axes.leaves.max()) + 1
     return np.asarray(segment * span + here[axis[segment], np.arange(len(rows))])
@@ -114,10 +115,10 @@ def _sort_key(codes: Codes, rows: Ints, segment: Ints, offsets: Ints, axes: Axes
 
 def tight_ranges(crossing: Crossing, codes: Codes, axes: Axes) -> Ranges:
     """Find the ranges of all groups."""
-    nothing = np.zeros(0, dtype=np.int32)
+    weight, origin = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     offsets = np.append(crossing.starts, len(crossing.order))
     here = np.ascontiguousarray(codes[:, crossing.order])
-    return PlainCutter().ranges(Records(here, here[:0], nothing, nothing, offsets), axes)
+    return PlainCutter().ranges(Records(here, here[:0], weight, origin, offsets), axes)
 
 
 def _buckets(sets: Sets, taken: Ints, k: int, l: Fraction) -> Ints:

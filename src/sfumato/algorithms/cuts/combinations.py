@@ -13,6 +13,7 @@ from sfumato.algorithms.good_groups import judge
 from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.reduction import Reduction, in_code_order, reduce_cases
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
 
@@ -48,21 +49,17 @@ class TableCombinations:
         ]
 
     @classmethod
-    def of(cls, task: Task) -> tuple[TableCombinations, Group]:
-        """Find the combinations of a table, and the combination of every row."""
+    def of(cls, task: Task) -> tuple[TableCombinations, Reduction]:
+        """Find the combinations of a table, and the combination of every case."""
         columns = [*task.table.quasi, *task.watched]
-        grouped = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
-        rows = first_rows(grouped)
-        order = np.lexsort([column.codes[rows] for column in reversed(columns)])
-        place = np.empty(len(order), dtype=np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        codes = [column.codes[rows[order]] for column in columns]
+        reduction = in_code_order(reduce_cases(columns, task.table.weights), columns)
+        codes = [column.codes[reduction.cases] for column in columns]
         trees = [
             Tree.of(column.domain, missing=bool((column.codes == column.domain.missing).any()))
             for column in task.table.quasi
         ]
-        weights = grouped.counts[order].astype(np.float64)
-        return cls(task, trees, codes[: len(trees)], codes[len(trees) :], weights), place[grouped.labels]
+        weights = reduction.weights.astype(np.float64)
+        return cls(task, trees, codes[: len(trees)], codes[len(trees) :], weights), reduction
 
     def rolled_up(self, group: Group) -> TableCombinations:
         """Keep one combination of every group, and of every sensitive value in it."""
@@ -96,8 +93,8 @@ class TableCombinations:
             totals=None if totals is None else totals.totals,
         )
 
-    def publish(self, cuts: Sequence[Cut], group: Group, of_row: Group) -> Publication:
-        """Publish the groups that keep every model, with the labels of their parts; `of_row` finds each row's group."""
+    def publish(self, cuts: Sequence[Cut], group: Group, reduction: Reduction) -> Publication:
+        """Publish the groups that keep every model, with the labels of their parts, of all cases that were reduced."""
         kept = judge(self.groups(group, int(group.max()) + 1), self.task.models)
         some = np.zeros(len(kept), dtype=np.intp)
         some[group] = np.arange(len(group))
@@ -109,9 +106,9 @@ class TableCombinations:
             labels = list(by_value[name].labels)
             recoded[name] = Recoded([labels[number] for number in shown], by_group.astype(np.int32))
         if not kept.any():
-            nobody = np.full(len(of_row), NOT_PUBLISHED, dtype=np.int32)
+            nobody = np.full(self.task.table.cases, NOT_PUBLISHED, dtype=np.int32)
             return Publication(group=nobody, recoded=recoded, by_value=by_value)
         number = (np.cumsum(kept) - 1).astype(np.int32)[group]
         united = publish_groups(np.maximum(number, 0), recoded)
         shown = np.where(kept[group], united.group, NOT_PUBLISHED).astype(np.int32)
-        return Publication(group=shown[of_row], recoded=united.recoded, by_value=by_value)
+        return Publication(group=reduction.of_cases(shown), recoded=united.recoded, by_value=by_value)

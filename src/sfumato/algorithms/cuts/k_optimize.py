@@ -66,6 +66,11 @@ class KOptimize(Algorithm):
         require(good, self, "most_checked", "a whole number of at least 1", self.most_checked)
 
     @property
+    def serves_cases(self) -> bool:
+        """Equal records may come as one case: all is decided on counts."""
+        return True
+
+    @property
     def ignores_row_order(self) -> bool:
         """Rows in another order are published alike: all is decided on counts."""
         return True
@@ -94,7 +99,7 @@ class KOptimize(Algorithm):
         enumeration.run()
         task.progress(1.0)
         if enumeration.best is None:
-            return Publication(np.full(task.table.rows, NOT_PUBLISHED, dtype=np.int32), {})
+            return Publication(np.full(task.table.cases, NOT_PUBLISHED, dtype=np.int32), {})
         scale = 1 if table.loss.classes is None else task.table.rows
         found, bound = enumeration.best.cost / scale, enumeration.bound / scale
         proof = Proof(self.loss, found, bound, table.checked, 2 ** len(table))
@@ -189,9 +194,9 @@ def _with(head: SplitGroups, splits: Sequence[int]) -> np.ndarray[tuple[int], np
 
 
 def _published(table: SplitTable, found: SplitGroups) -> Publication:
-    combinations, of_row = TableCombinations.of(table.task)
+    combinations, reduction = TableCombinations.of(table.task)
     starts = table.chosen_starts(found.chosen)
     cuts = [cut_at(tree, each.tolist()) for tree, each in zip(combinations.trees, starts, strict=True)]
     columns = [cut.number[codes] for cut, codes in zip(cuts, combinations.codes, strict=True)]
     grouped = group_columns(columns, [len(cut.parts) for cut in cuts])
-    return combinations.publish(cuts, grouped.labels, of_row)
+    return combinations.publish(cuts, grouped.labels, reduction)

@@ -54,10 +54,10 @@ class CutSearch(GlobalRecoding):
         """Find the cuts and publish them."""
         if not task.table.quasi:
             return publish_one_group(task)
-        combinations, of_row = TableCombinations.of(task)
+        combinations, reduction = TableCombinations.of(task)
         found = self.cut(combinations, worth_of(task, combinations.trees, self.target), task.progress)
         task.progress(1.0)
-        return combinations.publish(found.cuts, found.group, of_row)
+        return combinations.publish(found.cuts, found.group, reduction)
 
     @abstractmethod
     def cut(self, combinations: TableCombinations, measure: Worth, progress: Progress) -> CutGroups:

@@ -15,6 +15,7 @@ from sfumato.algorithms.cuts.tree import Cut, Part, Tree
 from sfumato.algorithms.good_groups import judge
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.reduction import in_code_order, reduce_cases
 from sfumato.core.groups import Groups
 
 Ints = npt.NDArray[np.int64]
@@ -100,13 +101,11 @@ class SplitTable:
     def __init__(self, task: Task, target: str | None) -> None:
         guide = () if target is None else (task.table.guides[target],)
         columns = [*task.table.quasi, *task.watched, *guide]
-        combined = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
-        rows = first_rows(combined)
-        order = np.lexsort([column.codes[rows] for column in reversed(columns)])
-        seen = [column.take(rows[order]) for column in columns]
+        reduction = in_code_order(reduce_cases(columns, task.table.weights), columns)
+        seen = [column.take(reduction.cases) for column in columns]
         quasi = len(task.table.quasi)
         self.task = task
-        self.weights = combined.counts[order].astype(np.int64)
+        self.weights = reduction.weights
         self.quasi, self.watched = seen[:quasi], seen[quasi : quasi + len(task.watched)]
         self.loss = SplitLoss(task.table.rows, task.smallest_group, seen[-1] if guide else None)
         self.limit = min(task.most_suppressed, task.table.rows - 1)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.cuts.tree import Ints, Part, Tree
+from sfumato.coding.codes import Weights
 
 Floats = npt.NDArray[np.float64]
 DIGITS = 10  # significant digits of a score
@@ -30,8 +31,10 @@ class Worth(ABC):
     def __init__(self, task: Task, trees: Sequence[Tree]) -> None:
         self.rows = task.table.rows
         self.trees = trees
-        counts = [np.bincount(column.codes, minlength=len(column.domain) + 1) for column in task.table.quasi]
-        self._records: list[Ints] = [np.append(0, np.cumsum(each)) for each in counts]
+        self._records: list[Ints] = [
+            np.append(0, np.cumsum(_counted(column.codes, len(column.domain) + 1, task.table.weights)))
+            for column in task.table.quasi
+        ]
 
     def records(self, column: int, parts: Sequence[Part]) -> Ints:
         """Count the records of parts."""
@@ -117,12 +120,13 @@ class ClassInformation(Worth):
     def __init__(self, task: Task, trees: Sequence[Tree], target: str) -> None:
         super().__init__(task, trees)
         found, classes = np.unique(task.table.guides[target].codes, return_inverse=True)
-        self._bits = np.log2(np.bincount(classes) / len(classes))
+        weights = task.table.weights
+        self._bits = np.log2(_counted(classes, len(found), weights) / task.table.rows)
         self._classes: list[Ints] = []
         for quasi in task.table.quasi:
             width = len(quasi.domain) + 1
             keys = quasi.codes.astype(np.int64) * len(found) + classes
-            counts = np.bincount(keys, minlength=width * len(found)).reshape(width, len(found))
+            counts = _counted(keys, width * len(found), weights).reshape(width, len(found))
             self._classes.append(np.concatenate([np.zeros((1, len(found)), dtype=np.int64), np.cumsum(counts, axis=0)]))
 
     def per(self, records: int) -> float:
@@ -154,6 +158,11 @@ def rounded(numbers: Floats) -> Floats:
     result = numbers.copy()
     result[finite] = np.round(some * scale) / scale
     return result
+
+
+def _counted(codes: npt.NDArray[np.integer], width: int, weights: Weights | None) -> Ints:
+    """Count the records of every code."""
+    return np.bincount(codes, weights, minlength=width).astype(np.int64)
 
 
 def _runs(parts: Sequence[Part]) -> tuple[Ints, Ints, Ints]:

@@ -28,6 +28,11 @@ class AsIs(Algorithm):
     recodes = "nothing"
 
     @property
+    def serves_cases(self) -> bool:
+        """Equal records may come as one case: everything is decided by counts."""
+        return True
+
+    @property
     def ignores_row_order(self) -> bool:
         """The order of the rows has no effect: everything is decided by counts."""
         return True

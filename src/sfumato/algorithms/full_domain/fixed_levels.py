@@ -44,6 +44,11 @@ class FixedLevels(Algorithm):
             object.__setattr__(self, "levels", dict(self.levels))
 
     @property
+    def serves_cases(self) -> bool:
+        """Equal records may come as one case: everything is decided by counts."""
+        return True
+
+    @property
     def ignores_row_order(self) -> bool:
         """The order of the rows has no effect: everything is decided by counts."""
         return True

@@ -28,8 +28,9 @@ class Optimal(FullDomainSearch):
     suppressed, up to the allowed number of records. The result is the best of all such recodings in which every group,
     formed on all quasi-identifiers, keeps every model: nodes of the lattice of levels are left unchecked only if a
     bound proves that they are not solutions or not better. Bounds rest on properties of the models: all parts of a
-    group that breaks an extendable model break it, too; if nothing is suppressed, monotone models suffice. Models
-    without such properties cost time, never the optimum.
+    group that breaks an extendable model break it, too; so does one part, if the model is monotone; and from a group
+    that is far from the table, t-closeness loses many records however it is split. Models without such properties cost
+    time, never the optimum.
 
     With up to $2^{20}$ nodes the search ends with a proof unless time is up or the user interrupts it; then, and in
     larger lattices, the release comes with a lower bound for the loss of all recodings. Groups are counted on distinct

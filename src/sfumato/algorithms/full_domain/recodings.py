@@ -18,7 +18,6 @@ from sfumato.algorithms.publishing import publish_groups
 from sfumato.coding.combinations import Combinations, CountedGroups, combine
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
-from sfumato.models.base import PrivacyModel
 
 Mask = npt.NDArray[np.bool_]
 LARGE = 20_000  # combinations from which rolling up pays off
@@ -43,7 +42,7 @@ class JudgedGroups:
     ----------
     kept : which groups are valid.
     firm : which groups are invalid and have no valid part, however they are split.
-    torn : in how many more invalid groups something must be suppressed, however they are split.
+    torn : how many records of other groups must be suppressed, however they are split.
     """
 
     kept: Mask
@@ -140,9 +139,8 @@ class Recodings:
         self.lattice = Lattice(self.ladders)
         self.watched = task.watched
         guide = () if target is None else (task.table.guides[target],)
-        combinations, self.combination_of = combine(
-            task.table.quasi, [ladder.levels for ladder in self.ladders], (*self.watched, *guide)
-        )
+        levels = [ladder.levels for ladder in self.ladders]
+        combinations, self.reduction = combine(task.table.quasi, levels, (*self.watched, *guide), task.table.weights)
         self.sources = [RolledUp((0,) * len(self.ladders), combinations)]
         self.histograms = combinations.histograms()
         self.widths = [
@@ -154,16 +152,6 @@ class Recodings:
         self.checked = 0
         cells = prod(float(widths[0]) for widths in self.widths)
         self._emptiness = min(EMPTINESS, max(1.0, cells / len(combinations)))
-
-    @cached_property
-    def firm_models(self) -> list[PrivacyModel]:
-        """The models that no part of an invalid group can keep."""
-        return [model for model in self.task.models if model.extendable]
-
-    @cached_property
-    def tagged_below(self) -> bool:
-        """Whether every invalid group of any node leads to an invalid group in all nodes below."""
-        return all(model.monotone for model in self.task.models)
 
     @cached_property
     def tagged_above(self) -> bool:
@@ -204,7 +192,7 @@ class Recodings:
             recoded[ladder.domain.name] = Recoded(texts, nodes[base.combinations.column(j)[first]])
         united = publish_groups(labels.astype(np.int32), recoded)
         group = np.where(kept[labels], united.group, NOT_PUBLISHED).astype(np.int32)
-        return Publication(group[self.combination_of], united.recoded, by_value)
+        return Publication(self.reduction.of_cases(group), united.recoded, by_value)
 
     def _judge_sizes(self, counted: CountedGroups) -> JudgedGroups:
         small = counted.sizes < self.smallest_group
@@ -212,21 +200,14 @@ class Recodings:
 
     def _judge(self, source: RolledUp, counted: CountedGroups) -> JudgedGroups:
         groups = self._groups(source, counted)
-        firm = counted.sizes < self.smallest_group
-        kept = judge(groups, self.task.models) & ~firm
-        for model in self.firm_models:
-            firm = firm | ~model.kept_by(groups)
-        torn = int(np.count_nonzero(~kept & ~firm)) if self._torn_counts(kept) else 0
-        return JudgedGroups(kept, firm, torn)
-
-    def _torn_counts(self, kept: Mask) -> bool:
-        """Whether invalid groups that are not firm also lose a record below.
-
-        Merging valid groups gives a valid group, so an invalid group has an invalid part. If groups are compared with
-        the published table, this holds only while that is the whole table.
-        """
-        relative = any(model.compares_with_table for model in self.task.models)
-        return self.tagged_below and not kept.all() and not (relative and self.limit)
+        small = counted.sizes < self.smallest_group
+        kept = judge(groups, self.task.models) & ~small
+        lost = np.where(small, counted.sizes, 0)
+        for model in self.task.models:
+            # A kept group is first compared with the whole table, which is the same in every node.
+            lost = np.maximum(lost, model.lost_in_parts(groups))
+        firm = lost >= counted.sizes
+        return JudgedGroups(kept, firm, int(lost[~firm].sum()))
 
     def groups(self, check: Check) -> Groups:
         """Count the sensitive values of every group of a node."""

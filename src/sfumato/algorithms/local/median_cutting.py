@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,16 +26,17 @@ class MedianCutting(SegmentCutting):
         """Cut all segments of one depth together, depth by depth, until none is left."""
         while self.records.segments:
             ranges = self.cutter.ranges(self.records, self.axes)
-            cuts = allowed_cuts(self.cutter, self.records, self.axes, self.rule, ranges, self._refused)
+            propose = partial(self.cutter.propose, self.records, self.axes, self.rule, ranges)
+            cuts = allowed_cuts(propose, self.records.segments, self._refused)
             done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
             self.finish(done)
-            self._leaf_ranges.append(Ranges(ranges.low[done], ranges.high[done], ranges.missing[done]))
+            self._leaf_ranges.append(ranges.of(done))
             left = self.cutter.sides(self.records, cut, cuts.of(cut))
             self.records = self.cutter.split(self.records, cut, left)
 
     def groups(self) -> npt.NDArray[np.int32]:
-        """Return the leaf of every row of the table."""
-        return self.reduction.of_rows(self.leaf_of)
+        """Return the leaf of every case of the table."""
+        return self.reduction.of_cases(self.leaf_of)
 
     def ranges(self) -> Ranges:
         """Return the ranges of all leaves."""

@@ -56,6 +56,11 @@ class Mondrian(Algorithm):
         require(self.bounds in {"hierarchy", "exact"}, self, "bounds", "'hierarchy' or 'exact'", self.bounds)
 
     @property
+    def serves_cases(self) -> bool:
+        """Whether equal records may come as one case: relaxed cuts separate them."""
+        return self.strict
+
+    @property
     def ignores_row_order(self) -> bool:
         """Whether the order of the rows has no effect: relaxed cuts separate equal values in row order."""
         return self.strict

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.publishing import publish_groups
-from sfumato.core.groups import Groups
+from sfumato.algorithms.publishing import publish_groups, with_missing
 from sfumato.core.publication import MissingCell, Publication, Recoded
 from sfumato.exceptions import InfeasibleError
+from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 
 
-def missing_rides(task: Task) -> bool:
+def missing_rides(models: Sequence[PrivacyModel], missing: Missing) -> bool:
     """Whether missing values may go along with any others without breaking a model."""
-    loose = task.missing is Missing.MATCHES_ALL
-    return loose and all(model.extendable and not model.scope for model in task.models)
+    return missing is Missing.MATCHES_ALL and all(model.extendable and not model.scope for model in models)
 
 
 def without_hollow(task: Task, search: Callable[[Task], Publication]) -> Publication:
@@ -28,7 +27,7 @@ def without_hollow(task: Task, search: Callable[[Task], Publication]) -> Publica
     A record that is missing everywhere matches everybody, so it hides nobody: groups must keep the models without it.
     """
     columns = task.table.quasi
-    if not columns or not missing_rides(task):
+    if not columns or not missing_rides(task.models, task.missing):
         return search(task)
     hollow = np.logical_and.reduce([column.codes == column.domain.missing for column in columns])
     if not hollow.any():
@@ -37,29 +36,29 @@ def without_hollow(task: Task, search: Callable[[Task], Publication]) -> Publica
     if not len(rest):
         task.progress(1.0)
         lost = Recoded((MissingCell(),), np.zeros(1, dtype=np.int32))
-        return publish_groups(np.zeros(task.table.rows, dtype=np.int32), {column.name: lost for column in columns})
+        return publish_groups(np.zeros(task.table.cases, dtype=np.int32), {column.name: lost for column in columns})
     known = replace(task, table=task.table.take(rest))
-    _refuse_impossible(known, int(hollow.sum()))
-    return _joined(search(known), rest, task.table.rows)
+    _refuse_impossible(known, task.table.rows)
+    return _joined(search(known), rest, task.table.cases)
 
 
-def _refuse_impossible(task: Task, hollow: int) -> None:
-    whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, task.table.sensitive, task.missing)
+def _refuse_impossible(task: Task, records: int) -> None:
+    whole = task.together(task.table, task.table.sensitive)
     for model in task.models:
         if not model.kept_by(whole)[0]:
             raise InfeasibleError(
-                f"All records with any quasi-identifier ({task.table.rows:,} of {task.table.rows + hollow:,}) break "
+                f"All records with any quasi-identifier ({task.table.rows:,} of {records:,}) break "
                 f"{model!r} as one group, and the others hide nobody; ask for less or drop the others."
             )
 
 
-def _joined(found: Publication, rest: npt.NDArray[np.intp], rows: int) -> Publication:
+def _joined(found: Publication, rest: npt.NDArray[np.intp], cases: int) -> Publication:
     """Add a group of all records that are missing everywhere to what is published of the others."""
     groups = int(found.group.max()) + 1
-    group = np.full(rows, groups, dtype=np.int32)
+    group = np.full(cases, groups, dtype=np.int32)
     group[rest] = found.group
     recoded = {
-        name: Recoded((*each.labels, MissingCell()), np.append(each.by_group, len(each.labels)).astype(np.int32))
+        name: Recoded(with_missing(each.labels), np.append(each.by_group, len(each.labels)).astype(np.int32))
         for name, each in found.recoded.items()
     }
     return publish_groups(group, recoded)

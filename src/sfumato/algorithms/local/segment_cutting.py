@@ -11,11 +11,12 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.riding import missing_rides
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.cutting.partition import Ints, cutter_for
-from sfumato.coding.reduction import reduce_rows
+from sfumato.coding.cutting.partition import Ints, Records, cutter_for
+from sfumato.coding.reduction import Reduction, reduce_cases
 from sfumato.core.groups import Groups
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
+WORTHWHILE = 0.5  # of the cases may be distinct for a reduction to pay off
 
 
 class SegmentCutting:
@@ -31,13 +32,16 @@ class SegmentCutting:
 
     def __init__(self, task: Task, *, equal_together: bool) -> None:
         self.task = task
-        self.rides = missing_rides(task)
+        self.rides = missing_rides(task.models, task.missing)
         self.smallest = task.smallest_group
         self.axes = axes_of([column.domain for column in task.table.quasi])
         self.whole = task.whole()
-        self.reduction = reduce_rows(task.table.quasi, task.watched, equal_together=equal_together)
-        self.records = self.reduction.records
-        self.cutter = cutter_for(len(self.records.weight))
+        self.reduction = _reduced(task, equal_together=equal_together)
+        quasi, watched = (
+            [column.codes[self.reduction.cases] for column in columns] for columns in (task.table.quasi, task.watched)
+        )
+        self.records = Records.of(quasi, watched, self.reduction.weights)
+        self.cutter = cutter_for(len(self.records.weight), one_of_many=task.totals is not None)
         self.leaf_of = np.empty(len(self.records.weight), dtype=np.int32)
         self.leaves = 0
         self._finished = 0
@@ -48,7 +52,8 @@ class SegmentCutting:
             CodedColumn(domain, codes[rows])
             for domain, codes in zip(self.whole.domains.values(), self.records.extra, strict=True)
         ]
-        weights = None if self.reduction.record_of is None else self.records.weight[rows]
+        single = self.reduction.combination_of is None and self.task.table.weights is None
+        weights = None if single else self.records.weight[rows]
         return Groups.from_rows(group, groups, watched, self.task.missing, weights=weights, totals=self.whole.totals)
 
     def finish(self, segments: Ints) -> None:
@@ -57,3 +62,11 @@ class SegmentCutting:
         self.leaves += len(segments)
         self._finished += int(np.diff(self.records.offsets)[segments].sum())
         self.task.progress(self._finished / len(self.leaf_of))
+
+
+def _reduced(task: Task, *, equal_together: bool) -> Reduction:
+    """Unite equal cases if they may stay together and it pays off."""
+    table = task.table
+    if not equal_together:
+        return Reduction.nothing(table.cases, table.weights)
+    return reduce_cases([*table.quasi, *task.watched], table.weights, worthwhile=WORTHWHILE)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Separable
 from sfumato.algorithms.full_domain.recodings import Check
+from sfumato.algorithms.full_domain.rolling_up import CellCosts
 from sfumato.algorithms.losses.base import LossSetting, Numbers, RecodingLoss
 
 Costs = list[npt.NDArray[np.float64]]
@@ -38,6 +39,14 @@ class AdditiveLoss(RecodingLoss):
             published += share * float(counts @ costs[level] - lost @ costs[level])
         return setting.generalization_cost * published + setting.suppression_cost * self._lost(check.suppressed)
 
+    def cell_costs(self) -> CellCosts:
+        """Return what cells add to the loss."""
+        factor = self.setting.generalization_cost
+        cells = [
+            [factor * share * cost for cost in costs] for share, costs in zip(self._shares, self._costs, strict=True)
+        ]
+        return CellCosts(cells, self.setting.suppression_cost * self._root)
+
     def start(self) -> Separable:
         """Count every record as published, at the smaller of both costs."""
         return Separable(0.0, tuple(self._addends))
@@ -47,15 +56,15 @@ class AdditiveLoss(RecodingLoss):
         addends = []
         for j, (lost, costs) in enumerate(zip(check.lost_firmly, self._costs, strict=True)):
             exact = check.source.levels[j]
-            most = lost.sum()
-            gone = [lost @ cost if h >= exact else most * cost.max() for h, cost in enumerate(costs)]
+            firm, torn = lost.sum(), check.judged.torn
+            gone = [
+                torn * dearest + (lost @ cost if h >= exact else firm * dearest)
+                for h, (cost, dearest) in enumerate(zip(costs, self._dearest[j], strict=True))
+            ]
             share = self._lesser * self._shares[j]
             kept = self._addends[j] - share * np.array(gone)
             addends.append(np.maximum(kept[: check.levels[j] + 1], 0.0))
-        surely = self.setting.suppression_cost * self._lost(check.lost_below) - self._lesser * self._lost(
-            check.judged.torn
-        )
-        return Separable(surely, tuple(addends))
+        return Separable(self.setting.suppression_cost * self._lost(check.lost_below), tuple(addends))
 
     def above(self, check: Check) -> Separable | None:
         """Count what is published here as published above, if that costs more than suppression."""
@@ -79,6 +88,14 @@ class AdditiveLoss(RecodingLoss):
     @cached_property
     def _costs(self) -> list[Costs]:
         return [self.costs(ladder) for ladder in self.setting.ladders]
+
+    @cached_property
+    def _dearest(self) -> list[list[float]]:
+        """The largest cost of a cell on every level, among values that occur."""
+        return [
+            [float(cost[counts > 0].max()) for cost in costs]
+            for counts, costs in zip(self.setting.histograms, self._costs, strict=True)
+        ]
 
     @cached_property
     def _addends(self) -> list[npt.NDArray[np.float64]]:

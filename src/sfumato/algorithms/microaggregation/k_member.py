@@ -11,7 +11,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
 from sfumato.algorithms.microaggregation.points import candidates_of
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.box_growing import k_member_labels
+from sfumato.coding.clustering.by_tree import k_member_labels
 from sfumato.coding.clustering.points import Labels
 
 

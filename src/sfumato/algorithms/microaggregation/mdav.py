@@ -9,7 +9,8 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
 from sfumato.algorithms.microaggregation.points import Scaling, points_of
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.points import Labels, mdav_labels
+from sfumato.coding.clustering.by_tree import mdav_labels
+from sfumato.coding.clustering.points import Labels
 from sfumato.validation import require
 
 

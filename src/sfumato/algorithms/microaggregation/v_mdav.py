@@ -12,7 +12,8 @@ from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clus
 from sfumato.algorithms.microaggregation.completing import join_nearest
 from sfumato.algorithms.microaggregation.points import Scaling, points_of
 from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.points import Labels, v_mdav_labels
+from sfumato.coding.clustering.by_tree import v_mdav_labels
+from sfumato.coding.clustering.points import Labels
 from sfumato.validation import is_number, require
 
 

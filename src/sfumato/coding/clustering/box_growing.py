@@ -46,31 +46,52 @@ class GrowthCandidates:
         return len(self.counts)
 
 
-def k_member_labels(candidates: GrowthCandidates, least: int, first: int, tell: Tell) -> Labels:
-    """Grow groups of at least this many records, the first one away from candidate `first`.
+class GroupBoxes:
+    """The boxes of groups, one row each: lower and upper corners on lines, heights and a leaf on trees."""
 
-    Returns the group of every record, with those of the first candidate first.
+    def __init__(self, candidates: GrowthCandidates, least: int) -> None:
+        groups = max(1, int(candidates.counts.sum()) // least)
+        lines, coded = (groups, len(candidates.places)), (groups, len(candidates.codes))
+        self.arrays = (
+            np.zeros(lines),
+            np.zeros(lines),
+            np.zeros(coded, dtype=np.int64),
+            np.zeros(coded, dtype=np.int64),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Groups that have grown so far: the candidate that the last one started with, their number and boxes, and labels.
+
+    Records are numbered candidate by candidate, and the first ones of a candidate are taken first.
     """
+
+    start: int
+    groups: int
+    boxes: GroupBoxes
+    label: Labels
+
+
+def go_on_growing(candidates: GrowthCandidates, least: int, growth: Growth, tell: Tell) -> None:
+    """Grow groups of at least this many records from those without a label, with a look at each at every step."""
     from sfumato.coding.kernels import box_growing as kernel
 
-    points = candidates.places.copy(), candidates.codes.copy()
-    trees, records = candidates.trees.arrays, int(candidates.counts.sum())
-    stock = candidates.counts.copy(), np.arange(len(candidates)), np.cumsum(candidates.counts)
-    prices = np.zeros(int(candidates.trees.leaves.sum()))
+    everyone, boxes, label = len(growth.label), growth.boxes.arrays, growth.label
+    trees, prices = candidates.trees.arrays, np.zeros(int(candidates.trees.leaves.sum()))
     room = np.zeros(len(candidates)), np.zeros(len(candidates)), prices
-    groups = max(1, records // least)
-    lines, coded = (groups, len(points[0])), (groups, len(points[1]))
-    boxes = np.zeros(lines), np.zeros(lines), np.zeros(coded, dtype=np.int64), np.zeros(coded, dtype=np.int64)
-    state = np.array([len(candidates), records, 0], dtype=np.int64)
-    label = np.full(records, -1, dtype=np.int32)
-    box = boxes[0][0], boxes[1][0], boxes[2][0], boxes[3][0]
-    kernel.open_box(points, first, trees, box, prices)
-    kernel.measure_growth(points, trees, len(candidates), box, prices, room[0])
-    width = max(1, lines[1] + coded[1])
+    box = boxes[0][0].copy(), boxes[1][0].copy(), boxes[2][0].copy(), boxes[3][0].copy()
+    kernel.open_box((candidates.places, candidates.codes), growth.start, trees, box, prices)
+    counts = np.bincount(np.repeat(np.arange(len(candidates)), candidates.counts)[label < 0], minlength=len(candidates))
+    rest = np.flatnonzero(counts)
+    points = candidates.places[:, rest].copy(), candidates.codes[:, rest].copy()
+    stock = counts[rest], rest, np.cumsum(candidates.counts)
+    state = np.array([len(rest), counts.sum(), growth.groups], dtype=np.int64)
+    kernel.measure_growth(points, trees, len(rest), box, prices, room[0])
+    width = max(1, len(points[0]) + len(points[1]))
     while state[1] >= least:
-        tell(1 - int(state[1]) / records)
+        tell(1 - int(state[1]) / everyone)
         rounds = max(1, CELLS_PER_CALL // (4 * width * int(state[0])))
         kernel.grow(points, trees, stock, room, boxes, state, least, rounds, label)
-    sizes = np.full(groups, least, dtype=np.int64)
+    sizes = np.full(len(boxes[0]), least, dtype=np.int64)
     kernel.join_rest(points, trees, stock, boxes, sizes, prices, int(state[0]), int(state[2]), label)
-    return label

@@ -54,58 +54,72 @@ class Points:
         return int(self.places.shape[1])
 
     @property
+    def by_row(self) -> tuple[Floats, Codes, Ints]:
+        """All arrays in the order of rows, and where the codes of every axis begin."""
+        return self.places, self.codes, self.axes.places
+
+    @property
     def cells(self) -> int:
         """The number of coordinates."""
         return max(1, len(self.places) + len(self.codes)) * len(self)
 
 
-class _Loop:
-    """Copies of the points that a loop reorders, and what it keeps between two calls."""
+class PointLoop:
+    """Copies of the points in no group that a loop reorders, and what it keeps between two calls."""
 
-    def __init__(self, points: Points) -> None:
-        self.points = points.places.copy(), points.codes.copy()
+    def __init__(self, points: Points, label: Labels, groups: int) -> None:
+        rows = np.flatnonzero(label < 0)
+        self.points = points.places[:, rows].copy(), points.codes[:, rows].copy()
         self.coded = points.axes.arrays
-        self.order = np.arange(len(points)), np.arange(len(points))
+        place_of = np.full(len(points), len(points))
+        place_of[rows] = np.arange(len(rows))
+        self.order = rows, place_of
         width = int(points.axes.leaves.sum())
         counts = np.zeros(width, dtype=np.int64)
-        for place, column in zip(points.axes.places.tolist(), points.codes, strict=True):
+        for place, column in zip(points.axes.places.tolist(), self.points[1], strict=True):
             counts[place:] += np.bincount(column, minlength=width - place)
-        self.left = points.places.sum(axis=1), counts
+        self.left = self.points[0].sum(axis=1), counts
         self.room = (
-            np.zeros(len(points)),
+            np.zeros(len(rows)),
             np.zeros(width),
             np.zeros(len(points.places)),
             np.zeros(len(points.codes), dtype=np.int32),
         )
-        self.state = np.array([len(points), 0, 0], dtype=np.int64)
-        self.label = np.full(len(points), -1, dtype=np.int32)
+        self.state = np.array([len(rows), groups, 0], dtype=np.int64)
+        self.label = label
 
     @property
     def free(self) -> int:
         """The number of points in no group."""
         return int(self.state[0])
 
+    def apart(self) -> Floats:
+        """Compute the squared distance of every point to their center."""
+        from sfumato.coding.kernels import clustering as kernel
 
-def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
-    """Cluster points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
+        kernel.find_center(*self.left, self.free, self.coded, self.room[2:])
+        kernel.measure(self.points, self.coded, self.free, self.room[2:], self.room[1], self.room[0])
+        return self.room[0]
+
+
+def go_on_with_mdav(points: Points, least: int, label: Labels, groups: int, tell: Tell) -> None:
+    """Cluster points without a label by MDAV, with a look at every one of them at every step."""
     from sfumato.coding.kernels import clustering as kernel
 
-    loop = _Loop(points)
+    loop = PointLoop(points, label, groups)
     while loop.free:
         tell(1 - loop.free / len(points))
         rounds = _rounds(points, loop.free, 3)
         kernel.mdav(loop.points, loop.coded, loop.order, loop.left, loop.room, loop.state, least, rounds, loop.label)
-    return loop.label
 
 
-def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Labels:
-    """Cluster points by V-MDAV into groups of `least` to `2 * least - 1`; remaining points have label -1."""
+def go_on_with_v_mdav(
+    points: Points, least: int, gamma: float, far_first: Ints, label: Labels, groups: int, tell: Tell
+) -> None:
+    """Cluster points without a label by V-MDAV, with a look at every one of them at every step."""
     from sfumato.coding.kernels import clustering as kernel
 
-    loop = _Loop(points)
-    kernel.find_center(*loop.left, len(points), loop.coded, loop.room[2:])
-    kernel.measure(loop.points, loop.coded, len(points), loop.room[2:], loop.room[1], loop.room[0])
-    far_first = np.argsort(-loop.room[0], kind="stable")
+    loop = PointLoop(points, label, groups)
     while loop.free >= least:
         tell(1 - loop.free / len(points))
         rounds = _rounds(points, loop.free, 4)
@@ -122,7 +136,6 @@ def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Label
             rounds,
             loop.label,
         )
-    return loop.label
 
 
 def nearest_points(points: Points, asked: Points, skipped: Ints, most: int = 1) -> tuple[Ints, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.grouping import COMPILED_ROWS
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.unsignedinteger]
 NO_CUT = -1
 PARTING, MIXED = 3.0, 2.0  # wider than any range, which is at most 1
 ALL_TIES = np.iinfo(np.int64).max
@@ -59,6 +60,10 @@ class Ranges:
     high: npt.NDArray[np.int32]
     missing: npt.NDArray[np.bool_]
 
+    def of(self, segments: Ints) -> Ranges:
+        """Return the ranges of some of the segments."""
+        return Ranges(self.low[segments], self.high[segments], self.missing[segments])
+
 
 @dataclass(frozen=True, eq=False)
 class CuttingRule:
@@ -71,13 +76,28 @@ class CuttingRule:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records in the order of their segments: codes per axis, extra code columns, weights, and original rows."""
+    """Records in the order of their segments: codes per axis, extra code columns, weights, and where they come from.
+
+    A record may represent several with equal codes: as many as its weight.
+    """
 
     codes: npt.NDArray[np.unsignedinteger]
     extra: npt.NDArray[np.unsignedinteger]
-    weight: npt.NDArray[np.int32]
+    weight: Ints
     origin: npt.NDArray[np.int32]
     offsets: Ints
+
+    @classmethod
+    def of(cls, quasi: Sequence[Codes], extra: Sequence[Codes], weight: Ints) -> Records:
+        """Make one segment of all records, in memory of its own: cutters move what is in it."""
+        count = len(weight)
+        return cls(
+            codes=code_matrix(quasi, count),
+            extra=code_matrix(extra, count),
+            weight=weight.copy(),
+            origin=np.arange(count, dtype=np.int32),
+            offsets=np.array([0, count], dtype=np.int64),
+        )
 
     @property
     def segments(self) -> int:
@@ -113,9 +133,12 @@ class Cutter(Protocol):
         """Write at every record's origin the number of its segment, counted from `first` over those named."""
 
 
-def cutter_for(records: int) -> Cutter:
-    """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves."""
-    if records >= COMPILED_ROWS:
+def cutter_for(records: int, *, one_of_many: bool = False) -> Cutter:
+    """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves.
+
+    If the records are one of many parts of a table, compiling pays off for fewer of them.
+    """
+    if records >= (COMPILED_ROWS // 10 if one_of_many else COMPILED_ROWS):
         from sfumato.coding.cutting.compiled_cutter import CompiledCutter
 
         return CompiledCutter()
@@ -124,26 +147,31 @@ def cutter_for(records: int) -> Cutter:
     return PlainCutter()
 
 
-def allowed_cuts(
-    cutter: Cutter,
-    records: Records,
-    axes: Axes,
-    rule: CuttingRule,
-    ranges: Ranges,
-    refused: Callable[[Ints, Cuts], Ints],
-) -> Cuts:
+def allowed_cuts(propose: Callable[[Ints, Ints], Cuts], segments: int, refused: Callable[[Ints, Cuts], Ints]) -> Cuts:
     """Propose a cut for every segment, widest attribute first, until none is refused.
 
-    `refused` finds those of some segments whose proposed cuts do not do.
+    Parameters
+    ----------
+    propose : proposes a cut for each of some segments, trying ways to cut from a rank of each.
+    segments : the number of segments.
+    refused : finds those of some segments whose proposed cuts do not do.
     """
-    tried = np.arange(records.segments)
-    cuts = cutter.propose(records, axes, rule, ranges, tried, np.zeros_like(tried))
+    tried = np.arange(segments)
+    cuts = propose(tried, np.zeros_like(tried))
     tried = refused(tried, cuts)
     while len(tried):
-        again = cutter.propose(records, axes, rule, ranges, tried, cuts.rank[tried] + 1)
+        again = propose(tried, cuts.rank[tried] + 1)
         cuts.replace(tried, again)
         tried = refused(tried, again)
     return cuts
+
+
+def code_matrix(columns: Sequence[Codes], rows: int) -> Codes:
+    """Put the codes of several attributes in a matrix of the smallest type that fits them all, a row for each."""
+    result = np.empty((len(columns), rows), dtype=np.result_type(np.uint8, *columns))
+    for mine, column in zip(result, columns, strict=True):
+        mine[:] = column
+    return result
 
 
 def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.float64]:

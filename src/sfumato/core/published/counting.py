@@ -2,60 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import lcm
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedColumn, code_column
-from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import group_columns
-from sfumato.coding.histograms import sparse_counts
+from sfumato.coding.grouping import COMPILED_ROWS, group_columns
+from sfumato.coding.histograms import Counts, mix_contents, sparse_counts
 from sfumato.core.groups import Groups, Histogram
-from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
+from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_numbers
+from sfumato.core.published.totals import Totals, without_stars
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
-from sfumato.table.formats.inference import typed
-from sfumato.table.values import coded
 
 LARGEST_COUNT = 2**62
 ROUNDED_SCALE = 2**31
 
 
-def count_groups(
-    table: PublishedTable, shown: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None
-) -> Groups:
-    """Count the groups of a table; `domains` are those of the original's sensitive attributes, if it is known.
+def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema, *, totals: Totals | None = None) -> Groups:
+    """Count the groups of a table; if it holds only some groups of a larger one, `totals` are the values of that.
 
     A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
     If an attribute is published in buckets, the histogram of a group contains what an adversary expects: every
-    record of the group has each value of its bucket with the share of that value in the bucket.
+    record of the group has each value of its bucket with the share of that value in the bucket. If rows of the table
+    stand for several records, all counts are in records.
     """
+    if totals is None:
+        columns, missing = _coded(shown, schema)
+    else:
+        columns, missing = [totals.code(name, shown[name]) for name in schema.sensitive], totals.missing
+    buckets = {column.name: bucket_numbers(shown, column.name) for column in columns}
+    linked = [column for column in columns if buckets[column.name] is None]
+    group, groups = table.grouped.labels, len(table.grouped)
+    counted = Groups.from_rows(group, groups, linked, missing, weights=table.weights)
+    histograms, whole = dict(counted.histograms), dict(counted.totals)
+    for column in columns:
+        bucket = buckets[column.name]
+        if bucket is not None:
+            expected = expected_counts(group, groups, bucket, column, weights=table.weights)
+            histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
+            whole[column.name] = _occurring(column, missing, table.weights)
+    domains = {column.name: column.domain for column in columns}
+    if totals is not None:
+        whole = dict(totals.counts)
+    return Groups(counted.sizes, {name: histograms[name] for name in domains}, whole, domains)
+
+
+def _coded(shown: pa.Table, schema: Schema) -> tuple[list[CodedColumn], Missing]:
+    """Code the sensitive columns of a whole table, and find out how its missing cells count."""
     columns, starred = [], False
     for name in schema.sensitive:
-        column, has_stars = _without_stars(shown[name])
-        known = (domains or {}).get(name)
-        columns.append(code_column(name, column, schema) if known is None else CodedColumn(known, known.encode(column)))
+        column, has_stars = without_stars(shown[name])
+        columns.append(code_column(name, column, schema))
         starred |= has_stars
-    missing = Missing.MATCHES_ALL if starred else Missing(schema.missing)
-    group, groups = table.grouped.labels, len(table.grouped)
-    linked = Groups.from_rows(group, groups, columns, missing)
-    histograms = dict(linked.histograms)
-    for column in columns:
-        buckets = bucket_numbers(shown, column.name)
-        if buckets is not None:
-            expected = expected_counts(group, groups, buckets, column)
-            histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
-    return Groups(linked.sizes, histograms, linked.totals, linked.domains)
+    return columns, Missing.MATCHES_ALL if starred else Missing(schema.missing)
+
+
+def _occurring(column: CodedColumn, missing: Missing, weights: Counts | None) -> Counts:
+    """Count the values of a column, without missing cells that may be any value."""
+    counts = np.bincount(column.codes, weights, len(column.domain) + 1).astype(np.int64)
+    if missing is Missing.MATCHES_ALL:
+        counts[column.domain.missing] = 0
+    return counts
 
 
 def expected_counts(
-    group: npt.NDArray[np.int32], groups: int, bucket: npt.NDArray[np.int64], column: CodedColumn
+    group: npt.NDArray[np.int32],
+    groups: int,
+    bucket: npt.NDArray[np.int64],
+    column: CodedColumn,
+    *,
+    weights: npt.NDArray[np.int64] | None = None,
 ) -> Histogram:
     """Count expected values per group; a cell outside any bucket is linked to its record.
 
@@ -66,35 +87,39 @@ def expected_counts(
         nothing = np.zeros(0, dtype=np.int64)
         return Histogram.of_entries(nothing, nothing, nothing, groups=groups, width=len(column.domain) + 1)
     alone = bucket == NOT_PUBLISHED
-    bucket = np.where(alone, bucket.max(initial=-1) + 1 + np.cumsum(alone), bucket)
+    single = int(bucket.max(initial=-1)) + 1  # the first number of those that stand for cells outside any bucket
+    bucket = np.where(alone, single + np.cumsum(alone), bucket)
     buckets = int(bucket.max()) + 1
-    sizes = np.bincount(bucket, minlength=buckets)
+    sizes = np.bincount(bucket, weights, minlength=buckets).astype(np.int64)
+    sizes[single:] = np.minimum(sizes[single:], 1)
     width = len(column.domain) + 1
-    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width)
+    offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width, weights)
+    counts[offsets[single] :] = 1
+    records = len(group) if weights is None else int(weights.sum())
+    scale, sizes_of = lcm(*np.unique(sizes[sizes > 0]).tolist()), np.repeat(sizes, np.diff(offsets))
+    fits = scale * records * int(sizes.max()) < LARGEST_COUNT
+    if fits and weights is None and len(group) >= COMPILED_ROWS:
+        mixed = mix_contents(group, groups, bucket, (offsets, codes, counts * (scale // sizes_of)), width)
+        return Histogram(*mixed, width, np.zeros(groups, dtype=np.int64))
+    rows, entry, shared = _pairs(group, groups, bucket, offsets, weights)
+    if fits:
+        amounts = shared * (counts * (scale // sizes_of))[entry]
+        return Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
+    amounts = np.floor(shared * (counts / sizes_of)[entry] * ROUNDED_SCALE).astype(np.int64)
+    rounded = Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
+    lost = np.bincount(group, weights, minlength=groups).astype(np.int64) * ROUNDED_SCALE - rounded.sizes
+    return replace(rounded, missing=np.maximum(lost, 0)).folded
+
+
+def _pairs(
+    group: npt.NDArray[np.int32], groups: int, bucket: Counts, offsets: Counts, weights: Counts | None
+) -> tuple[Counts, Counts, Counts]:
+    """List for every pair of group and bucket the bucket's entries: the group, the entry, and the records shared."""
+    buckets = len(offsets) - 1
     pairs = group_columns([group, bucket], [groups, buckets])
+    met = pairs.counts if weights is None else np.bincount(pairs.labels, weights).astype(np.int64)
     pair_group, pair_bucket = np.divmod(pairs.keys, buckets)
     spread = np.diff(offsets)[pair_bucket]
     first = np.repeat(offsets[pair_bucket] - np.cumsum(spread) + spread, spread)
     entry = first + np.arange(int(spread.sum()))
-    shared, held, size = np.repeat(pairs.counts, spread), counts[entry], np.repeat(sizes[pair_bucket], spread)
-    scale = lcm(*np.unique(sizes[sizes > 0]).tolist())
-    rows, codes = np.repeat(pair_group, spread), codes[entry]
-    if scale * len(group) * int(sizes.max()) < LARGEST_COUNT:
-        return Histogram.of_entries(rows, codes, shared * held * (scale // size), groups=groups, width=width)
-    amounts = np.floor(shared * (held / size) * ROUNDED_SCALE).astype(np.int64)
-    rounded = Histogram.of_entries(rows, codes, amounts, groups=groups, width=width)
-    lost = np.bincount(group, minlength=groups) * ROUNDED_SCALE - rounded.sizes
-    return replace(rounded, missing=np.maximum(lost, 0)).folded
-
-
-def _without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
-    """Treat suppressed cells as missing; the others may have been numbers or dates."""
-    if not pa.types.is_string(column.type):
-        return column, False
-    distinct, codes = coded(column)
-    stars = pc.match_substring_regex(distinct, rf"\A\s*[{SUPPRESSED_TEXT}]+\s*\z")
-    if not pc.any(stars).as_py():
-        return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, distinct)]), False
-    known = pc.invert(stars)
-    places = pc.if_else(known, pc.subtract(pc.cumulative_sum(known.cast(pa.int32())), 1), None)
-    return typed(distinct.filter(known), places.take(codes), missing=()), True
+    return np.repeat(pair_group, spread), entry, np.repeat(met, spread)

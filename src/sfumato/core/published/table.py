@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
 from sfumato.coding.histograms import sparse_counts
 from sfumato.core.publication import JOINING, NOT_PUBLISHED, SUPPRESSED_TEXT, Label, ValueSet
 from sfumato.core.published.coverage import AxisIntervals, Coverage, cover_all, on_axis
@@ -117,14 +117,26 @@ class PublishedColumn:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedTable:
-    """A published table: its quasi-identifying columns and the groups of records that look alike."""
+    """A published table: its quasi-identifying columns and the groups of records that look alike.
+
+    With `weights`, the table holds distinct rows, and each stands for as many records; `rows` and the counts of groups
+    are in records all the same.
+    """
 
     rows: int
     columns: tuple[PublishedColumn, ...]
     grouped: Grouped
+    weights: npt.NDArray[np.int64] | None = None
 
     @classmethod
-    def read(cls, table: pa.Table, schema: Schema, domains: Mapping[str, Domain] | None = None) -> PublishedTable:
+    def read(
+        cls,
+        table: pa.Table,
+        schema: Schema,
+        domains: Mapping[str, Domain] | None = None,
+        *,
+        weights: npt.NDArray[np.int64] | None = None,
+    ) -> PublishedTable:
         """Read a table; `domains` are those of the original, if it is known."""
         refuse_unreadable(table, schema)
         seen = in_threads(lambda name: _seen(table, name, schema), schema.quasi, table.num_rows)
@@ -132,23 +144,45 @@ class PublishedTable:
             PublishedColumn(name, *each, schema, (domains or {}).get(name))
             for name, each in zip(schema.quasi, seen, strict=True)
         )
-        return cls(table.num_rows, columns, _grouped(columns, table.num_rows))
+        return cls._of(columns, table.num_rows, weights)
 
     @classmethod
-    def of_codes(cls, columns: Sequence[CodedColumn], schema: Schema, rows: int) -> PublishedTable:
-        """Take coded columns as if they were published as they are."""
+    def of_codes(
+        cls,
+        columns: Sequence[CodedColumn],
+        schema: Schema,
+        cases: int,
+        *,
+        weights: npt.NDArray[np.int64] | None = None,
+    ) -> PublishedTable:
+        """Take coded columns of so many rows as if they were published as they are."""
         shown = tuple(
             PublishedColumn(
                 column.name, (*column.domain.texts, None), column.codes.astype(np.int32), schema, column.domain
             )
             for column in columns
         )
-        return cls(rows, shown, _grouped(shown, rows))
+        return cls._of(shown, cases, weights)
+
+    @classmethod
+    def _of(
+        cls, columns: tuple[PublishedColumn, ...], cases: int, weights: npt.NDArray[np.int64] | None
+    ) -> PublishedTable:
+        grouped = _grouped(columns, cases)
+        if weights is None:
+            return cls(cases, columns, grouped)
+        records = np.bincount(grouped.labels, weights, minlength=len(grouped)).astype(np.int64)
+        return cls(int(weights.sum()), columns, replace(grouped, counts=records), weights)
+
+    @property
+    def cases(self) -> int:
+        """The number of rows that were read: of records, or of distinct rows where each stands for several."""
+        return self.rows if self.weights is None else len(self.weights)
 
     def on(self, names: Collection[str]) -> PublishedTable:
         """Restrict the table to some of the quasi-identifiers."""
         columns = tuple(column for column in self.columns if column.name in names)
-        return PublishedTable(self.rows, columns, _grouped(columns, self.rows))
+        return self._of(columns, self.cases, self.weights)
 
     @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:
@@ -209,9 +243,13 @@ def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
     column = bucket_column(table.column_names, name)
     if column is None:
         return None
-    refuse_strange_buckets(column, table[column])
-    _, codes = _coded(table[column])
-    lost = table[column].is_null().combine_chunks().to_numpy(zero_copy_only=False)
+    cells = table[column]
+    refuse_strange_buckets(column, cells)
+    if pa.types.is_integer(cells.type) and not cells.null_count:
+        numbers = cells.to_numpy().astype(np.int64, copy=False)
+        return group_keys(numbers, int(numbers.max(initial=0)) + 1).labels.astype(np.int64)
+    _, codes = _coded(cells)
+    lost = cells.is_null().combine_chunks().to_numpy(zero_copy_only=False)
     return np.where(lost, NOT_PUBLISHED, codes.astype(np.int64))
 
 
@@ -276,9 +314,9 @@ def _set_text(members: Sequence[str | None]) -> str | None:
     return SUPPRESSED_TEXT if len(known) < len(members) else ValueSet(known).text
 
 
-def _grouped(columns: Sequence[PublishedColumn], rows: int) -> Grouped:
+def _grouped(columns: Sequence[PublishedColumn], cases: int) -> Grouped:
     if not columns:
-        return Grouped(np.zeros(rows, dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([rows]))
+        return Grouped(np.zeros(cases, dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([cases]))
     return group_columns([column.codes for column in columns], [len(column.texts) for column in columns])
 
 

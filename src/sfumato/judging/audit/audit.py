@@ -17,6 +17,7 @@ from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.counts import Counts
+from sfumato.judging.audit.piece_counts import PieceCounts
 from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike, row_numbers
 from sfumato.judging.audit.verdict import Verdict, judge, plain
 from sfumato.judging.evidence import Evidence
@@ -49,7 +50,7 @@ class Audit:
     sizes: npt.NDArray[np.int64]
     set_aside: int
     truth: Truth | None = None
-    counts: Counts = field(repr=False, kw_only=True)
+    counts: Counts | PieceCounts = field(repr=False, kw_only=True)
 
     @property
     def holds(self) -> bool:
@@ -98,7 +99,10 @@ class Audit:
         )
 
     def violating_rows(self, model: PrivacyModel) -> npt.NDArray[np.int64]:
-        """Return the numbers, counted from 0, of the published rows whose groups break a model."""
+        """Return the numbers, counted from 0, of the published rows whose groups break a model.
+
+        Where rows of the table stand for several records, these rows are numbered, not the records.
+        """
         check_models([model], self.counts.schema)
         broken = ~model.kept_by(self.counts.of(model)[0])
         return np.flatnonzero(np.append(broken, False)[self.counts.labels_of(model)])
@@ -215,14 +219,14 @@ def audit_evidence(
     compare: bool = True,
 ) -> Audit:
     """Judge evidence that others judge, too, and compare with the original where it is known; see `audit`."""
-    schema, rows = evidence.schema, evidence.published.num_rows
+    schema = evidence.schema
     check_models(models, schema)
-    judged = _without_starred(evidence) if ignore_suppressed else evidence
+    judged = without_starred(evidence) if ignore_suppressed else evidence
     original, coded = evidence.original, evidence.coded
     counts = _counts(judged, population)
     truth = None
     if compare and original is not None and coded is not None:
-        refuse_unlike(rows, original.num_rows, evidence.correspondence)
+        refuse_unlike(evidence.records, evidence.source_records, evidence.correspondence)
         _refuse_unlinked_flags(evidence)
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
@@ -232,9 +236,9 @@ def audit_evidence(
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
         levels=tuple(judge(model, *counts.of(model)) for model in _standard(schema, judged.published.column_names)),
-        records=judged.published.num_rows,
+        records=judged.records,
         sizes=judged.table.grouped.counts,
-        set_aside=rows - judged.published.num_rows,
+        set_aside=evidence.records - judged.records,
         truth=truth,
         counts=counts,
     )
@@ -244,17 +248,18 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        return Counts(evidence.table, shown, schema, whole=evidence.groups if evidence.is_raw else None)
+        counted = evidence.published_groups
+        return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
-    if population.num_rows < shown.num_rows:
+    if population.num_rows < evidence.records:
         raise SchemaError(
-            f"The population has {population.num_rows:,} rows but the published table {shown.num_rows:,}; "
+            f"The population has {population.num_rows:,} rows but the published table {evidence.records:,}; "
             "give the population that its records come from."
         )
     coded = code(population, persons)
     domains = {column.name: column.domain for column in coded.quasi}
-    return Counts(PublishedTable.read(shown, schema, domains), shown, schema, coded)
+    return Counts(PublishedTable.read(shown, schema, domains, weights=evidence.weights), shown, schema, coded)
 
 
 def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
@@ -320,7 +325,7 @@ def _standard(schema: Schema, columns: Collection[str]) -> list[PrivacyModel]:
     return models
 
 
-def _without_starred(evidence: Evidence) -> Evidence:
+def without_starred(evidence: Evidence) -> Evidence:
     """Leave out rows whose quasi-identifiers are all suppressed."""
     shown, columns = evidence.published, evidence.table.columns
     stars = np.full(shown.num_rows, bool(columns))
@@ -331,7 +336,8 @@ def _without_starred(evidence: Evidence) -> Evidence:
     if not stars.any():
         return evidence
     rows = None if evidence.correspondence is None else evidence.correspondence[~stars]
-    return replace(evidence, published=shown.filter(pa.array(~stars)), correspondence=rows)
+    weights = None if evidence.weights is None else evidence.weights[~stars]
+    return replace(evidence, published=shown.filter(pa.array(~stars)), correspondence=rows, weights=weights)
 
 
 def _row(verdict: Verdict) -> tuple[str, str, str, str]:
@@ -347,4 +353,5 @@ def _truth_line(truth: Truth) -> str:
     how = "by row correspondence" if truth.with_correspondence else "a correspondence exists"
     if truth.holds:
         return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed"
-    return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original ({how})"
+    lost = f", {truth.lost:,} neither published nor suppressed" if truth.lost else ""
+    return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original{lost} ({how})"

@@ -31,7 +31,8 @@ def stray_centers(published: PublishedTable, at: int, column: CodedColumn, rows:
     if rows is None:
         group, codes = np.zeros(len(column.codes), dtype=np.int64), column.codes.astype(np.int64)
         cells = np.arange(len(shown.texts))
-        many, cell_group = np.bincount(shown.codes, minlength=len(cells)), np.zeros(len(cells), dtype=np.int64)
+        many = np.bincount(shown.codes, published.weights, minlength=len(cells))
+        cell_group = np.zeros(len(cells), dtype=np.int64)
     else:
         group, codes = published.grouped.labels.astype(np.int64), column.codes[rows].astype(np.int64)
         cells, many = published.by_group(shown).astype(np.int64), published.grouped.counts

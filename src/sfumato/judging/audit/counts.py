@@ -10,15 +10,18 @@ import pyarrow as pa
 
 from sfumato.coding.codes import CodedTable
 from sfumato.coding.containment import Boxes, count_points, sum_over_boxes, weigh
+from sfumato.coding.domain import Domain
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.core.groups import Groups
 from sfumato.core.published.boxes import boxes_for
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable
+from sfumato.core.published.totals import Totals
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
 from sfumato.judging.flagged_cells import FlaggedBuckets, FlaggedCells
 from sfumato.models.base import PrivacyModel
+from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
 
@@ -33,7 +36,8 @@ class Counts:
     `population` are the coded people that the records come from, if they are known; the domains of the table are then
     theirs. For a model of an attribute with flagged cells, the groups are the buckets of these cells: an adversary who
     knows everybody's quasi-identifiers may find every record. `whole` are the groups on all quasi-identifiers, if they
-    are already counted. `cells` contains what the original says about them.
+    are already counted. `cells` contains what the original says about them. If the table holds only some groups of a
+    larger one, `totals` are the sensitive values of that.
     """
 
     table: PublishedTable
@@ -42,6 +46,7 @@ class Counts:
     population: CodedTable | None = None
     whole: Groups | None = None
     cells: FlaggedCells = field(default_factory=FlaggedCells)
+    totals: Totals | None = None
     _known: dict[tuple[str, ...], tuple[Groups, Groups]] = field(default_factory=dict, init=False)
     _buckets: dict[str, FlaggedBuckets] = field(default_factory=dict, init=False)
 
@@ -62,11 +67,24 @@ class Counts:
             return buckets.labels
         return (self.table.on(model.scope) if model.scope else self.table).grouped.labels
 
+    def shown_values(self, model: PrivacyModel) -> set[str]:
+        """Return the sensitive values that a model reads and the published table shows."""
+        groups = self.of(model)[1]
+        return {text for name in model.attributes for text in _occurring(groups.domains[name], groups.totals[name])}
+
+    def rarest(self, name: str) -> tuple[float, int]:
+        """Return the least frequency-l-diversity of a sensitive attribute, and the records of the groups with it."""
+        model = FrequencyLDiversity(l=1, sensitive=name)
+        seen, own = self.of(model)
+        level = np.asarray(model.level(seen), dtype=np.float64)
+        least = level.min(initial=np.inf)
+        return float(least), int(own.sizes[level == least].sum())
+
     def _buckets_for(self, model: PrivacyModel) -> FlaggedBuckets | None:
         for name in model.attributes:
             if name in self.schema.flags:
                 if name not in self._buckets:
-                    self._buckets[name] = self.cells.buckets(self.shown, name, self.schema)
+                    self._buckets[name] = self.cells.buckets(self.shown, name, self.schema, self.table.weights)
                 return self._buckets[name]
         return None
 
@@ -74,7 +92,7 @@ class Counts:
         own = (
             self.whole
             if table is self.table and self.whole is not None
-            else count_groups(table, self.shown, self.schema)
+            else count_groups(table, self.shown, self.schema, totals=self.totals)
         )
         loose = self.schema.missing is Missing.MATCHES_ALL and bool(table.columns)
         seen = matching_groups(table, own) if loose else own
@@ -88,6 +106,11 @@ class Counts:
             replace(seen, population=persons, uncovered=uncovered, presence=presence),
             replace(own, population=persons, uncovered=uncovered, presence=presence),
         )
+
+
+def _occurring(domain: Domain, totals: Ints) -> list[str]:
+    """Return the values of a domain that occur."""
+    return [text for text, count in zip(domain.texts, totals.tolist(), strict=False) if count]
 
 
 class _Crowd:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.grouping import first_rows, group_columns, group_keys
+from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
-from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
+from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.centers import stray_centers
 from sfumato.schema.missing import Missing
@@ -25,6 +25,7 @@ from sfumato.table.values import texts
 Ints = npt.NDArray[np.int64]
 MOST_PAIRS = 400_000_000
 PAIRS_AT_ONCE = 4_000_000
+MOST_FLOWING = 2**31 - 1  # SciPy's flows are numbers of 32 bits
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,14 @@ class Truth:
         return "Every published cell covers its original"
 
     @property
+    def lost(self) -> int:
+        """How many original records are neither published nor suppressed; negative if more are published."""
+        return self.rows_in - self.rows_out - self.suppressed
+
+    @property
     def holds(self) -> bool:
         """Whether every published cell is true and the numbers of records add up."""
-        return not self.false_cells and not self.unmatched and self.rows_in == self.rows_out + self.suppressed
+        return not self.false_cells and not self.unmatched and not self.lost
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain numbers."""
@@ -112,7 +118,7 @@ class Comparison:
 
     def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
-        rows_in, rows_out = self.original.num_rows, self.shown.num_rows
+        rows_in, rows_out = self.coded.rows, self.published.rows
         published = [
             name
             for name in (*self.schema.sensitive, *self.schema.insensitive)
@@ -121,7 +127,7 @@ class Comparison:
         buckets = {name: bucket_numbers(self.shown, name) for name in published}
         kept = [name for name, bucket in buckets.items() if bucket is None]
         strange = sum(
-            self._strange_values([name], bucket, correspondence)
+            self._strange_values([name], bucket, correspondence, self.published.weights)
             for name, bucket in buckets.items()
             if bucket is not None
         )
@@ -159,11 +165,14 @@ class Comparison:
         inside = bucket != NOT_PUBLISHED
         shown = self.shown.select(names).filter(pa.array(inside))
         rows = None if correspondence is None else correspondence[inside]
-        return replace(self, shown=shown)._strange_values(names, bucket[inside], rows)  # noqa: SLF001 - its own
+        many = None if self.published.weights is None else self.published.weights[inside]
+        return replace(self, shown=shown)._strange_values(names, bucket[inside], rows, many)  # noqa: SLF001 - its own
 
-    def _strange_values(self, names: Sequence[str], bucket: Ints, correspondence: Ints | None) -> int:
+    def _strange_values(
+        self, names: Sequence[str], bucket: Ints, correspondence: Ints | None, many: Ints | None
+    ) -> int:
         """Count values published in buckets that no record of the bucket has or, if unknown, no record of the table."""
-        shown, had = self._blocks([_kept(self.shown[name], self.original[name]) for name in names])
+        shown, had = self._blocks([coded_alike(self.shown[name], self.original[name]) for name in names])
         rows, width = self.shown.num_rows, int(max(shown.max(initial=0), had.max(initial=0))) + 1
         if correspondence is None:
             here, there = np.zeros(rows), np.zeros(self.original.num_rows)
@@ -173,8 +182,8 @@ class Comparison:
             had = had[correspondence]
         keys = np.concatenate([here * width + shown, there * width + had]).astype(np.int64)
         pairs = group_keys(keys)
-        more = np.bincount(pairs.labels[:rows], minlength=len(pairs))
-        less = np.bincount(pairs.labels[rows:], minlength=len(pairs))
+        more = np.bincount(pairs.labels[:rows], many, minlength=len(pairs))
+        less = np.bincount(pairs.labels[rows:], self.coded.weights, minlength=len(pairs))
         return int(np.maximum(more - less, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
@@ -190,21 +199,18 @@ class Comparison:
         if self.centers or self.published.columns[at].name in self.skipped:
             return np.ones(len(here), dtype=np.bool_)
         column = self.published.columns[at]
-        label = column.codes[here]
-        covered = column.coverage.contains(label, self.coded.quasi[at].codes[there])
-        if self.schema.missing is Missing.MATCHES_ALL and None in column.texts:
-            covered |= label == column.texts.index(None)
-        return covered
+        return cells_cover(column, column.codes[here], self.coded.quasi[at].codes[there])
 
     def _unmatched(self, kept: Sequence[str]) -> int:
         """Count the published records left over when as many as possible are paired with original records."""
-        columns = [_kept(self.shown[name], self.original[name]) for name in kept]
+        columns = [coded_alike(self.shown[name], self.original[name]) for name in kept]
         loose = [column for column in columns if column.star is not None]
         shown_block, original_block = self._blocks([column for column in columns if column.star is None])
         if self.centers and not loose:
             width = int(max(shown_block.max(), original_block.max())) + 1
-            more = np.bincount(shown_block, minlength=width) - np.bincount(original_block, minlength=width)
-            return int(np.maximum(more, 0).sum())
+            more = np.bincount(shown_block, self.published.weights, minlength=width)
+            less = np.bincount(original_block, self.coded.weights, minlength=width)
+            return int(np.maximum(more - less, 0).sum())
         grouped = self.published.grouped
         out = group_columns(
             [grouped.labels, shown_block, *(column.shown for column in loose)],
@@ -224,11 +230,14 @@ class Comparison:
             for here, there in _same_block(shown_block[out_rows], original_block[in_rows])
         ]
         source, target = (np.concatenate([np.zeros(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))
-        return int(self.shown.num_rows) - _largest_flow(out.counts, into.counts, source, target)
+        supply, demand = _records(out, self.published.weights), _records(into, self.coded.weights)
+        return self.published.rows - _largest_flow(supply, demand, source, target)
 
     def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:
         """Return a number for every combination of cells published unchanged, the same in both tables."""
         rows = self.shown.num_rows
+        if len(columns) == 1:
+            return columns[0].shown, columns[0].original
         block = np.zeros(rows + self.original.num_rows, dtype=np.int64)
         for column in columns:
             codes = np.concatenate([column.shown, column.original])
@@ -291,7 +300,18 @@ def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.Chunke
     return pa.chunked_array([texts(shown)]), pa.chunked_array([texts(original)])
 
 
-def _kept(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
+def cells_cover(
+    column: PublishedColumn, labels: npt.NDArray[np.integer], codes: npt.NDArray[np.integer]
+) -> npt.NDArray[np.bool_]:
+    """Return for pairs of published texts and original codes of a quasi-identifier whether the one covers the other."""
+    covered = column.coverage.contains(labels, codes)
+    if column.schema.missing is Missing.MATCHES_ALL and None in column.texts:
+        covered |= labels == column.texts.index(None)
+    return covered
+
+
+def coded_alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
+    """Code the cells of two columns together, so that equal cells have equal codes."""
     shown, original = _alike(shown, original)
     both = pa.chunked_array([*shown.chunks, *original.chunks], shown.type)
     encoded = both.dictionary_encode().unify_dictionaries().combine_chunks()
@@ -304,12 +324,17 @@ def _kept(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
 
 
 def _differing(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> int:
+    return int(np.count_nonzero(~same_cells(shown, original)))
+
+
+def same_cells(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """Return for every row whether a cell is published unchanged, or suppressed."""
     shown, original = _alike(shown, original)
     equal = pc.fill_null(pc.equal(shown, original), fill_value=False)
     if pa.types.is_string(shown.type):
         equal = pc.or_(equal, pc.fill_null(pc.equal(shown, SUPPRESSED_TEXT), fill_value=False))
     both_missing = pc.and_(pc.is_null(shown), pc.is_null(original))
-    return len(shown) - int(pc.sum(pc.or_(equal, both_missing)).as_py() or 0)
+    return np.asarray(pc.or_(equal, both_missing))
 
 
 def _same_block(out_block: Ints, in_block: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -330,11 +355,22 @@ def _same_block(out_block: Ints, in_block: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield np.repeat(np.arange(start, stop), counts), order[np.repeat(first[start:stop], counts) + within]
 
 
+def _records(combined: Grouped, weights: Ints | None) -> Ints:
+    """Count the records of every combination of cells."""
+    if weights is None:
+        return combined.counts
+    return np.bincount(combined.labels, weights, minlength=len(combined)).astype(np.int64)
+
+
 def _largest_flow(supply: Ints, demand: Ints, source: Ints, target: Ints) -> int:
     """Match as many published records as possible to original combinations along the pairs."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
+    if max(int(supply.sum()), int(demand.sum())) > MOST_FLOWING:
+        raise SchemaError(
+            f"No correspondence can be looked for among more than {MOST_FLOWING:,} records; leave the original out."
+        )
     s, t = len(supply), len(demand)
     start, end = s + t, s + t + 1
     rows = np.concatenate([np.full(s, start), source, s + np.arange(t)])

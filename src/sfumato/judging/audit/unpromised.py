@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.words import Sentence
 
 if TYPE_CHECKING:
@@ -47,8 +44,5 @@ def unpromised(audit: Audit) -> tuple[Unpromised, ...]:
 
 
 def _worst(audit: Audit, name: str) -> Unpromised:
-    model = FrequencyLDiversity(l=1, sensitive=name)
-    seen, own = audit.counts.of(model)
-    level = np.asarray(model.level(seen), dtype=np.float64)
-    least = level.min(initial=np.inf)
-    return Unpromised(name, float(1 / least), int(own.sizes[level == least].sum()))
+    least, records = audit.counts.rarest(name)
+    return Unpromised(name, 1 / least, records)

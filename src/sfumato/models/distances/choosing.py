@@ -53,14 +53,25 @@ def distances_to_table(
     histogram, totals = groups.histograms[sensitive], groups.totals[sensitive]
     match distance:
         case "ordered":
-            return over_line(histogram, totals, _ranks(owner, groups, sensitive))
+            return over_line(histogram, totals, ranks_of(owner, groups, sensitive))
         case "hierarchical":
-            return over_tree(histogram, totals, _nodes(owner, groups, sensitive))
+            return over_tree(histogram, totals, nodes_of(owner, groups, sensitive))
         case "kl":
             return divergence(histogram, totals)
         case "matrix":
             return over_matrix(histogram, totals, _fitting(owner, groups, sensitive, costs or ()))
     return over_tree(histogram, totals, [np.arange(histogram.width)])
+
+
+def averages_parts(groups: Groups, sensitive: str, distance: Distance) -> bool:
+    """Return whether the distance of a group is at most the mean of its parts' distances, none of which exceeds 1.
+
+    Where missing values are values of their own, levels on a line are upper bounds cut off at 1, and no such mean.
+    """
+    if distance == "ordered":
+        domain, totals = groups.domains.get(sensitive), groups.totals[sensitive]
+        return domain is None or not totals[len(domain) :].any()
+    return distance not in UNBOUNDED
 
 
 def _fault(costs: object) -> str | None:
@@ -88,7 +99,8 @@ def _fitting(owner: PrivacyModel, groups: Groups, sensitive: str, costs: Costs) 
     return costs
 
 
-def _ranks(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
+def ranks_of(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
+    """Count the values of an attribute that has an order."""
     domain = groups.domains.get(sensitive)
     if domain is None:
         return groups.histograms[sensitive].width
@@ -100,7 +112,8 @@ def _ranks(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
     return len(domain)
 
 
-def _nodes(owner: PrivacyModel, groups: Groups, sensitive: str) -> list[npt.NDArray[np.integer]]:
+def nodes_of(owner: PrivacyModel, groups: Groups, sensitive: str) -> list[npt.NDArray[np.integer]]:
+    """Return the node of every value, for every level of its hierarchy below the root."""
     domain, width = groups.domains.get(sensitive), groups.histograms[sensitive].width
     if domain is None or domain.hierarchy is None:
         raise SchemaError(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,11 +15,61 @@ from sfumato.table.frames import all_texts, canonical
 from sfumato.table.limits import MOST_COLUMNS, too_many_columns
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import os
+    from collections.abc import Sequence
+
+PARQUET = (".parquet", ".pq")
+
+
+def parquet_files(given: str | os.PathLike[str]) -> list[Path]:
+    """Find the Parquet files that a path, a folder or a pattern such as `census/*.parquet` names, in a fixed order.
+
+    Files whose names begin with a dot or an underscore are not data.
+    """
+    path = Path(given)
+    if path.is_dir():
+        found = [each for each in path.rglob("*") if each.suffix in PARQUET]
+    elif path.is_file():
+        found = [path]
+    else:
+        found = [Path(each) for each in glob.glob(str(given), recursive=True)]  # noqa: PTH207 - the pattern may be absolute
+    files = sorted(each for each in found if each.is_file() and not _hidden(each, path))
+    if not files:
+        raise ReadError(f"There is no Parquet file in {given}; name a folder, a file or a pattern of some.")
+    strange = [each for each in files if each.suffix not in PARQUET]
+    if strange:
+        raise ReadError(f"{len(strange)} of the {len(files)} files of {given} are no Parquet files; name a pattern.")
+    return files
+
+
+def _hidden(file: Path, folder: Path) -> bool:
+    below = file.relative_to(folder).parts if folder.is_dir() else (file.name,)
+    return any(part.startswith((".", "_")) for part in below)
+
+
+def are_several(given: str | os.PathLike[str]) -> bool:
+    """Return whether something names several Parquet files: a folder that holds some, or a pattern."""
+    path = Path(given)
+    if path.is_dir():
+        return any(each.suffix in PARQUET for each in path.rglob("*"))
+    return path.suffix in PARQUET and not path.exists() and bool(set("*?[") & set(str(given)))
+
+
+def are_parquet(given: str | os.PathLike[str]) -> bool:
+    """Return whether something names one or several Parquet files."""
+    return Path(given).suffix in PARQUET or are_several(given)
 
 
 def read_parquet(path: Path, *, as_text: bool = False) -> pa.Table:
-    """Read a Parquet file as a canonical table, or as texts; an unnamed pandas index is dropped."""
+    """Read a Parquet file, or all of a folder or pattern, as a canonical table, or as texts.
+
+    An unnamed pandas index is dropped.
+    """
+    found = _joined([_read_file(file) for file in parquet_files(path)])
+    return all_texts(found) if as_text else canonical(found)
+
+
+def _read_file(path: Path) -> pa.Table:
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             width = len(file.schema_arrow.names)
@@ -28,8 +80,19 @@ def read_parquet(path: Path, *, as_text: bool = False) -> pa.Table:
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise ReadError(f"{path} is not a complete Parquet file; create or download it again.") from None
     index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
-    found = table.drop_columns(index) if index else table
-    return all_texts(found) if as_text else canonical(found)
+    return table.drop_columns(index) if index else table
+
+
+def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put tables with the same columns one below the other."""
+    names = tables[0].column_names
+    strange = sum(table.column_names != names for table in tables)
+    try:
+        if not strange:
+            return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException:
+        strange = len(tables) - 1
+    raise ReadError(f"{strange} of {len(tables)} Parquet files have other columns than the first; name a pattern.")
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

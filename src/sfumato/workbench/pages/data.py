@@ -9,7 +9,7 @@ from sfumato.release.proposing import USUAL_READING
 from sfumato.reporting.column_pictures import bars_picture
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.opening import suffixes
+from sfumato.workbench.uploads import suffixes
 
 # The options of reading that the page offers: their name in a recipe, and the type of their field.
 OPTIONS = (

@@ -12,9 +12,9 @@ from sfumato.reporting.pictures import exposure_columns
 from sfumato.reporting.telling import drawn
 from sfumato.words import Words
 from sfumato.workbench.desk import Desk
-from sfumato.workbench.opening import suffixes
 from sfumato.workbench.pages.candidates import chosen_of
 from sfumato.workbench.pages.numbers_asked import whole_asked
+from sfumato.workbench.uploads import suffixes
 
 LIGHTS = {True: "good", False: "bad", None: "amber"}
 COLORS = {"succeeds": "bad", "unsure": "amber", "fails": "good"}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ("attributes", "models", "algorithm", "masking", "release", "sfumato")
+ASKS = ()
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
@@ -27,11 +28,10 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     bench.hold(number, release)
     folder = bench.folder / "candidates" / str(number)
     folder.mkdir(mode=0o700, exist_ok=True)
-    keep_rows(release.aligned(), folder / "rows.arrow")
-    (folder / "recipe.toml").touch(mode=0o600)
-    (folder / "recipe.toml").write_text(release.recipe.to_toml(), encoding="utf-8", newline="\n")
+    keep_rows(release.aligned_rows(), folder / "rows.arrow")
+    bench.write(folder / "recipe.toml", release.recipe.to_toml())
     facts = candidate_facts(release, request["recipe"])
-    (folder / "facts.json").write_text(json.dumps(facts, default=str), encoding="utf-8")
+    bench.write(folder / "facts.json", json.dumps(facts, default=str))  # the last one: it makes the candidate complete
     return {"candidate": number}
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("candidate",)
 SUBSETS = 1  # the page shows nothing of larger ones, and a table of 150 columns has half a million of three
 RULES = ("wp216", "ema", "hipaa")
 

@@ -10,15 +10,13 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("candidate", "column")
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return the accuracies; `column` is the number of the column to predict."""
-    from sfumato.exceptions import InvalidParameterError
     from sfumato.release.learning import try_learning
 
-    number, names = int(request["column"]), bench.table.column_names
-    if not 0 <= number < len(names):
-        raise InvalidParameterError("There is no such column.")
+    target = bench.table.column_names[int(request["column"])]
     recipe = bench.release(int(request["candidate"])).recipe
-    return try_learning(recipe, bench.table, target=names[number], progress=tell).to_dict()
+    return try_learning(recipe, bench.table, target=target, progress=tell).to_dict()

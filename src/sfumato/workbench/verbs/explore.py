@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ("attributes", "models", "release", "masking")
+ASKS = ("loss",)
 MOST_LISTED = 2000  # solutions that a page gets
 MOST_DRAWN = 60  # nodes that a lattice is drawn with
 

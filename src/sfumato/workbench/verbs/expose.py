@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("candidate",)
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = anonymize.NEEDS
+ASKS = ("levels",)
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Carry out the recipe with `levels` instead of a search."""
-    levels = {str(name): int(level) for name, level in request["levels"].items()}
-    recipe = {**request["recipe"], "algorithm": {"name": "fixed-levels", "levels": levels}}
+    recipe = {**request["recipe"], "algorithm": {"name": "fixed-levels", "levels": request["levels"]}}
     return anonymize.run(bench, {**request, "recipe": recipe}, tell)

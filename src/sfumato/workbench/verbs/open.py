@@ -16,18 +16,22 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("place", "name")
 PERSONS = 5_000  # in the made-up table
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
-    """Open what the request names: `place`, a path or a URL, and `name` for people; a made-up table is made first."""
+    """Open what the request names: `place`, a path or a URL, and `name` for people; a made-up table is made first.
+
+    Everything is written beside the table that is open, which the server exchanges for it at the end.
+    """
     from sfumato.inspection.detect import inspect
     from sfumato.release.proposing import propose_recipe, to_remember
     from sfumato.reporting.column_details import column_details
     from sfumato.table.kept_rows import keep_rows
     from sfumato.table.read import load
+    from sfumato.threads import in_threads
 
-    bench.forget()
     tell(0.05, "workbench.notes.reading")
     place = str(request["place"])
     if request.get("made_up"):
@@ -41,13 +45,18 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     tell(0.6, "workbench.notes.proposing")
     recipe = propose_recipe(found, loaded.table, reading=loaded.reading)
     tell(0.8, "workbench.notes.keeping")
-    keep_rows(loaded.table, bench.folder / "original.arrow")
-    _write(bench.folder / "columns.json", [column_details(column) for column in loaded.table.columns])
-    _write(bench.folder / "inspection.json", _facts(found))
+    folder = bench.folder / "tables" / str(request["number"])
+    folder.mkdir(mode=0o700, exist_ok=True)
+    keep_rows(loaded.table, folder / "original.arrow")
+    details = list(in_threads(column_details, loaded.table.columns, loaded.table.num_rows))
+    bench.write(folder / "columns.json", json.dumps(details, default=str))
+    bench.write(folder / "inspection.json", json.dumps(_facts(found), default=str))
+    bench.write(folder / "recipe.json", json.dumps(replace(recipe, input_file=request["name"]).to_dict(), default=str))
     remarks = [each.replace(place, request["name"]) for each in loaded.remarks]
     return {
-        "recipe": replace(recipe, input_file=request["name"]).to_dict(),
+        "table": request["number"],
         "source": {
+            "sha256": recipe.input_sha256,
             "reading": to_remember(loaded.reading),
             "remarks": [*remarks, *found.remarks],
             "given": request.get("reading") or {},
@@ -74,11 +83,6 @@ def _facts(found: Inspection) -> dict[str, Any]:
     for entry, proposal in zip(facts["attributes"], found.proposals, strict=True):
         entry["reasons"] = [reason.told for reason in proposal.reasons]
     return facts
-
-
-def _write(path: Path, content: object) -> None:
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(content, default=str), encoding="utf-8")
 
 
 def _make_up(path: Path) -> None:

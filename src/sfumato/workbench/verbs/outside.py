@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("candidate", "file", "kind")
 SEED = 0  # the same table gives the same figures
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("column",)
 WIDTHS = {"wide": 700, "narrow": 330}
 MANY_VALUES, MANY, FEW = (
     1000,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("column", "name")
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:

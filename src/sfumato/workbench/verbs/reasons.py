@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("candidate", "row")
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return how many records agree with a row of the table, and how exposed it is; no value of it."""
     judged = bench.release(int(request["candidate"])).judged
     judged.exposure(progress=tell)
-    return judged.reasons(int(request["row"]))
+    return judged.reasons(request["row"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,13 +10,13 @@ if TYPE_CHECKING:
     from sfumato.workbench.worker import Bench
 
 NEEDS = ()
+ASKS = ("candidate",)
 
 
 def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Write the candidate of the request into the release of its number."""
     number = int(request["number"])
-    release = bench.release(int(request["candidate"]))
-    release = replace(release, recipe=replace(release.recipe, language=request.get("language") or "en"))
+    release = bench.release(int(request["candidate"])).in_language(request.get("language") or "en")
     release.write(
         bench.folder / "releases" / str(number),
         table_format=request.get("format", "csv"),

@@ -1,0 +1,159 @@
+"""MDAV, V-MDAV and k-member: by questions to a tree of boxes while these are cheap, otherwise by looks at every record.
+
+Both ways give the same groups, so one can go on where the other stopped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.clustering.box_growing import GroupBoxes, Growth, GrowthCandidates, TreeAxes, go_on_growing
+from sfumato.coding.clustering.box_tree import BoxTree
+from sfumato.coding.clustering.points import (
+    Floats,
+    Ints,
+    Labels,
+    PointLoop,
+    Points,
+    Tell,
+    go_on_with_mdav,
+    go_on_with_v_mdav,
+)
+
+TREE_ROWS = 4096  # fewer records are looked at one by one
+NODES_PER_CALL = 1 << 20  # that a compiled loop visits before it can be interrupted
+NODES_PER_RECORD = 0.1  # visited for a group: if more, looks at all records are cheaper
+
+
+def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
+    """Cluster points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
+    label, groups = np.full(len(points), -1, dtype=np.int32), 0
+    if len(points) >= max(TREE_ROWS, 2 * least):
+        groups = _mdav_by_tree(points, least, label, tell)
+    go_on_with_mdav(points, least, label, groups, tell)
+    return label
+
+
+def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Labels:
+    """Cluster points by V-MDAV into groups of `least` to `2 * least - 1`; remaining points have label -1."""
+    label, groups = np.full(len(points), -1, dtype=np.int32), 0
+    far_first = np.argsort(-PointLoop(points, label, 0).apart(), kind="stable")
+    if len(points) >= max(TREE_ROWS, least):
+        groups = _v_mdav_by_tree(points, least, gamma, far_first, label, tell)
+    go_on_with_v_mdav(points, least, gamma, far_first, label, groups, tell)
+    return label
+
+
+def k_member_labels(candidates: GrowthCandidates, least: int, first: int, tell: Tell) -> Labels:
+    """Grow groups of at least this many records, the first one away from candidate `first`.
+
+    Returns the group of every record, with those of the first candidate first.
+    """
+    records = int(candidates.counts.sum())
+    growth = Growth(first, 0, GroupBoxes(candidates, least), np.full(records, -1, dtype=np.int32))
+    if len(candidates) >= TREE_ROWS and records >= least:
+        growth = _grow_by_tree(candidates, least, growth, tell)
+    go_on_growing(candidates, least, growth, tell)
+    return growth.label
+
+
+class _Pace:
+    """Whether questions to the tree are cheap enough."""
+
+    def __init__(self, state: Ints, tell: Tell) -> None:
+        self.state, self.tell, self.all = state, tell, int(state[0])
+        self.cheap, self.groups = True, 0
+
+    def note(self, visited: int) -> None:
+        """Compare the nodes visited for the last groups with the records that are free."""
+        free, groups = self.state[:2].tolist()
+        self.cheap = visited <= NODES_PER_RECORD * free * (groups - self.groups) or visited < NODES_PER_CALL
+        self.groups = groups
+        self.tell(1 - free / self.all)
+
+
+def _mdav_by_tree(points: Points, least: int, label: Labels, tell: Tell) -> int:
+    """Label points while questions are cheap and at least two groups can be formed; return the number of groups."""
+    from sfumato.coding.kernels import tree_clustering as kernel
+
+    loop = PointLoop(points, label, 0)
+    tree, spots = _tree_of(points)
+    far = (
+        np.zeros(len(points), dtype=np.int64),
+        np.zeros(len(points)),
+        np.zeros(len(tree.shape[0])),
+        np.zeros(2, np.int64),
+    )
+    coded = loop.coded, spots, *loop.room[2:]
+    pace, box = _Pace(loop.state, tell), tree.empty_box()
+    while loop.free >= 2 * least and pace.cheap:
+        asked = tree.arrays, points.by_row, coded, loop.left, box, far, loop.state
+        pace.note(kernel.mdav_by_tree(*asked, least, NODES_PER_CALL, label))
+    return int(loop.state[1])
+
+
+def _v_mdav_by_tree(points: Points, least: int, gamma: float, far_first: Ints, label: Labels, tell: Tell) -> int:
+    """Label points while questions are cheap and a group can be formed; return the number of groups."""
+    from sfumato.coding.kernels import tree_clustering as kernel
+
+    loop = PointLoop(points, label, 0)
+    tree, _ = _tree_of(points)
+    pace, box, seeds = _Pace(loop.state, tell), tree.empty_box(), (far_first, tree.spot_of)
+    while loop.free >= least and pace.cheap:
+        asked = tree.arrays, points.by_row, loop.left, box, seeds, loop.state
+        pace.note(kernel.v_mdav_by_tree(*asked, least, float(gamma), NODES_PER_CALL, label))
+    return int(loop.state[1])
+
+
+def _grow_by_tree(candidates: GrowthCandidates, least: int, growth: Growth, tell: Tell) -> Growth:
+    """Grow groups while questions are cheap and a group can be formed."""
+    from sfumato.coding.kernels import tree_clustering as kernel
+
+    lines, axes = len(candidates.places), len(candidates.places) + len(candidates.codes)
+    places = np.repeat(np.vstack([candidates.places, candidates.codes]).T, candidates.counts, axis=0)
+    taxonomies = np.where(np.arange(axes) < lines, -1, np.arange(axes) - lines)
+    tree = BoxTree.of(places, taxonomies, candidates.trees, squared=False)
+    candidate = np.repeat(np.arange(len(candidates)), candidates.counts)
+    start = tree.spot_of[np.searchsorted(candidate, growth.start)]
+    groups = len(growth.boxes.arrays[0])
+    boxes = np.zeros((groups, axes)), np.zeros((groups, axes)), np.zeros((groups, axes), dtype=np.int64)
+    state = np.array([len(candidate), 0, start], dtype=np.int64)
+    pace = _Pace(state, tell)
+    while state[0] >= least and pace.cheap:
+        pace.note(kernel.grow_by_tree(tree.arrays, tree.empty_box(), boxes, state, least, NODES_PER_CALL, growth.label))
+    made = boxes[0][:, :lines], boxes[1][:, :lines], boxes[2][:, lines:], boxes[0][:, lines:]
+    for part, found in zip(growth.boxes.arrays, made, strict=True):
+        part[:] = found
+    seed = candidate[tree.last_row(int(state[2]))]
+    return Growth(int(seed), int(state[1]), growth.boxes, growth.label)
+
+
+def _tree_of(points: Points) -> tuple[BoxTree, Floats]:
+    """Build the tree of points, on whose axes ranks are places; also return the place of every code."""
+    axes, lines = points.axes, len(points.places)
+    trees = np.flatnonzero(axes.heights > 0)
+    taxonomies = np.full(lines + len(points.codes), -1, dtype=np.int64)
+    taxonomies[lines + trees] = np.arange(len(trees))
+    spots = axes.ranks.copy()
+    places = np.empty((len(points), len(taxonomies)))
+    places[:, :lines] = points.places.T
+    for j, column in enumerate(points.codes):
+        mine = slice(int(axes.places[j]), int(axes.places[j] + axes.leaves[j]))
+        if axes.heights[j] > 0:
+            spots[mine] = np.arange(axes.leaves[j])
+        places[:, lines + j] = spots[mine][column]
+    return BoxTree.of(places, taxonomies, _squared(points, trees), squared=True), spots
+
+
+def _squared(points: Points, trees: Ints) -> TreeAxes:
+    """Describe taxonomies whose costs are squared distances, rounded as loops round them."""
+    axes = points.axes
+    leaves, heights = axes.leaves[trees], axes.heights[trees]
+    costs = [np.zeros(0)]
+    for j, height in zip(trees, heights.tolist(), strict=True):
+        apart = np.arange(height + 1) / height
+        costs.append(axes.weights[j] * (apart * apart))
+    steps = np.cumsum(heights + 1) - heights - 1
+    return TreeAxes(
+        leaves, heights, axes.starts[trees], np.cumsum(leaves) - leaves, steps, axes.nodes, np.concatenate(costs)
+    )

@@ -1,0 +1,303 @@
+"""Compiled trees of boxes over points: cut points in two until parts are small, and keep the boxes around them tight.
+
+Points that are equal are one spot, whose rows are taken from the lowest on. A tree is a pair of tuples:
+
+- `spots`, leaf by leaf, in each those that have rows left before the others: coordinates (axis by place); where the
+  rows of each end in `rows`; how many of them are left; `rows`; the number of the spot at every place, and the place of
+  every number; and the leaf that a place belongs to.
+- `nodes`, parents before children, so that the first child of a node is the next node: the second child (0: a leaf),
+  the parent, the first place and the end of the places of a leaf with rows left, lower and upper corners of boxes, and
+  the lowest row that is left (`NOTHING` if there is none).
+
+An axis is a line, or the leaves of a taxonomy in their order; `shape` says which (see
+`sfumato.coding.clustering.box_tree.BoxTree`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.coding.kernels.clustering import unlike_levels
+from sfumato.coding.kernels.compiling import Array, Arrays, compiled
+
+LEAF = 24  # at most this many points are not cut
+NOTHING = 2**62  # a row number above all
+ROUNDING = 1e-11  # of sums in another order than that of costs, as a share of their terms
+
+
+@compiled
+def span(j: int, low: float, high: float, shape: Arrays, trees: Arrays) -> float:
+    """Compute how far apart two places of an axis are."""
+    tree = shape[0][j]
+    if tree < 0:
+        return high - low
+    cost = trees[6][trees[4][tree] + unlike_levels(tree, int(low), int(high), trees)]
+    return float(np.sqrt(cost) if shape[1][0] else cost)
+
+
+@compiled
+def widest_axis(places: Array, order: Array, first: int, last: int, shape: Arrays, trees: Arrays) -> int:
+    """Find the axis on which points are farthest apart, or -1 if all are equal."""
+    best, most = -1, 0.0
+    for j in range(places.shape[1]):
+        low = high = places[order[first], j]
+        for i in range(first + 1, last):
+            here = places[order[i], j]
+            low, high = min(low, here), max(high, here)
+        if high > low:
+            wide = span(j, low, high, shape, trees)
+            if best < 0 or wide > most:
+                best, most = j, wide
+    return best
+
+
+@compiled
+def part(places: Array, order: Array, first: int, last: int, axis: int, room: Arrays) -> int:
+    """Cut points at the median of an axis, equal ones never apart, and return where the second part begins.
+
+    Points of both parts keep their order.
+    """
+    values, later = room
+    count = last - first
+    for i in range(count):
+        values[i] = places[order[first + i], axis]
+    middle = np.partition(values[:count], count // 2)[count // 2]
+    below = upto = 0
+    for i in range(count):
+        below += values[i] < middle
+        upto += values[i] <= middle
+    strict = below > 0 and (upto == count or abs(2 * below - count) <= abs(2 * upto - count))
+    kept, moved = first, 0
+    for i in range(count):
+        point = order[first + i]
+        if values[i] < middle or (not strict and values[i] == middle):
+            order[kept] = point
+            kept += 1
+        else:
+            later[moved] = point
+            moved += 1
+    order[kept:last] = later[:moved]
+    return kept
+
+
+@compiled
+def sort_leaf(places: Array, order: Array, first: int, last: int) -> None:
+    """Sort the few points of a leaf by their places, equal ones in their order."""
+    for i in range(first + 1, last):
+        point, at = order[i], i
+        while at > first:
+            before, smaller = order[at - 1], False
+            for j in range(places.shape[1]):
+                if places[point, j] != places[before, j]:
+                    smaller = places[point, j] < places[before, j]
+                    break
+            if not smaller:
+                break
+            order[at] = before
+            at -= 1
+        order[at] = point
+
+
+@compiled
+def cut_points(places: Array, shape: Arrays, trees: Arrays, order: Array) -> tuple[Array, Array, Array, Array, int]:
+    """Cut points (point by axis) in two until parts are small or all equal; `order` is reordered.
+
+    Returns the second child and the parent of every node, where its points begin and end, and the depth.
+    """
+    most = 2 * len(order)
+    second, above = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
+    begin, end = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
+    waiting, room = [(0, len(order), -1, 0)], (np.empty(len(order)), np.empty_like(order))
+    count = depth = 0
+    while len(waiting) > 0:
+        first, last, parent, level = waiting.pop()
+        node, depth = count, max(depth, level)
+        count += 1
+        begin[node], end[node], above[node] = first, last, parent
+        if parent >= 0 and node > parent + 1:
+            second[parent] = node
+        axis = widest_axis(places, order, first, last, shape, trees) if last - first > LEAF else -1
+        if axis >= 0:
+            middle = part(places, order, first, last, axis, room)
+            waiting.append((middle, last, node, level + 1))
+            waiting.append((first, middle, node, level + 1))
+        elif last - first <= LEAF:
+            sort_leaf(places, order, first, last)
+    return second[:count].copy(), above[:count].copy(), begin[:count].copy(), end[:count].copy(), depth
+
+
+@compiled
+def lowest_row(place: int, spots: Arrays) -> int:
+    """Return the next row of the spot at a place."""
+    return int(spots[3][spots[1][place] - spots[2][place]])
+
+
+@compiled
+def find_lowest(node: int, spots: Arrays, nodes: Arrays) -> None:
+    """Find the lowest row that is left in a node."""
+    second, _, first, last, _, _, lowest = nodes
+    if second[node] > 0:
+        lowest[node] = min(lowest[node + 1], lowest[second[node]])
+        return
+    lowest[node] = NOTHING
+    for place in range(first[node], last[node]):
+        lowest[node] = min(lowest[node], lowest_row(place, spots))
+
+
+@compiled
+def fit_box(node: int, places: Array, nodes: Arrays) -> bool:
+    """Fit the box of a node to what is left in it; return whether it has changed."""
+    second, _, first, last, low, high, _ = nodes
+    changed = False
+    for j in range(len(places)):
+        least, most = np.inf, -np.inf
+        if second[node] > 0:
+            least = min(low[node + 1, j], low[second[node], j])
+            most = max(high[node + 1, j], high[second[node], j])
+        else:
+            for place in range(first[node], last[node]):
+                least, most = min(least, places[j, place]), max(most, places[j, place])
+        changed |= least != low[node, j] or most != high[node, j]
+        low[node, j], high[node, j] = least, most
+    return changed
+
+
+@compiled
+def fit_all(spots: Arrays, nodes: Arrays) -> None:
+    """Fit all boxes, and write to which leaf every place belongs."""
+    for node in range(len(nodes[0]) - 1, -1, -1):
+        if nodes[0][node] == 0:
+            spots[6][nodes[2][node] : nodes[3][node]] = node
+        find_lowest(node, spots, nodes)
+        fit_box(node, spots[0], nodes)
+
+
+@compiled
+def drop_spot(place: int, spots: Arrays, nodes: Arrays) -> None:
+    """Swap a spot behind those of its leaf that have rows left, and shrink the boxes that it was at the border of."""
+    places, ends, left, _, number, place_of, leaf = spots
+    node = leaf[place]
+    nodes[3][node] -= 1
+    last, border = nodes[3][node], False
+    for j in range(len(places)):
+        border |= places[j, place] == nodes[4][node, j] or places[j, place] == nodes[5][node, j]
+        places[j, place], places[j, last] = places[j, last], places[j, place]
+    ends[place], ends[last] = ends[last], ends[place]
+    left[place], left[last] = left[last], left[place]
+    number[place], number[last] = number[last], number[place]
+    place_of[number[place]], place_of[number[last]] = place, last
+    while border and node >= 0:
+        border = fit_box(node, places, nodes)
+        node = nodes[1][node]
+
+
+@compiled
+def take_row(spot: int, spots: Arrays, nodes: Arrays) -> int:
+    """Take the lowest row of a spot away and return it."""
+    place = spots[5][spot]
+    node, row = spots[6][place], lowest_row(place, spots)
+    spots[2][place] -= 1
+    if spots[2][place] == 0:
+        drop_spot(place, spots, nodes)
+    while node >= 0 and nodes[6][node] == row:
+        find_lowest(node, spots, nodes)
+        node = nodes[1][node]
+    return row
+
+
+@compiled
+def measure_leaf(
+    node: int,
+    spots: Arrays,
+    nodes: Arrays,
+    box: Arrays,
+    shape: Arrays,
+    first: Array,
+    out: Array,
+) -> None:
+    """Compute the cost of a box with each spot of a leaf in it, axis by axis in order."""
+    low, high, _, prices = box
+    begin, count = nodes[2][node], nodes[3][node] - nodes[2][node]
+    squared = shape[1][0] > 0
+    out[:count] = 0.0
+    for j in range(len(low)):
+        line, tree, least, most = spots[0][j, begin:], shape[0][j], low[j], high[j]
+        if tree >= 0:
+            for i in range(count):
+                out[i] += prices[first[tree] + int(line[i])]
+        elif squared:
+            for i in range(count):
+                wide = max(most, line[i]) - min(least, line[i])
+                out[i] += wide * wide
+        else:
+            for i in range(count):
+                out[i] += max(most, line[i]) - min(least, line[i])
+
+
+@compiled
+def cost_of(
+    place: int,
+    spots: Arrays,
+    box: Arrays,
+    shape: Arrays,
+    first: Array,
+) -> float:
+    """Compute the cost of a box with the spot at a place in it, as `measure_leaf` does."""
+    low, high, _, prices = box
+    squared, total = shape[1][0] > 0, 0.0
+    for j in range(len(low)):
+        here, tree = spots[0][j, place], shape[0][j]
+        if tree < 0:
+            wide = max(high[j], here) - min(low[j], here)
+            total += wide * wide if squared else wide
+        else:
+            total += prices[first[tree] + int(here)]
+    return total
+
+
+@compiled
+def least_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
+    """Bound from below what a box costs with any spot of a node in it; infinite if there is none.
+
+    Every step is monotone, rounded or not, and in the order of `measure_leaf`, so the bound holds for rounded costs.
+    """
+    if nodes[6][node] == NOTHING:
+        return np.inf
+    low, high, _, prices = box
+    squared, total = shape[1][0] > 0, 0.0
+    for j in range(len(low)):
+        least, most, tree = nodes[4][node, j], nodes[5][node, j], shape[0][j]
+        if tree < 0:
+            wide = max(high[j], least) - min(low[j], most)
+            total += wide * wide if squared else wide
+        else:
+            total += prices[first[tree] + int(min(max(low[j], least), most))]
+    return total
+
+
+@compiled
+def most_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
+    """Bound from above what a box costs with any spot of a node in it; below all costs if there is none.
+
+    A squared distance of points p and s is |p - c|^2 + |c - s|^2 + 2 (p - c)(c - s), whatever c is. The last axis of a
+    node has the largest |p - c|^2 in it, and the product is largest at a corner.
+    """
+    if nodes[6][node] == NOTHING:
+        return -np.inf
+    low, high, _, prices = box
+    squared, total, coded, away, along = shape[1][0] > 0, 0.0, 0.0, 0.0, 0.0
+    for j in range(len(low)):
+        least, most, tree = nodes[4][node, j], nodes[5][node, j], shape[0][j]
+        if tree >= 0:
+            cost = max(prices[first[tree] + int(least)], prices[first[tree] + int(most)])
+            total, coded = total + cost, coded + cost
+            continue
+        wide = max(max(high[j], most) - min(low[j], most), max(high[j], least) - min(low[j], least))
+        total += wide * wide if squared else wide
+        back = shape[2][j] - low[j]
+        away += back * back
+        along += max((least - shape[2][j]) * back, (most - shape[2][j]) * back)
+    if not squared:
+        return total
+    around = nodes[5][node, len(low)] + away + coded
+    return float(min(total, around + 2 * along + ROUNDING * around))

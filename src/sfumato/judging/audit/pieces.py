@@ -1,0 +1,140 @@
+"""Audit a table in pieces: its groups are judged some at a time, and what was found is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.published.table import bucket_column
+from sfumato.core.published.totals import Totals
+from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.audit.piece_counts import PieceCounts
+from sfumato.judging.audit.verdict import Verdict
+from sfumato.judging.evidence import Evidence
+from sfumato.models.base import PrivacyModel
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.schema.schema import Schema
+
+Ints = npt.NDArray[np.int64]
+
+
+def audit_pieces(pieces: Iterable[Evidence], models: Sequence[PrivacyModel]) -> Audit:
+    """Audit a published table whose groups come in pieces, as if they came all at once.
+
+    Only one piece is held at a time. Every group must be in one piece with all its records: if it is torn apart, its
+    parts are judged as smaller groups. Nothing is compared with an original; see `truth_by_rule`.
+
+    Parameters
+    ----------
+    pieces : the pieces, as rows or as distinct rows with weights, all with the totals of the whole table.
+    models : the promises to judge, on all quasi-identifiers.
+
+    Raises
+    ------
+    SchemaError
+        The pieces do not make up the table of the totals, or groups cannot be judged apart: cells are in buckets, or
+        missing quasi-identifiers match those of other groups.
+    InvalidParameterError
+        A model compares with a population or looks at some quasi-identifiers only, or totals are missing.
+    """
+    found: list[_Found] = []
+    whole: tuple[Totals, Schema] | None = None
+    for piece in pieces:
+        if piece.totals is None or (whole is not None and piece.totals is not whole[0]):
+            raise InvalidParameterError("audit_pieces: all pieces must have the totals of the same whole table.")
+        whole = piece.totals, piece.schema
+        _refuse_inseparable(piece, models)
+        found.append(_Found.of(audit_evidence(piece, models, compare=False)))
+    if whole is None:
+        raise SchemaError("The published table has no rows; there is nothing to audit.")
+    totals, schema = whole
+    _refuse_other_table(found, totals)
+    sizes = np.concatenate([each.sizes for each in found])
+    rare = {name: _rarest([each.rare[name] for each in found]) for name in schema.sensitive}
+    return Audit(
+        verdicts=_united([each.verdicts for each in found]),
+        levels=_united([each.levels for each in found]),
+        records=sum(each.records for each in found),
+        sizes=sizes,
+        set_aside=0,
+        counts=PieceCounts(schema, sizes, totals, rare),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What is kept of a piece: verdicts, sizes of its groups, and how often each sensitive value occurs in it."""
+
+    verdicts: tuple[Verdict, ...]
+    levels: tuple[Verdict, ...]
+    records: int
+    sizes: Ints
+    rare: Mapping[str, tuple[float, int]]
+    values: Mapping[str, Ints]
+
+    @classmethod
+    def of(cls, audit: Audit) -> _Found:
+        names = audit.counts.schema.sensitive
+        groups = audit.counts.of(KAnonymity(k=1))[1].histograms
+        values = {name: np.bincount(h.codes, h.counts, minlength=h.width) for name, h in groups.items()}
+        rare = {name: audit.counts.rarest(name) for name in names}
+        return cls(audit.verdicts, audit.levels, audit.records, audit.sizes, rare, values)
+
+
+def _refuse_inseparable(piece: Evidence, models: Sequence[PrivacyModel]) -> None:
+    """Refuse models and tables whose groups cannot be judged without knowing all others."""
+    schema = piece.schema
+    for model in models:
+        if model.needs_population or (model.scope and set(model.scope) != set(schema.quasi)):
+            raise InvalidParameterError(
+                f"{type(model).__name__} compares groups with each other or with a population, so it cannot be judged "
+                "in pieces; leave it out, or audit the table as a whole."
+            )
+    if any(bucket_column(piece.published.column_names, name) is not None for name in schema.attributes):
+        raise SchemaError("Buckets reach across groups, so the table cannot be judged in pieces; audit it as a whole.")
+    if piece.loose and any(None in column.texts for column in piece.table.columns):
+        raise SchemaError(
+            "Missing quasi-identifiers match those of other groups, so the table cannot be judged in pieces; audit it "
+            "as a whole, or count missing cells as values of their own."
+        )
+
+
+def _refuse_other_table(found: Sequence[_Found], totals: Totals) -> None:
+    """Refuse pieces that together have more or fewer records or sensitive values than the whole table."""
+    records = sum(each.records for each in found)
+    if records != totals.records:
+        raise SchemaError(
+            f"The pieces together have {records:,} records but the whole table {totals.records:,}; give each of its "
+            "groups once."
+        )
+    for name, total in totals.counts.items():
+        if not np.array_equal(sum(each.values[name] for each in found), total):
+            raise SchemaError(
+                f"The pieces together have other values of {name!r} than the whole table; give each of its groups once."
+            )
+
+
+def _united(pieces: Sequence[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
+    """Put the verdicts on all pieces together, model by model."""
+    return tuple(_worst(verdicts) for verdicts in zip(*pieces, strict=True))
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    model = verdicts[0].model
+    return Verdict(
+        model,
+        model.worst(np.array([verdict.level for verdict in verdicts])),
+        all(verdict.holds for verdict in verdicts),
+        sum(verdict.groups for verdict in verdicts),
+        sum(verdict.records for verdict in verdicts),
+        _united([verdict.parts for verdict in verdicts]),
+    )
+
+
+def _rarest(pieces: Sequence[tuple[float, int]]) -> tuple[float, int]:
+    least = min(level for level, _ in pieces)
+    return least, sum(records for level, records in pieces if level == least)

@@ -1,0 +1,120 @@
+"""Which engine carries out a recipe, and the table opened in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+
+import pyarrow as pa
+
+from sfumato.exceptions import InvalidParameterError, WriteError
+from sfumato.recipe import Recipe
+from sfumato.sources.base import Source
+from sfumato.sources.budget import budget_of
+from sfumato.sources.duckdb_source import DuckDBSource
+from sfumato.sources.opening import open_parquet, uncompressed
+from sfumato.table.formats.parquet import are_parquet, parquet_files
+from sfumato.table.frames import Frame, canonical, to_arrow
+from sfumato.table.read import load
+from sfumato.table.workplace import workplace
+from sfumato.validation import require
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+EngineName: TypeAlias = Literal["auto", "memory", "duckdb", "spark"]
+ENGINES = ("auto", "memory", "duckdb", "spark")
+SHARE = 4  # a table is read into memory if it takes at most one in so many parts of the budget
+DATASET = "sfumato_dataset"  # the name by which DuckDB knows what Arrow reads
+Data: TypeAlias = "Frame | ds.Dataset | pa.RecordBatchReader | str | os.PathLike[str]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """Where a release is made and what that may take; see `sf.anonymize`."""
+
+    engine: str = "auto"
+    memory: str | None = None
+    temporary: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        require(self.engine in ENGINES, "anonymize", "engine", f"one of {', '.join(ENGINES)}", self.engine)
+        budget_of(self.memory)
+
+    @property
+    def budget(self) -> int:
+        """How many bytes of memory the process may take."""
+        return budget_of(self.memory)
+
+    def chosen(self, data: Data, recipe: Recipe) -> str:
+        """Choose the engine for a table: memory if it fits well, else what reads it piece by piece."""
+        if is_spark(data):
+            if self.engine not in {"auto", "spark"}:
+                raise InvalidParameterError('A Spark DataFrame stays in Spark; use engine="spark".')
+            return "spark"
+        if self.engine == "spark":
+            raise InvalidParameterError('engine="spark" needs a Spark DataFrame, such as spark.table("census").')
+        if self.engine != "auto":
+            return self.engine
+        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader):
+            return "duckdb"
+        if isinstance(data, str | os.PathLike) and are_parquet(data):
+            size = uncompressed(parquet_files(data), recipe.schema.attributes)
+            return "memory" if size <= self.budget // SHARE else "duckdb"
+        return "memory"
+
+    @contextmanager
+    def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
+        """Open a table in DuckDB, with a hidden folder for what does not fit, which is gone at the end."""
+        parent = out.parent if self.temporary is None else Path(self.temporary)
+        if not parent.is_dir():
+            raise WriteError(f"The folder {parent} does not exist; create it first.")
+        if parent.resolve().is_relative_to(out.resolve()):
+            raise WriteError(f"{parent} is inside the release; give a folder for temporary data outside of it.")
+        with workplace(parent) as place:
+            source = self._source(data, recipe, place)
+            try:
+                yield source
+            finally:
+                source.close()
+
+    def _source(self, data: Data, recipe: Recipe, place: Path) -> DuckDBSource:
+        half = self.budget // 2
+        if _is_dataset(data):
+            return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: data})
+        if isinstance(data, pa.RecordBatchReader):
+            import pyarrow.dataset as ds
+
+            staged = place / "staged"
+            ds.write_dataset(data, staged, format="parquet")
+            return open_parquet(parquet_files(staged), memory=half, temporary=place)
+        if isinstance(data, str | os.PathLike) and are_parquet(data):
+            folder = Path(data) if Path(data).is_dir() else None
+            return open_parquet(parquet_files(data), memory=half, temporary=place, folder=folder)
+        table = load(data, recipe.reading).table if isinstance(data, str | os.PathLike) else to_arrow(data)[0]
+        return DuckDBSource(DATASET, memory=half, temporary=place, tables={DATASET: table})
+
+
+def in_memory(data: Data, recipe: Recipe) -> Any:
+    """Read a table into memory; a dataframe stays what it is."""
+    if _is_dataset(data):
+        return canonical(data.to_table())
+    if isinstance(data, pa.RecordBatchReader):
+        return canonical(data.read_all())
+    if not isinstance(data, str | os.PathLike):
+        return data
+    return load(data, recipe.reading).table
+
+
+def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
+    """Return whether something is an Arrow dataset, without importing what reads them."""
+    return any(kind.__name__ == "Dataset" and kind.__module__.startswith("pyarrow") for kind in type(data).__mro__)
+
+
+def is_spark(data: Any) -> bool:
+    """Return whether something is a Spark DataFrame, classic or of Spark Connect, without importing Spark."""
+    return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "mapInArrow")

@@ -1,0 +1,95 @@
+"""A release of a table that does not fit into memory: its folders, its proof and its recipe, but no dataframe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.core.publication import Proof
+from sfumato.judging.audit.audit import Audit
+from sfumato.masking.masked_table import StepRecord
+from sfumato.recipe import Recipe
+from sfumato.release.recoding_rules import Recoding
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+TABLE = "table"  # the folder of parts inside `public/`
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """How an engine carried a release out.
+
+    Parameters
+    ----------
+    engine : its name and version.
+    way : `"counted"` or `"segmented"`.
+    reason : why this way was taken, in one sentence.
+    combinations : how many combinations of the counted columns there are; None if they were not counted.
+    segments : into how many segments the table was cut.
+    memory : the budget in bytes.
+    spilled : how many bytes the temporary folder held at most.
+    """
+
+    engine: str
+    way: str
+    reason: str
+    memory: int
+    combinations: int | None = None
+    segments: int = 1
+    spilled: int = 0
+
+    def __str__(self) -> str:
+        return f"By {self.engine}, {self.way}, because {self.reason}; {self.spilled / 1e9:.2f} GB on disk at most."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LargeRelease:
+    """A release that was written, judged and put in place by an engine.
+
+    `folder` holds `public/`, whose table is a folder of Parquet parts, and `internal/`. `rows` and `suppressed` count
+    records; `left_out` are the columns that have no role and are not published.
+    """
+
+    folder: Path
+    audit: Audit
+    measures: Mapping[str, float]
+    recipe: Recipe
+    passage: Passage
+    rows: int
+    suppressed: int
+    left_out: tuple[str, ...]
+    proof: Proof | None = None
+    recoding: Recoding | None = field(default=None)
+
+    @property
+    def masking(self) -> tuple[StepRecord, ...]:
+        """What masking steps did: none are carried out beyond memory."""
+        return ()
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The parts of the published table, in their order."""
+        return tuple(sorted((self.folder / "public" / TABLE).glob("*.parquet")))
+
+    def scan(self) -> ds.Dataset:
+        """Return the published table as an Arrow dataset, which is read as it is used."""
+        import pyarrow.dataset as ds
+
+        return ds.dataset([str(path) for path in self.paths], format="parquet")
+
+    def __repr__(self) -> str:
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        found = "" if self.proof is None else f"{self.proof}\n"
+        return (
+            f"LargeRelease: {self.rows - self.suppressed:,} of {self.rows:,} records in {len(self.paths)} parts, "
+            f"{len(self.audit.sizes):,} groups, {measures}\n"
+            f"{self.passage}\n{found}{self.audit!r}"
+        )

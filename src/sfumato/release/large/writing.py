@@ -1,0 +1,79 @@
+"""Write what stands beside the parts of a large release: what receivers are told, and what stays in the house."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.progress import Progress
+from sfumato.judging.evidence import Evidence
+from sfumato.release.large.judging import Judgement
+from sfumato.release.large.large_release import LargeRelease
+from sfumato.reporting.facts import gather
+from sfumato.reporting.folders import Statement, write_beside
+from sfumato.reporting.handover import Handover
+from sfumato.reporting.html import render_about
+from sfumato.reporting.judged import Judged
+from sfumato.reporting.public import dictionary_of, promise_of, type_words
+from sfumato.sources.base import Source
+from sfumato.words import words_in
+
+
+def write_statement(
+    made: Path, release: LargeRelease, judged: Judgement, written: Source, *, report: bool, progress: Progress
+) -> None:
+    """Write both folders beside the parts, which are there already.
+
+    Parameters
+    ----------
+    made : the folder that is being made.
+    release : what was released.
+    judged : what was found of the parts.
+    written : the parts.
+    report : whether to write the internal report.
+    progress : is told that it is being written.
+    """
+    shown = Evidence(judged.evidence.published, judged.evidence.schema, weights=judged.evidence.weights)
+    dictionary = _dictionary(release, judged, shown, written)
+    promise = promise_of(release.recipe.models, release.audit)
+    told = Statement(
+        promise=promise,
+        dictionary=dictionary,
+        about=render_about(promise, dictionary, words_in(release.recipe.language)),
+        report=lambda: _facts(release, judged, shown, dictionary),
+    )
+    internal = {"recipe.toml": release.recipe.to_toml()}
+    internal |= {} if release.recoding is None else {"recoding.toml": release.recoding.to_toml()}
+    write_beside(made, told, internal, report=report, progress=progress)
+
+
+def _dictionary(release: LargeRelease, judged: Judgement, shown: Evidence, written: Source) -> list[dict[str, Any]]:
+    """Describe every published column; those that were not counted together, by what the engine says of each."""
+    known = {column["name"]: column for column in dictionary_of(shown)}
+    others = [column for column in judged.profile.columns if column.name not in known]
+    distinct = written.distinct([column.name for column in others])
+    for column in others:
+        known[column.name] = {
+            "name": column.name,
+            "role": release.recipe.schema.role(column.name).value,
+            "type": type_words(column.type),
+            "forms": ["exact values"],
+            "distinct": distinct[column.name],
+            "missing": column.missing,
+        }
+    return [known[column.name] for column in judged.profile.columns]
+
+
+def _facts(
+    release: LargeRelease, judged: Judgement, shown: Evidence, dictionary: list[dict[str, Any]]
+) -> dict[str, Any]:
+    handover = Handover(
+        evidence=judged.evidence,
+        models=release.recipe.models,
+        audit=release.audit,
+        measures=release.measures,
+        recipe=release.recipe.to_toml(),
+        left_out=release.left_out,
+        search=None if release.proof is None else release.proof.sentence,
+    )
+    return {**gather(Judged(handover), shown, dictionary), "engine": release.passage.to_dict()}

@@ -1,0 +1,1 @@
+"""Tables that stay where they are, because they do not fit into memory: an engine counts and rewrites their rows."""

@@ -1,0 +1,159 @@
+"""What an engine does with rows that Python never holds all at once: describe, count, and write them recoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.exceptions import SfumatoError
+
+WEIGHT = "_records"  # the column of counted combinations that says how many records each stands for
+GROUP = "_group"  # the column that says in which group a combination is published
+NOWHERE = -1  # the group of a combination that is not published
+Told: TypeAlias = Callable[[float], None]
+
+
+class TooManyCombinationsError(SfumatoError):
+    """A table has more combinations than memory holds."""
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: its canonical type, how many cells are missing, about how many values differ, its time zone.
+
+    `stars` counts texts of nothing but stars, which mean suppressed.
+    """
+
+    name: str
+    type: pa.DataType
+    missing: int
+    distinct: int
+    zone: str = ""
+    stars: int = 0
+
+
+@dataclass(frozen=True)
+class TableProfile:
+    """What one scan tells of a table: its rows, its columns, and a digest that no order of rows changes.
+
+    `combinations` estimates how many combinations of the columns differ that were asked for together.
+    """
+
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+    combinations: int
+    digest: str
+
+    def column(self, name: str) -> ColumnProfile:
+        """Return one column."""
+        return next(column for column in self.columns if column.name == name)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece."""
+
+    number: int
+    of: int
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ByCase:
+    """A recoding by combinations of values.
+
+    Parameters
+    ----------
+    cases : every combination of quasi-identifiers once, and the group it is published in as `GROUP`.
+    shown : those of them that are recoded, as published, one row per group.
+    names : all published columns in their order.
+    order : what rows are ordered by, the first counting most: ranks of groups, or the name of a column.
+    """
+
+    cases: pa.Table
+    shown: pa.Table
+    names: tuple[str, ...]
+    order: tuple[str | npt.NDArray[np.int64], ...]
+
+    @property
+    def quasi(self) -> list[str]:
+        """The columns that decide the group of a row."""
+        return [name for name in self.cases.column_names if name != GROUP]
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that are published as they are."""
+        return [name for name in self.names if name not in self.shown.column_names]
+
+    def run(self, at: int) -> list[str]:
+        """Return the recoded columns that a rank in `order` stands for: those side by side, in their order."""
+        runs: list[list[str]] = []
+        for name in self.names:
+            if name not in self.shown.column_names:
+                runs.append([])
+            elif runs and runs[-1]:
+                runs[-1].append(name)
+            else:
+                runs.append([name])
+        return runs[at]
+
+
+@dataclass(frozen=True)
+class Written:
+    """The parts of a table that were written, and how many rows they hold."""
+
+    folder: Path
+    rows: int
+    parts: tuple[str, ...] = field(default=())
+
+
+class Source(Protocol):
+    """A table in an engine. Values are canonical: as `sfumato.table.frames.canonical` has them."""
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine and its version."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns, in their order."""
+
+    @property
+    def spilled(self) -> int:
+        """How many bytes did not fit into memory at once, at most, as far as they were seen."""
+
+    def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
+        """Describe some columns in one scan; all later questions are about these."""
+
+    def estimate(self, names: Sequence[str]) -> int:
+        """Estimate how many combinations of some columns there are."""
+
+    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+        """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
+
+    def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
+        """Write the recoded table in its order as parts of a new folder."""
+
+    def values(self, name: str) -> pa.Array:
+        """Return the different values of a column in their order, without missing cells."""
+
+    def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of all rows, in any order, batch by batch."""
+
+    def distinct(self, names: Sequence[str]) -> dict[str, int]:
+        """Count how many values differ in each of some columns."""
+
+    def digest(self, rule: ByCase) -> str:
+        """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
+
+    def digest_written(self, rule: ByCase) -> str:
+        """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
+
+    def written(self, folder: Path) -> Source:
+        """Return a table that was written, to be judged as it stands in its files."""

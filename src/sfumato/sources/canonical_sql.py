@@ -1,0 +1,113 @@
+"""The canonical type of a column, decided by one scan of an engine that speaks SQL, and the cast that makes it so.
+
+The rules are those of `sfumato.table.columns.canonical_column`, which decides by looking at all cells in memory.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sfumato.exceptions import SchemaError
+from sfumato.table.columns import EXACT_WHOLE
+
+WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
+FLOATS = {"FLOAT", "DOUBLE"}
+ZONED = "TIMESTAMP WITH TIME ZONE"
+MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", ZONED}
+DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+SPACES = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
+MOST_DIGITS = 15  # of a decimal that a 64-bit number keeps
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column as its engine has it: its name, quoted for SQL, and its type."""
+
+    name: str
+    sql: str
+    kind: str
+
+    @property
+    def facts(self) -> list[str]:
+        """What to ask of all cells: how many have a value, then what decides the type."""
+        column = self.sql
+        if self.kind in FLOATS:
+            known = f"{column} IS NOT NULL AND NOT isnan({column})"
+            whole = f"{column} = floor({column}) AND abs({column}) < {EXACT_WHOLE}"
+            return [
+                f"count(*) FILTER ({known})",
+                f"coalesce(bool_and({whole}) FILTER ({known}), false)",
+                f"count(*) FILTER (isinf({column}))",
+            ]
+        if self.kind in MOMENTS:
+            day = f"{self._moment} = date_trunc('day', {self._moment})"
+            odd = f"epoch_ns({column}) % 1000 <> 0" if self.kind == "TIMESTAMP_NS" else "false"
+            return [
+                f"count({column})",
+                f"coalesce(bool_and({day}), false)",
+                f"count(*) FILTER (isinf({self._moment}) OR {odd})",
+            ]
+        if self.kind in WIDE:
+            return [f"count({column})", "true", f"count(*) FILTER (TRY_CAST({column} AS BIGINT) IS NULL)"]
+        if DECIMAL.fullmatch(self.kind):
+            return [f"count({column})", f"coalesce(bool_and({column} = floor({column})), false)", "0"]
+        if self.kind == "VARCHAR":
+            bare = f"trim(replace({column}, '*', ''), {SPACES}) = ''"
+            starred = f"CASE WHEN contains({column}, '*') THEN {bare} ELSE false END"
+            return [f"count(nullif({column}, ''))", "true", f"count(*) FILTER ({starred})"]
+        return [f"count({column})", "true", "0"]
+
+    @property
+    def _moment(self) -> str:
+        """The moment without a time zone, in UTC if it has one."""
+        if self.kind == ZONED:
+            return f"make_timestamp(epoch_us({self.sql}))"
+        return f"CAST({self.sql} AS TIMESTAMP)"
+
+    def canonical(self, *, filled: bool, plain: bool, odd: int) -> tuple[str, pa.DataType]:
+        """Return the cast and the type that its cells decide.
+
+        Parameters
+        ----------
+        filled : whether any cell has a value.
+        plain : whether all numbers are whole, or all moments at midnight.
+        odd : how many cells cannot be published.
+        """
+        if not filled and self.kind != "BLOB":
+            return "CAST(NULL AS VARCHAR)", pa.string()
+        if self.kind in WHOLE | WIDE:
+            self._refuse(odd, "contains whole numbers of more than 64 bits; convert it to text")
+            return f"CAST({self.sql} AS BIGINT)", pa.int64()
+        if self.kind in FLOATS:
+            self._refuse(odd, f"contains infinite values (rows: {odd}); replace or clear them")
+            number = f"CASE WHEN isnan({self.sql}) THEN NULL ELSE CAST({self.sql} AS DOUBLE) + 0.0 END"
+            return (f"CAST({number} AS BIGINT)", pa.int64()) if plain else (number, pa.float64())
+        if self.kind in MOMENTS:
+            self._refuse(odd, "holds moments beyond all calendars, or finer than microseconds; correct them")
+            return (f"CAST({self._moment} AS DATE)", pa.date32()) if plain else (self._moment, pa.timestamp("us"))
+        return self._other(plain=plain)
+
+    def _other(self, *, plain: bool) -> tuple[str, pa.DataType]:
+        if self.kind == "VARCHAR" or self.kind.startswith("ENUM"):
+            return f"NULLIF(CAST({self.sql} AS VARCHAR), '')", pa.string()
+        if self.kind == "BOOLEAN":
+            return self.sql, pa.bool_()
+        if self.kind == "DATE":
+            return self.sql, pa.date32()
+        decimal = DECIMAL.fullmatch(self.kind)
+        if decimal is not None and plain:
+            return f"CAST({self.sql} AS BIGINT)", pa.int64()
+        if decimal is not None and int(decimal[1]) <= MOST_DIGITS:
+            return f"CAST({self.sql} AS DOUBLE)", pa.float64()
+        raise SchemaError(
+            f"Column {self.name!r} has type {self.kind}, which is not published beyond memory; convert it to text, "
+            "numbers, dates or booleans, or drop it."
+        )
+
+    def _refuse(self, odd: int, what: str) -> None:
+        if odd:
+            raise SchemaError(f"Column {self.name!r} {what}.")

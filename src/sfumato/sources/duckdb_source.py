@@ -1,0 +1,368 @@
+"""Tables that DuckDB reads, counts and rewrites; nothing else here knows DuckDB."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.exceptions import ReadError, SchemaError, WriteError
+from sfumato.sources.base import (
+    GROUP,
+    NOWHERE,
+    WEIGHT,
+    ByCase,
+    ColumnProfile,
+    Piece,
+    TableProfile,
+    Told,
+    TooManyCombinationsError,
+    Written,
+)
+from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
+from sfumato.sources.packing import Digit, Packed, group_digit, packed, value_digit
+from sfumato.sources.parts import PartsWriter
+from sfumato.table.columns import refuse_duplicates, undecorated
+from sfumato.table.extras import optional_library
+from sfumato.table.formats.identifiers import quoted
+from sfumato.threads import worker_count
+
+RECORDS = "sfumato_records"  # the view of canonical values
+CASES = "sfumato_cases"
+RANKED = "sfumato_ranked_"  # begins the names of tables that rank the texts of a column
+MOST_RANKED = 200_000
+BATCH = 500_000
+INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
+POLL = 0.2  # seconds between two looks at a running query
+
+
+class DuckDBSource:
+    """A table that a query of DuckDB returns, each time it is asked.
+
+    Parameters
+    ----------
+    query : what DuckDB selects from, such as `read_parquet([...])`.
+    memory : how many bytes DuckDB may take.
+    temporary : the folder for what does not fit.
+    zones : the time zones of columns of moments.
+    tables : Arrow datasets by the names that the query uses.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        *,
+        memory: int,
+        temporary: Path,
+        zones: dict[str, str] | None = None,
+        tables: dict[str, Any] | None = None,
+    ) -> None:
+        self._duckdb = optional_library("duckdb", extra="duckdb", error=ReadError)
+        self._settings = {
+            "memory_limit": f"{memory // 10**6}MB",
+            "temp_directory": str(temporary),
+            "threads": worker_count(),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+            "preserve_insertion_order": False,
+        }
+        self._memory, self._temporary, self._zones = memory, temporary, zones or {}
+        self._connection = self._duckdb.connect(config=self._settings)
+        for name, table in (tables or {}).items():
+            self._connection.register(name, table)
+        self._query = query
+        self._profile: TableProfile | None = None
+        self.spilled = 0
+        with self._told("read"):
+            relation = self._connection.sql(f"SELECT * FROM {query}")  # noqa: S608 - made by us from quoted names
+        refuse_duplicates(relation.columns)
+        self._raw = {
+            name: RawColumn(name, quoted(name), str(kind))
+            for name, kind in zip(relation.columns, relation.types, strict=True)
+            if not INDEX.fullmatch(name)
+        }
+        if any(column.kind in FLOATS for column in self._raw.values()):
+            # statistics of Parquet files do not tell of NaN, and DuckDB would conclude that there is none
+            self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine and its version."""
+        return f"duckdb {self._duckdb.__version__}"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns, in their order."""
+        return list(self._raw)
+
+    def close(self) -> None:
+        """Let go of the table, and of all that DuckDB keeps of it."""
+        self._connection.close()
+
+    def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
+        """Describe some columns in one scan; all later questions are about these."""
+        columns = [self._raw[name] for name in names]
+        asked = ["count(*)", _estimate([quoted(name) for name in together]), _digest([each.sql for each in columns])]
+        for column in columns:
+            asked += [*column.facts, f"approx_count_distinct({column.sql})"]
+        with self._told("read"):
+            (found,) = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchall()  # noqa: S608
+        rows, combinations, digest = found[:3]
+        if not rows:
+            raise SchemaError("The table has no rows; there is nothing to publish.")
+        profiles, casts = [], []
+        for at, column in enumerate(columns):
+            filled, plain, odd, distinct = found[3 + 4 * at : 7 + 4 * at]
+            cast, kind = column.canonical(filled=bool(filled), plain=plain, odd=odd)
+            zone = self._zones.get(column.name, "") if pa.types.is_timestamp(kind) else ""
+            profiles.append(ColumnProfile(column.name, kind, rows - filled, distinct, zone, odd))
+            casts.append(f"{cast} AS {column.sql}")
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS SELECT {', '.join(casts)} FROM {self._query}"  # noqa: S608
+        )
+        self._profile = TableProfile(rows, tuple(profiles), combinations, f"duckdb-{digest}")
+        return self._profile
+
+    def estimate(self, names: Sequence[str]) -> int:
+        """Estimate how many combinations of some columns there are."""
+        return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {RECORDS}"))  # noqa: S608
+
+    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+        """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
+        listed = [quoted(name) for name in names]
+        where = "" if piece is None else f" WHERE hash({_listed(piece.by)}) % {piece.of} = {piece.number}"
+        by = f" GROUP BY {', '.join(listed)}" if names else ""
+        counted = ", ".join([*listed, f"count(*) AS {WEIGHT}"])
+        batches: list[pa.RecordBatch] = []
+        rows = 0
+        query = f"SELECT {counted} FROM {RECORDS}{where}{by}"  # noqa: S608 - names are quoted
+        for batch in self._stream(query, tell):
+            rows += batch.num_rows
+            if rows > most:
+                raise TooManyCombinationsError(
+                    f"The table has more than {most:,} combinations of {len(names)} columns, more than fit into memory."
+                )
+            batches.append(batch)
+        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
+        types = {name: self._profile.column(name).type for name in names}
+        return pa.Table.from_batches(batches, pa.schema({**types, WEIGHT: pa.int64()}))
+
+    def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of all rows, in any order, batch by batch."""
+        listed = ", ".join(quoted(name) for name in names)
+        yield from self._stream(f"SELECT {listed} FROM {RECORDS}", tell)  # noqa: S608 - names are quoted
+
+    def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
+        """Write the recoded table in its order as parts of a new folder."""
+        keys = packed(self._digits(rule))
+        with PartsWriter(folder) as writer:
+            for batch in self._stream(self._ordered(rule, keys), tell):
+                columns: dict[str, pa.Array] = {}
+                for at, key in enumerate(keys):
+                    cells = batch.column(at)
+                    if isinstance(key, str):
+                        columns[key] = cells
+                    elif cells.null_count:
+                        raise ReadError("The table changed while it was read; make the release again.")
+                    else:
+                        columns |= key.read(cells.to_numpy())
+                writer.write(pa.table({name: in_zone(columns[name], self._zones.get(name)) for name in rule.names}))
+        return Written(folder, writer.rows, tuple(writer.parts))
+
+    def _digits(self, rule: ByCase) -> list[Digit | str]:
+        """Say what rows are ordered by, and rank the values of kept columns where there are few."""
+        digits: list[Digit | str] = []
+        for at, ranks in enumerate(rule.order):
+            if not isinstance(ranks, str):
+                digits.append(group_digit(rule, at, f"c._rank{at}"))
+            elif self._is_ranked(ranks):
+                digits.append(value_digit(ranks, self._ranked(ranks), f"{quoted(RANKED + ranks)}.rank"))
+            else:
+                digits.append(ranks)
+        return digits
+
+    def _ordered(self, rule: ByCase, keys: Sequence[Packed | str]) -> str:
+        """Write the query for the keys of all published rows, in their order."""
+        cases, tables = rule.cases, []
+        for at, ranks in enumerate(rule.order):
+            if not isinstance(ranks, str):
+                cases = cases.append_column(f"_rank{at}", pa.array(ranks).take(_published(cases[GROUP])))
+            elif self._is_ranked(ranks):
+                table = quoted(RANKED + ranks)
+                tables.append(f" LEFT JOIN {table} ON r.{quoted(ranks)} = {table}.value")
+        self._connection.register(CASES, cases)
+        wanted = [f"r.{quoted(key)}" if isinstance(key, str) else key.sql for key in keys]
+        order = ", ".join(f"{at} NULLS LAST" for at in range(1, len(keys) + 1))
+        return (
+            f"SELECT {', '.join(wanted)} FROM {RECORDS} r "  # noqa: S608 - names are quoted
+            f"LEFT JOIN {CASES} c ON {_same_cells(rule.quasi)}{''.join(tables)} "
+            f"WHERE c.{GROUP} IS DISTINCT FROM {NOWHERE} ORDER BY {order}"
+        )
+
+    def _is_ranked(self, name: str) -> bool:
+        """Return whether a column has values so few that sorting their ranks saves more than ranking them costs."""
+        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
+        return self._profile.column(name).distinct <= min(MOST_RANKED, self._profile.rows // 2)
+
+    def _ranked(self, name: str) -> pa.Array:
+        """Rank the values of a column in a table of its own, and return them in their order."""
+        ranked = quoted(RANKED + name)
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {ranked} AS "  # noqa: S608 - names are quoted
+            f"SELECT value, CAST(row_number() OVER (ORDER BY value) - 1 AS INTEGER) AS rank "
+            f"FROM (SELECT DISTINCT {quoted(name)} AS value FROM {RECORDS}) WHERE value IS NOT NULL"
+        )
+        values = self._connection.sql(f"SELECT value FROM {ranked} ORDER BY rank").to_arrow_table()  # noqa: S608
+        return values["value"].combine_chunks()
+
+    def values(self, name: str) -> pa.Array:
+        """Return the different values of a column in their order, without missing cells."""
+        column = quoted(name)
+        with self._told("read"):
+            found = self._connection.sql(
+                f"SELECT DISTINCT {column} FROM {RECORDS} WHERE {column} IS NOT NULL ORDER BY ALL"  # noqa: S608 - quoted
+            ).to_arrow_table()
+        return found[name].combine_chunks()
+
+    def distinct(self, names: Sequence[str]) -> dict[str, int]:
+        """Count how many values differ in each of some columns."""
+        if not names:
+            return {}
+        counted = ", ".join(f"count(DISTINCT {quoted(name)})" for name in names)
+        with self._told("read"):
+            (found,) = self._connection.execute(f"SELECT {counted} FROM {RECORDS}").fetchall()  # noqa: S608 - quoted
+        return dict(zip(names, found, strict=True))
+
+    def digest(self, rule: ByCase) -> str:
+        """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
+        self._connection.register(CASES, rule.cases)
+        same = _same_cells(rule.quasi)
+        hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
+        return self._asked(
+            f"SELECT {hashed} FROM {RECORDS} r JOIN {CASES} c ON {same} WHERE c.{GROUP} <> {NOWHERE}"  # noqa: S608
+        )
+
+    def digest_written(self, rule: ByCase) -> str:
+        """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
+        shown = undecorated(rule.shown).append_column(GROUP, pa.array(range(rule.shown.num_rows), pa.int32()))
+        self._connection.register(CASES, shown)
+        same = _same_cells(rule.shown.column_names)
+        kept = [
+            f"make_timestamp(epoch_us(r.{self._raw[name].sql}))"
+            if self._raw[name].kind == ZONED
+            else f"r.{quoted(name)}"
+            for name in rule.kept
+        ]
+        return self._asked(
+            f"SELECT {_digest([f'c.{GROUP}', *kept])} FROM {self._query} r JOIN {CASES} c ON {same}"  # noqa: S608 - quoted
+        )
+
+    def _asked(self, query: str) -> str:
+        with self._told("read"):
+            ((found,),) = self._connection.execute(query).fetchall()
+        return str(found)
+
+    def written(self, folder: Path) -> DuckDBSource:
+        """Return a table that was written, to be judged as it stands in its files."""
+        return DuckDBSource(
+            parquet_query(sorted(folder.glob("*.parquet"))), memory=self._memory, temporary=self._temporary
+        )
+
+    def _stream(self, query: str, tell: Told) -> Iterator[pa.RecordBatch]:
+        with self._told("read"), self._watched(tell):
+            yield from self._connection.sql(query).to_arrow_reader(BATCH)
+
+    @contextmanager
+    def _watched(self, tell: Told) -> Iterator[None]:
+        """Tell how far a query is, from a thread of its own."""
+        ended = threading.Event()
+
+        def look() -> None:
+            while not ended.wait(POLL):
+                done = self._connection.query_progress()
+                tell(max(0.0, min(done / 100, 1.0)))
+                self.spilled = max(self.spilled, size_of(self._temporary))
+
+        watcher = threading.Thread(target=look, daemon=True)
+        watcher.start()
+        try:
+            yield
+        except BaseException:
+            self._connection.interrupt()
+            raise
+        finally:
+            ended.set()
+            watcher.join()
+
+    @contextmanager
+    def _told(self, doing: str) -> Iterator[None]:
+        """Reword what DuckDB says: it may quote cells."""
+        duckdb = self._duckdb
+        try:
+            yield
+        except (duckdb.OutOfMemoryException, MemoryError):
+            raise WriteError(
+                f"DuckDB needs more than {self._memory // 10**6:,} MB of memory, or more temporary space; "
+                "give more with memory= (--memory) or temporary= (--temporary)."
+            ) from None
+        except duckdb.IOException as error:
+            if "space" in str(error).lower():
+                raise WriteError(
+                    "The temporary folder is full; give one with more space by temporary= (--temporary)."
+                ) from None
+            raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
+        except duckdb.Error as error:
+            raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
+
+
+def size_of(folder: Path) -> int:
+    """Sum the sizes of the files in a folder, some of which may vanish meanwhile."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            total += path.stat().st_size
+    return total
+
+
+def in_zone(cells: pa.Array, zone: str | None) -> pa.Array:
+    """Give moments, which are in UTC, their time zone back."""
+    if not zone or not pa.types.is_timestamp(cells.type):
+        return cells
+    return cells.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", zone))
+
+
+def parquet_query(paths: Sequence[Path], *, partitioned: bool = False) -> str:
+    """Write what DuckDB reads: some Parquet files, in whose order nothing lies."""
+    listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    return f"read_parquet([{listed}], hive_partitioning={str(partitioned).lower()}, union_by_name=false)"
+
+
+def _published(group: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.if_else(pc.equal(group, NOWHERE), None, group)
+
+
+def _same_cells(names: Sequence[str]) -> str:
+    """Write the condition that rows agree with cases; missing cells agree with each other."""
+    return " AND ".join(f"r.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in names) or "true"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(quoted(name) for name in names)
+
+
+def _estimate(columns: Sequence[str]) -> str:
+    return f"approx_count_distinct(hash({', '.join(columns)}))" if columns else "1"
+
+
+def _digest(columns: Sequence[str]) -> str:
+    """Sum up two hashes of every row: no order of rows changes them, and hardly any other change keeps both."""
+    listed = ", ".join(columns)
+    sums = [f"coalesce(sum(CAST(hash({salt}{listed}) AS HUGEINT)), 0)" for salt in ("", "'sfumato', ")]
+    return f"printf('%d-%d', {sums[0]}, {sums[1]})"

@@ -1,0 +1,80 @@
+"""The parts of a table that is written as it comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ROWS_PER_PART = 10_000_000
+
+
+class PartsWriter:
+    """Writes batches into Parquet files of a new folder, named in their order.
+
+    Every batch becomes a row group whose dictionaries hold nothing but the values that its own rows show.
+    """
+
+    def __init__(self, folder: Path, rows_per_part: int = ROWS_PER_PART) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.rows = 0
+        self.parts: list[str] = []
+        self._folder, self._rows_per_part, self._left = folder, rows_per_part, 0
+        self._writer: pq.ParquetWriter | None = None
+
+    def write(self, table: pa.Table) -> None:
+        """Write some rows, and begin another part where one is full."""
+        zoned = any(pa.types.is_timestamp(kind) and kind.tz for kind in table.schema.types)
+        while table.num_rows:
+            some = table.slice(0, self._left or self._rows_per_part)
+            shown = pa.table({name: _used(some[name], plain=zoned) for name in some.column_names})
+            writer = self._writer if self._left and self._writer else self._next(shown.schema, zoned=zoned)
+            writer.write_table(shown)
+            self.rows += some.num_rows
+            self._left -= some.num_rows
+            table = table.slice(some.num_rows)
+
+    def _next(self, schema: pa.Schema, *, zoned: bool) -> pq.ParquetWriter:
+        self._close()
+        name = f"part-{len(self.parts):05}.parquet"
+        path = self._folder / name
+        writer = pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True, store_schema=zoned)
+        self._writer, self._left = writer, self._rows_per_part
+        self.parts.append(name)
+        return writer
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+
+def _used(column: pa.ChunkedArray, *, plain: bool) -> pa.ChunkedArray:
+    """Leave out of dictionaries what no row shows: a file would carry along values of people who were left out."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if plain:
+        return column.cast(column.type.value_type)
+    combined = pa.concat_arrays(column.unify_dictionaries().chunks)
+    return pa.chunked_array([_compact(combined)])
+
+
+def _compact(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    known = chunk.indices.drop_null().to_numpy()
+    used = np.zeros(len(chunk.dictionary), dtype=np.bool_)
+    used[known] = True
+    if used.all():
+        return chunk
+    place = pa.array(np.cumsum(used, dtype=np.int32) - 1, pa.int32())
+    return pa.DictionaryArray.from_arrays(place.take(chunk.indices), chunk.dictionary.filter(pa.array(used)))
