@@ -15,6 +15,8 @@ from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
 from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
+from sfumato.coding.covering.boxes import WeightedPoints
+from sfumato.coding.covering.compiled import CompiledCoverer
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.batches import Batch, Layout, count_segments
 from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
@@ -39,6 +41,8 @@ from sfumato.coding.kernels import (
     regrouping,
     rolling_up,
     swapping,
+    walking,
+    worths,
 )
 from sfumato.coding.ordering import ascending
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
@@ -70,6 +74,7 @@ def warm_up() -> Warmth:
         _descend_once(codes)
     _match_once()
     _regroup_once()
+    _cover_once()
     _condense_once()
     _cluster_once()
     _grow_once()
@@ -236,6 +241,20 @@ def _regroup_once() -> None:
     regrouper.propose(grouping, np.arange(2), 1)
 
 
+def _cover_once() -> None:
+    """List the one box that covers two points, raise nothing, and open it."""
+    nodes, start = np.array([0, 1, 2, 2], dtype=np.int32), np.array([[0, 2]], dtype=np.int64)
+    trees = nodes, start, np.array([2], dtype=np.int64), np.array([0, 0, 1], dtype=np.int64)
+    points = WeightedPoints(np.array([[0, 1]], dtype=np.int32), np.ones(2, dtype=np.int64), trees)
+    coverer, once = CompiledCoverer(), np.ones(2, dtype=np.int64)
+    coverer.cheapest(points, 2, 10)
+    coverer.feasible(points, 2, once, 10)
+    boxes = coverer.closed(points, 2, once, 10)
+    assert boxes is not None  # noqa: S101 - there is one
+    coverer.look(points, boxes, 2, coverer.lowered(points, boxes, 2, once), np.zeros(1, dtype=np.int64))
+    coverer.opened(points, boxes, 2, once)
+
+
 def _one_axis() -> Axes:
     nothing = np.zeros(1, dtype=np.int64)
     return Axes(
@@ -254,7 +273,7 @@ def _loops() -> Iterator[Any]:
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
         *(descending, gathering, grouping, microaggregating, mixing, ordering, picking, regrouping),
-        *(rolling_up, swapping),
+        *(rolling_up, swapping, walking, worths),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
