@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
-from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
+from sfumato.coding.clustering.by_tree import TREE_ROWS, k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
 from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.coding.cutting.axes import Axes
@@ -23,6 +23,7 @@ from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import COMPILED_ROWS, group_keys
 from sfumato.coding.kernels import (
     box_growing,
+    box_trees,
     class_growing,
     clustering,
     condensing,
@@ -34,6 +35,8 @@ from sfumato.coding.kernels import (
     microaggregating,
     regrouping,
     swapping,
+    tree_clustering,
+    tree_queries,
 )
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
@@ -89,16 +92,19 @@ def _condense_once() -> None:
 
 
 def _cluster_once() -> None:
-    """Cluster four points on a line and on a tree of two leaves in every way."""
+    """Cluster points on a line and on a tree of two leaves in every way, few ones and so many that trees are built."""
     one, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     leaves, nodes = np.array([2], dtype=np.int64), np.arange(2, dtype=np.int32)
-    places, codes = np.arange(4.0)[None, :], np.array([[0, 0, 1, 1]], dtype=np.int32)
-    points = Points(places, codes, CodedAxes(leaves, one, none, none, np.ones(1), nodes, np.zeros(2)))
-    mdav_labels(points, 2, lambda _done: None)
-    v_mdav_labels(points, 2, 0.2, lambda _done: None)
-    nearest_points(points, points, np.arange(4))
+    axes = CodedAxes(leaves, one, none, none, np.ones(1), nodes, np.zeros(2))
     trees = TreeAxes(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
-    k_member_labels(GrowthCandidates(places, codes, np.ones(4, dtype=np.int64), trees), 2, 0, lambda _done: None)
+    for count in (4, TREE_ROWS):
+        places, codes = np.arange(float(count))[None, :], (np.arange(count, dtype=np.int32) % 2)[None, :]
+        points = Points(places, codes, axes)
+        mdav_labels(points, 2, lambda _done: None)
+        v_mdav_labels(points, 2, 0.2, lambda _done: None)
+        candidates = GrowthCandidates(places, codes, np.ones(count, dtype=np.int64), trees)
+        k_member_labels(candidates, 2, 0, lambda _done: None)
+    nearest_points(points, points, np.arange(len(points)))
 
 
 def _grow_once() -> None:
@@ -206,8 +212,8 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
-        *(box_growing, class_growing, clustering, condensing, containment, cutting),
-        *(descending, gathering, grouping, microaggregating, regrouping, swapping),
+        *(box_growing, box_trees, class_growing, clustering, condensing, containment, cutting),
+        *(descending, gathering, grouping, microaggregating, regrouping, swapping, tree_clustering, tree_queries),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.clustering.box_growing import GroupBoxes, Growth, GrowthCandidates, TreeAxes, go_on_growing
-from sfumato.coding.clustering.box_tree import BoxTree
+from sfumato.coding.clustering.box_tree import Arrays, BoxTree
 from sfumato.coding.clustering.points import (
     Floats,
     Ints,
@@ -78,18 +78,26 @@ def _mdav_by_tree(points: Points, least: int, label: Labels, tell: Tell) -> int:
 
     loop = PointLoop(points, label, 0)
     tree, spots = _tree_of(points)
-    far = (
-        np.zeros(len(points), dtype=np.int64),
-        np.zeros(len(points)),
-        np.zeros(len(tree.shape[0])),
-        np.zeros(2, np.int64),
-    )
-    coded = loop.coded, spots, *loop.room[2:]
-    pace, box = _Pace(loop.state, tell), tree.empty_box()
+    coded, box = (loop.coded, spots, *loop.room[2:]), tree.empty_box()
+    pace, far = _Pace(loop.state, tell), None
     while loop.free >= 2 * least and pace.cheap:
+        if far is None or far[4][1] > kernel.READS * far[4][0]:
+            center = np.zeros_like(box[0])
+            kernel.place_center(loop.free, loop.left, coded, center)
+            far = _far_last(tree, center, box)
         asked = tree.arrays, points.by_row, coded, loop.left, box, far, loop.state
         pace.note(kernel.mdav_by_tree(*asked, least, NODES_PER_CALL, label))
     return int(loop.state[1])
+
+
+def _far_last(tree: BoxTree, center: Floats, box: Arrays) -> Arrays:
+    """Sort spots that have rows by their distance from a center; also count them, and how many were read."""
+    from sfumato.coding.kernels import tree_clustering as kernel
+
+    apart = np.empty(len(tree.places))
+    kernel.measure_spots(center, tree.places, tree.arrays, box, apart)
+    order = np.argsort(apart, kind="stable")[np.count_nonzero(apart < 0) :]
+    return order, apart[order], tree.places[order], center, np.array([len(order), 0], dtype=np.int64)
 
 
 def _v_mdav_by_tree(points: Points, least: int, gamma: float, far_first: Ints, label: Labels, tell: Tell) -> int:
