@@ -33,6 +33,7 @@ def trees():
     """Ask trees, however few records there are and however many nodes are visited."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(by_tree, "TREE_ROWS", 0)
+        patch.setattr(by_tree, "GROWTH_TREE_ROWS", 0)
         patch.setattr(by_tree, "NODES_PER_RECORD", np.inf)
         yield
 
@@ -41,6 +42,7 @@ def looked_at_one_by_one(clustered, *arguments):
     """Cluster without any tree."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(by_tree, "TREE_ROWS", 10**9)
+        patch.setattr(by_tree, "GROWTH_TREE_ROWS", 10**9)
         return clustered(*arguments, silent)
 
 

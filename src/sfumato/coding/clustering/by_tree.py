@@ -20,9 +20,10 @@ from sfumato.coding.clustering.points import (
     go_on_with_v_mdav,
 )
 
-TREE_ROWS = 4096  # fewer records are looked at one by one
-NODES_PER_CALL = 1 << 20  # that a compiled loop visits before it can be interrupted
-NODES_PER_RECORD = 0.1  # visited for a group: if more, looks at all records are cheaper
+TREE_ROWS = 10_000  # fewer records are looked at one by one
+GROWTH_TREE_ROWS = 50_000  # as few distinct ones if groups grow record by record
+NODES_PER_CALL = 1 << 18  # that a compiled loop visits before it can be interrupted
+NODES_PER_RECORD = 0.05  # visited for a group: if more, looks at all records are cheaper
 
 
 def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
@@ -51,7 +52,7 @@ def k_member_labels(candidates: GrowthCandidates, least: int, first: int, tell: 
     """
     records = int(candidates.counts.sum())
     growth = Growth(first, 0, GroupBoxes(candidates, least), np.full(records, -1, dtype=np.int32))
-    if len(candidates) >= TREE_ROWS and records >= least:
+    if len(candidates) >= GROWTH_TREE_ROWS and records >= least:
         growth = _grow_by_tree(candidates, least, growth, tell)
     go_on_growing(candidates, least, growth, tell)
     return growth.label

@@ -299,27 +299,27 @@ def least_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Arra
 
 @compiled
 def most_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
-    """Bound from above what a box costs with any spot of a node in it; below all costs if there is none.
+    """Bound from above how far any spot of a node is from a point; below all costs if there is none.
 
-    A squared distance of points p and s is |p - c|^2 + |c - s|^2 + 2 (p - c)(c - s), whatever c is. The last axis of a
-    node has the largest |p - c|^2 in it, and the product is largest at a corner.
+    There are two bounds: to the corners of the box, and by way of the middle m of all points. The last axis of a node
+    has the largest distance of any of its spots p from m. On an axis, (p - s)^2 is larger than (p - m)^2 by
+    (m - s)^2 + 2 (p - m)(m - s), and |p - s| is larger than |p - m| by at most as much as at the end away from s.
     """
     if nodes[6][node] == NOTHING:
         return -np.inf
-    low, high, _, prices = box
-    squared, total, coded, away, along = shape[1][0] > 0, 0.0, 0.0, 0.0, 0.0
-    for j in range(len(low)):
+    point, prices = box[0], box[3]
+    squared, total, more, terms = shape[1][0] > 0, 0.0, 0.0, nodes[5][node, len(point)]
+    for j in range(len(point)):
         least, most, tree = nodes[4][node, j], nodes[5][node, j], shape[0][j]
         if tree >= 0:
             cost = max(prices[first[tree] + int(least)], prices[first[tree] + int(most)])
-            total, coded = total + cost, coded + cost
+            total, more, terms = total + cost, more + cost, terms + cost
             continue
-        wide = max(max(high[j], most) - min(low[j], most), max(high[j], least) - min(low[j], least))
-        total += wide * wide if squared else wide
-        back = shape[2][j] - low[j]
-        away += back * back
-        along += max((least - shape[2][j]) * back, (most - shape[2][j]) * back)
-    if not squared:
-        return total
-    around = nodes[5][node, len(low)] + away + coded
-    return float(min(total, around + 2 * along + ROUNDING * around))
+        wide = max(abs(most - point[j]), abs(least - point[j]))
+        back = shape[2][j] - point[j]
+        far = (most if back > 0 else least) - shape[2][j]
+        if squared:
+            total, more, terms = total + wide * wide, more + back * (back + 2 * far), terms + back * back
+        else:
+            total, more, terms = total + wide, more + abs(far + back) - abs(far), terms + abs(back)
+    return float(min(total, nodes[5][node, len(point)] + more + ROUNDING * terms))
