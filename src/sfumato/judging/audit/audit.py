@@ -231,16 +231,7 @@ def audit_evidence(
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
         skipped = masking.perturbed if masking.original is None else ()
-        compared = Comparison(
-            judged.table,
-            judged.published,
-            coded,
-            original,
-            schema,
-            evidence.centers,
-            skipped,
-            weights=evidence.original_weights,
-        )
+        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),
@@ -257,7 +248,7 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        counted = evidence.groups if evidence.is_raw else None
+        counted = evidence.published_groups
         return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)
