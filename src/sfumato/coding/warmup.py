@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
-from sfumato.coding.clustering.by_tree import GROWTH_TREE_ROWS, TREE_ROWS, k_member_labels, mdav_labels, v_mdav_labels
+from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
 from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, match
 from sfumato.coding.cutting.axes import Axes
@@ -138,20 +138,18 @@ def _condense_once() -> None:
 
 
 def _cluster_once() -> None:
-    """Cluster points on a line and on a tree of two leaves in every way, few ones and so many that trees are built."""
+    """Cluster four points on a line and on a tree of two leaves in every way."""
     one, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     leaves, nodes = np.array([2], dtype=np.int64), np.arange(2, dtype=np.int32)
-    axes = CodedAxes(leaves, one, none, none, np.ones(1), nodes, np.zeros(2))
+    places, codes = np.arange(4.0)[None, :], np.array([[0, 0, 1, 1]], dtype=np.int32)
+    points = Points(places, codes, CodedAxes(leaves, one, none, none, np.ones(1), nodes, np.zeros(2)))
     trees = TreeAxes(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
-    for count in (4, max(TREE_ROWS, GROWTH_TREE_ROWS)):
-        places, codes = np.arange(float(count))[None, :], (np.arange(count, dtype=np.int32) % 2)[None, :]
-        points = Points(places, codes, axes)
-        mdav_labels(points, 2, lambda _done: None)
-        v_mdav_labels(points, 2, 0.2, lambda _done: None)
-        candidates = GrowthCandidates(places, codes, np.ones(count, dtype=np.int64), trees)
-        k_member_labels(candidates, 2, 0, lambda _done: None)
-    few = Points(points.places[:, :4].copy(), points.codes[:, :4].copy(), axes)
-    nearest_points(few, few, np.arange(4))
+    candidates = GrowthCandidates(places, codes, np.ones(4, dtype=np.int64), trees)
+    for trees_from in (4, 5):
+        mdav_labels(points, 2, lambda _done: None, trees_from=trees_from)
+        v_mdav_labels(points, 2, 0.2, lambda _done: None, trees_from=trees_from)
+        k_member_labels(candidates, 2, 0, lambda _done: None, trees_from=trees_from)
+    nearest_points(points, points, np.arange(4))
 
 
 def _grow_once() -> None:

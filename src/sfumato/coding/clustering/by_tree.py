@@ -1,6 +1,7 @@
 """MDAV, V-MDAV and k-member: by questions to a tree of boxes while these are cheap, otherwise by looks at every record.
 
-Both ways give the same groups, so one can go on where the other stopped.
+Both ways give the same groups, so one can go on where the other stopped. `trees_from` is the number of records (for
+k-member, of distinct ones) from which on a tree is built.
 """
 
 from __future__ import annotations
@@ -26,33 +27,35 @@ NODES_PER_CALL = 1 << 18  # that a compiled loop visits before it can be interru
 NODES_PER_RECORD = 0.05  # visited for a group: if more, looks at all records are cheaper
 
 
-def mdav_labels(points: Points, least: int, tell: Tell) -> Labels:
+def mdav_labels(points: Points, least: int, tell: Tell, *, trees_from: int = TREE_ROWS) -> Labels:
     """Cluster points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
     label, groups = np.full(len(points), -1, dtype=np.int32), 0
-    if len(points) >= max(TREE_ROWS, 2 * least):
+    if len(points) >= max(trees_from, 2 * least):
         groups = _mdav_by_tree(points, least, label, tell)
     go_on_with_mdav(points, least, label, groups, tell)
     return label
 
 
-def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell) -> Labels:
+def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell, *, trees_from: int = TREE_ROWS) -> Labels:
     """Cluster points by V-MDAV into groups of `least` to `2 * least - 1`; remaining points have label -1."""
     label, groups = np.full(len(points), -1, dtype=np.int32), 0
     far_first = np.argsort(-PointLoop(points, label, 0).apart(), kind="stable")
-    if len(points) >= max(TREE_ROWS, least):
+    if len(points) >= max(trees_from, least):
         groups = _v_mdav_by_tree(points, least, gamma, far_first, label, tell)
     go_on_with_v_mdav(points, least, gamma, far_first, label, groups, tell)
     return label
 
 
-def k_member_labels(candidates: GrowthCandidates, least: int, first: int, tell: Tell) -> Labels:
+def k_member_labels(
+    candidates: GrowthCandidates, least: int, first: int, tell: Tell, *, trees_from: int = GROWTH_TREE_ROWS
+) -> Labels:
     """Grow groups of at least this many records, the first one away from candidate `first`.
 
     Returns the group of every record, with those of the first candidate first.
     """
     records = int(candidates.counts.sum())
     growth = Growth(first, 0, GroupBoxes(candidates, least), np.full(records, -1, dtype=np.int32))
-    if len(candidates) >= GROWTH_TREE_ROWS and records >= least:
+    if len(candidates) >= trees_from and records >= least:
         growth = _grow_by_tree(candidates, least, growth, tell)
     go_on_growing(candidates, least, growth, tell)
     return growth.label
