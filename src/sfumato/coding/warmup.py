@@ -26,6 +26,7 @@ from sfumato.coding.grouping import COMPILED_ROWS, group_keys
 from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
     box_growing,
+    box_trees,
     class_growing,
     clustering,
     condensing,
@@ -41,6 +42,8 @@ from sfumato.coding.kernels import (
     regrouping,
     rolling_up,
     swapping,
+    tree_clustering,
+    tree_queries,
     walking,
     worths,
 )
@@ -145,11 +148,13 @@ def _cluster_once() -> None:
     leaves, nodes = np.array([2], dtype=np.int64), np.arange(2, dtype=np.int32)
     places, codes = np.arange(4.0)[None, :], np.array([[0, 0, 1, 1]], dtype=np.int32)
     points = Points(places, codes, CodedAxes(leaves, one, none, none, np.ones(1), nodes, np.zeros(2)))
-    mdav_labels(points, 2, lambda _done: None)
-    v_mdav_labels(points, 2, 0.2, lambda _done: None)
-    nearest_points(points, points, np.arange(4))
     trees = TreeAxes(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
-    k_member_labels(GrowthCandidates(places, codes, np.ones(4, dtype=np.int64), trees), 2, 0, lambda _done: None)
+    candidates = GrowthCandidates(places, codes, np.ones(4, dtype=np.int64), trees)
+    for trees_from in (4, 5):
+        mdav_labels(points, 2, lambda _done: None, trees_from=trees_from)
+        v_mdav_labels(points, 2, 0.2, lambda _done: None, trees_from=trees_from)
+        k_member_labels(candidates, 2, 0, lambda _done: None, trees_from=trees_from)
+    nearest_points(points, points, np.arange(4))
 
 
 def _grow_once() -> None:
@@ -271,9 +276,9 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
-        *(box_growing, class_growing, clustering, condensing, containment, cutting),
+        *(box_growing, box_trees, class_growing, clustering, condensing, containment, cutting),
         *(descending, gathering, grouping, microaggregating, mixing, ordering, picking, regrouping),
-        *(rolling_up, swapping, walking, worths),
+        *(rolling_up, swapping, tree_clustering, tree_queries, walking, worths),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
