@@ -199,7 +199,7 @@ def measure(measured: Measured, *, covers: bool = True) -> dict[str, float]:
     meaningful = {
         name: each
         for name, each in MEASURES.items()
-        if (covers or not each.of_covers) and (measured.sensitive or not each.of_sensitive)
+        if (covers or not each.of_covers) and (measured.minorities or not each.of_sensitive)
     }
     return {name: each.compute(measured) for name, each in meaningful.items()}
 

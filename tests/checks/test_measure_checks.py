@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -24,7 +24,7 @@ class Shouting(Loss):
 @dataclass(frozen=True, kw_only=True)
 class NotANumber(Loss):
     def compute(self, measured: Measured) -> float:
-        return float("nan") if len(measured.table.grouped) == 1 else super().compute(measured)
+        return float("nan") if len(measured.sizes) == 1 else super().compute(measured)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Negative(Loss):
 @dataclass(frozen=True, kw_only=True)
 class NumberOfGroups(Loss):
     def compute(self, measured: Measured) -> float:
-        return float(len(measured.table.grouped))
+        return float(len(measured.sizes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +51,19 @@ class OnlyPartlyGeneralized(Loss):
 @dataclass(frozen=True, kw_only=True)
 class SuppressedRecordsAreNobody(Loss):
     def compute(self, measured: Measured) -> float:
-        return super().compute(Measured(measured.table, 0))
+        return super().compute(replace(measured, suppressed=0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressedRecordsAreOneGroup(Discernibility):
     def compute(self, measured: Measured) -> float:
-        return super().compute(Measured(measured.table, 0))
+        return super().compute(replace(measured, suppressed=0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FirstRow(AverageClassSize):
     def compute(self, measured: Measured) -> float:
-        return float(measured.table.grouped.counts[measured.table.grouped.labels[0]])
+        return float(measured.shown["age"][measured.columns[0].codes[0]])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +71,13 @@ class ShareOfKnownValues(Loss):
     """A domain that labels tell is not as large as the original's."""
 
     def compute(self, measured: Measured) -> float:
-        return 1.0 / min(len(column.domain) for column in measured.table.columns)
+        return 1.0 / min(len(column.domain) for column in measured.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnlyWithOriginal(Loss):
     def compute(self, measured: Measured) -> float:
-        known = all(column.original is not None for column in measured.table.columns)
+        known = all(column.original is not None for column in measured.columns)
         return super().compute(measured) if known else float("inf")
 
 

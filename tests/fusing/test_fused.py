@@ -33,7 +33,7 @@ def test_frame_is_of_the_kind_that_the_party_gave(fused):
 
 
 def test_measures_are_those_that_need_no_original(fused):
-    measured = Measured(Evidence(fused.published, fused.schema).table, 0)
+    measured = Measured.of(Evidence(fused.published, fused.schema).table, 0)
     assert fused.measures == {
         name: MEASURES[name].compute(measured) for name in ("discernibility", "average-class-size", "suppressed-share")
     }

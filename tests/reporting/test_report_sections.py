@@ -80,12 +80,12 @@ def test_telling_texts_are_warned_about(page, secretive):
     assert "Column notes holds 300 different texts" in page
     assert "<strong>Telling texts in notes.</strong> 300 different texts stand in 300 records" in page
     assert 'class="verdict amber"' in page
-    found = telling_texts(secretive.published, secretive.recipe.schema)
+    found = telling_texts(secretive.evidence)
     assert found == [{"attribute": "notes", "distinct": 300, "records": 300}]
 
 
 def test_numbers_and_few_texts_tell_nothing(release):
-    assert telling_texts(release.published, release.recipe.schema) == []
+    assert telling_texts(release.evidence) == []
 
 
 def test_what_analysts_find_is_shown(page, release, parts):

@@ -149,6 +149,7 @@ def prepare(
 
 def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
     """Let the adversary know the quasi-identifiers of everybody in the original; draw some persons as targets."""
+    evidence.refuse_counted("An attack")
     coded = evidence.coded
     assert coded is not None  # noqa: S101 - the worst case is about an original
     view = View(evidence.table, evidence.groups, evidence.loose)

@@ -55,8 +55,8 @@ class MeasuredSample:
         """The highest level of every attribute, where all its cells are suppressed."""
         return [2 if c.domain.hierarchy is None else c.domain.hierarchy.height for c in self.columns]
 
-    def at(self, levels: Sequence[int], rows: Rows | slice = slice(None), *, known: bool = True) -> Measured:
-        """Publish some of the records at some levels and leave out the others; the original is known or not."""
+    def read(self, levels: Sequence[int], rows: Rows | slice = slice(None), *, known: bool = True) -> PublishedTable:
+        """Publish some of the records at some levels; the original is known or not."""
         texts = {
             column.name: pa.array(_texts(column, level), pa.string()).take(pa.array(np.arange(ROWS)[rows]))
             for column, level in zip(self.columns, levels, strict=True)
@@ -64,9 +64,13 @@ class MeasuredSample:
         domains = {column.name: column.domain for column in self.columns} if known else None
         disease = self.disease.take(np.arange(ROWS)[rows])
         shown = pa.table(texts | {disease.name: disease.domain.values.take(pa.array(disease.codes))})
-        table = PublishedTable.read(shown, SCHEMA, domains)
+        return PublishedTable.read(shown, SCHEMA, domains)
+
+    def at(self, levels: Sequence[int], rows: Rows | slice = slice(None), *, known: bool = True) -> Measured:
+        """Measure some of the records, published at some levels; the others are left out."""
+        table, disease = self.read(levels, rows, known=known), self.disease.take(np.arange(ROWS)[rows])
         groups = Groups.from_rows(table.grouped.labels, len(table.grouped), [disease])
-        return Measured(table, ROWS - table.rows if known else 0, groups.histograms)
+        return Measured.of(table, ROWS - table.rows if known else 0, groups.histograms)
 
     def climbs(self) -> Iterator[list[int]]:
         """Go from exact values to full suppression, one attribute and one level at a time."""
@@ -121,11 +125,11 @@ def check_leaving_out_groups_is_never_better(measure: Measure) -> None:
     """Leaving out another group of records never lowers a measure."""
     for sample in samples():
         for levels in sample.climbs():
-            whole = sample.at(levels)
-            order = sample.rng.permutation(len(whole.table.grouped))
-            values = [measure.compute(whole)]
+            grouped = sample.read(levels).grouped
+            order = sample.rng.permutation(len(grouped))
+            values = [measure.compute(sample.at(levels))]
             for left in range(1, len(order), 1 + len(order) // 4):
-                kept = np.flatnonzero(np.isin(whole.table.grouped.labels, order[left:]))
+                kept = np.flatnonzero(np.isin(grouped.labels, order[left:]))
                 values.append(measure.compute(sample.at(levels, kept)))
             assert all(_at_most(more, fewer) for more, fewer in pairwise(values))
 

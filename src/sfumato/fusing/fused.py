@@ -71,7 +71,7 @@ class Fused(HandedOver):
     @cached_property
     def measures(self) -> Mapping[str, float]:
         """What the fusion has lost, as far as can be told without the original."""
-        measured = Measured(self.evidence.table, suppressed=0, sensitive=self.evidence.groups.histograms)
+        measured = Measured.of(self.evidence.table, suppressed=0, sensitive=self.evidence.groups.histograms)
         return measure(measured, covers=False)
 
     @property

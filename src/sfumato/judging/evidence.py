@@ -104,7 +104,7 @@ class Evidence:
         if self.original is None:
             return None
         self.schema.check_columns(self.original.column_names)
-        return code(self.original, self.schema)
+        return code(self.original, self.schema, weights=self.original_weights)
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:

@@ -149,6 +149,7 @@ def exposure(published: Frame, schema: Schema, *, original: Frame | None = None)
 
 def exposure_of(evidence: Evidence) -> Exposure:
     """Compute how exposed every record is, to adversary 1 where the original is at hand; see `exposure`."""
+    evidence.refuse_counted("Exposure")
     table, shown, schema, coded = evidence.table, evidence.published, evidence.schema, evidence.coded
     if coded is None:
         return own_groups(evidence)
@@ -211,6 +212,7 @@ def _bucket_counts(table: PublishedTable, cells: tuple[Ints, CodedColumn], domai
 
 def own_groups(evidence: Evidence) -> Exposure:
     """Expose every published record to an adversary who knows its group: adversary 2."""
+    evidence.refuse_counted("Exposure")
     table, shown, schema, groups = evidence.table, evidence.published, evidence.schema, evidence.groups
     if evidence.loose:
         groups = matching_groups(table, groups)

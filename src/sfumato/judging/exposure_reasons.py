@@ -45,6 +45,7 @@ class ExposureReasons:
 
 def exposure_reasons(evidence: Evidence, row: int) -> ExposureReasons:
     """Find out why a row of the original is exposed."""
+    evidence.refuse_counted("What exposes a person")
     rows = 0 if evidence.original is None else evidence.original.num_rows
     if not (is_whole(row) and 0 <= row < rows):
         raise InvalidParameterError(

@@ -127,7 +127,7 @@ def recode(data: Frame, recoding: Recoding) -> RecodedRows:
     return RecodedRows(
         evidence=evidence,
         audit=audit,
-        measures=measure(Measured(evidence.table, suppressed, evidence.groups.histograms)),
+        measures=measure(Measured.of(evidence.table, suppressed, evidence.groups.histograms)),
         recipe=recipe,
         left_out=left_out,
         kind=kind,

@@ -19,8 +19,8 @@ SEED = 0  # the same release gives the same report
 def attack_facts(evidence: Evidence, tell: Progress = silent) -> list[dict[str, Any]] | None:
     """Attack both tables as an adversary who knows everybody's quasi-identifiers in the original: the worst case.
 
-    Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, and tables
-    without quasi-identifiers.
+    Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, tables
+    without quasi-identifiers, and rows that stand for several records.
     """
     chosen = _chosen(evidence)
     if chosen is None:
@@ -46,7 +46,8 @@ def worst_attack_facts(evidence: Evidence, known: list[dict[str, Any]] | None = 
 
 def _chosen(evidence: Evidence) -> list[Attack] | None:
     schema = evidence.schema
-    if evidence.centers or schema.flags or not schema.quasi or not evidence.published.num_rows:
+    read = not (evidence.centers or evidence.counted or schema.flags)
+    if not read or not schema.quasi or not evidence.published.num_rows:
         return None
     inferring: list[Attack] = [Homogeneity(), BackgroundKnowledge(), Skewness()] if schema.sensitive else []
     return [SinglingOut(), Linkage(), *inferring]

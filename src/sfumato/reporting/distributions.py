@@ -17,7 +17,8 @@ from sfumato.judging.audit.verdict import plain
 from sfumato.reporting.bins import Bins, Numbers, bins_for
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import coded as distinct_and_codes
+from sfumato.table.values import count_missing, texts
 
 Counts = npt.NDArray[np.int64]
 MOST_VALUES = 12
@@ -35,7 +36,20 @@ class Bars:
     ordered: bool
 
 
-def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: int) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """How many records a row of the original and of the published table stands for; None if it is one."""
+
+    before: Counts | None = None
+    after: Counts | None = None
+
+
+SINGLE = Weights()
+
+
+def quasi_distribution(
+    column: PublishedColumn, coded: CodedColumn, *, fewest: int, weights: Weights = SINGLE
+) -> dict[str, Any]:
     """Compare a quasi-identifier with its published cells, read the way a receiver would read them.
 
     A cell counts evenly for all values that it may represent: numbers and dates over the whole width of an
@@ -43,10 +57,10 @@ def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: i
     named.
     """
     domain, coverage = coded.domain, column.coverage
-    shown = np.bincount(column.codes, minlength=len(column.texts)).astype(np.int64)
+    shown = np.bincount(column.codes, weights.after, minlength=len(column.texts)).astype(np.int64)
     leaves = coverage.leaf_counts()
     lost = (leaves == 0) & coverage.missing
-    before = np.bincount(coded.codes, minlength=len(domain) + 1).astype(np.int64)
+    before = np.bincount(coded.codes, weights.before, minlength=len(domain) + 1).astype(np.int64)
     bins = bins_for(domain.values, before[:-1]) if domain.scale is Scale.NUMERIC else None
     placed = np.where(leaves > 0, shown, 0)
     if bins is not None:
@@ -58,11 +72,16 @@ def quasi_distribution(column: PublishedColumn, coded: CodedColumn, *, fewest: i
     return {
         "distinct": {"before": int(np.count_nonzero(before[:-1])), "after": sum(t is not None for t in column.texts)},
         "missing": {"before": int(before[-1]), "after": int(shown[lost].sum())},
-        "suppressed_cells": int(np.count_nonzero(column.starred())),
+        "suppressed_cells": _starred(column, weights.after),
         "unread_cells": int(shown.sum() - placed.sum() - shown[lost].sum()),
         "labels": _labels(column, shown),
         **_listed(bars, fewest),
     }
+
+
+def _starred(column: PublishedColumn, weights: Counts | None) -> int:
+    stars = column.starred()
+    return int(np.count_nonzero(stars) if weights is None else weights[stars].sum())
 
 
 def _labels(column: PublishedColumn, shown: Counts) -> list[dict[str, Any]]:
@@ -74,10 +93,16 @@ def _labels(column: PublishedColumn, shown: Counts) -> list[dict[str, Any]]:
 
 
 def plain_distribution(
-    name: str, published: pa.ChunkedArray, original: pa.ChunkedArray, schema: Schema, *, fewest: int
+    name: str,
+    published: pa.ChunkedArray,
+    original: pa.ChunkedArray,
+    schema: Schema,
+    *,
+    fewest: int,
+    weights: Weights = SINGLE,
 ) -> dict[str, Any]:
     """Compare an attribute that is published unchanged."""
-    before, after = value_counts(original), value_counts(published)
+    before, after = value_counts(original, weights.before), value_counts(published, weights.after)
     bins = bins_for(*before) if published.type == original.type else None
     if bins is not None:
         counted = [bins.count(axis(values), counts) for values, counts in (before, after)]
@@ -90,7 +115,10 @@ def plain_distribution(
         bars = Bars("values", tuple(known.to_pylist()), sides[0], sides[1], ordered=order is not None)
     return {
         "distinct": {"before": len(before[0]), "after": len(after[0])},
-        "missing": {"before": original.null_count, "after": published.null_count},
+        "missing": {
+            "before": count_missing(original, weights.before),
+            "after": count_missing(published, weights.after),
+        },
         "suppressed_cells": 0,
         "unread_cells": 0,
         "labels": [],
@@ -98,10 +126,15 @@ def plain_distribution(
     }
 
 
-def value_counts(column: pa.ChunkedArray) -> tuple[pa.Array, Counts]:
+def value_counts(column: pa.ChunkedArray, weights: Counts | None = None) -> tuple[pa.Array, Counts]:
     """Return the distinct values of a column, in order of first occurrence, and how often each occurs."""
-    counted = pc.value_counts(column.drop_null())
-    return counted.field("values"), np.asarray(counted.field("counts").to_numpy(zero_copy_only=False))
+    if weights is None:
+        counted = pc.value_counts(column.drop_null())
+        return counted.field("values"), np.asarray(counted.field("counts").to_numpy(zero_copy_only=False))
+    known = ~np.asarray(column.is_null())
+    values, places = distinct_and_codes(column.drop_null())
+    records = np.bincount(np.asarray(places), weights[known], minlength=len(values)).astype(np.int64)
+    return values.filter(pa.array(records > 0)), records[records > 0]
 
 
 def _at(known: pa.Array, values: pa.Array, counts: Counts) -> Counts:

@@ -34,8 +34,8 @@ class Exposures:
 
 
 def exposures_of(evidence: Evidence, tell: Progress = silent) -> Exposures | None:
-    """Measure the exposure before and after; None for a table that would take too long."""
-    if evidence.source.num_rows > MOST_ROWS:
+    """Measure the exposure before and after; None for a table that would take too long, and for counts of rows."""
+    if evidence.counted or evidence.source.num_rows > MOST_ROWS:
         return None
     raw = evidence.raw
     before = exposure_of(raw) if evidence.schema.flags else own_groups(raw)
@@ -74,7 +74,7 @@ def exposure_facts(evidence: Evidence, written: Evidence, found: Exposures | Non
 
 def worst_exposure_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
     """Measure the exposure to one who knows everybody's quasi-identifiers alone; see `exposure_facts`."""
-    if evidence.source.num_rows > MOST_ROWS:
+    if evidence.counted or evidence.source.num_rows > MOST_ROWS:
         return None
     everybody = _listed(own_groups(evidence))
     return [{"attribute": name, "everybody": _figures(exposed)} for name, exposed in everybody.items()]

@@ -25,7 +25,7 @@ def extreme_facts(evidence: Evidence) -> list[dict[str, Any]]:
         domain = column.domain
         if not domain.scale.ordered:
             continue
-        people = np.bincount(column.codes, minlength=len(domain) + 1)[: len(domain)]
+        people = np.bincount(column.codes, evidence.original_weights, minlength=len(domain) + 1)[: len(domain)]
         counts = people[_is_end(domain, shown) & (people > 0)]
         if len(counts):
             alone = int(np.count_nonzero(counts == 1))

@@ -23,9 +23,8 @@ from sfumato.reporting.extremes import extreme_facts
 from sfumato.reporting.judged import Judged
 from sfumato.reporting.masked import masking_facts
 from sfumato.reporting.public import promised, unpromised_facts, words_used
-from sfumato.schema.schema import Schema
 
-FORMAT = "sfumato-report-8"
+FORMAT = "sfumato-report-9"
 ROUND_SIZES = (1, 2, 3, 5)
 FEWEST_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
@@ -34,7 +33,8 @@ SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
 def gather(judged: Judged, written: Evidence, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold.
 
-    Where the original is not known, nothing is compared with it: what would be told of it is None or left out.
+    Where the original is not known, nothing is compared with it: what would be told of it is None or left out. So is
+    what looks at single records, if the table was judged by counts of its distinct rows, which `counted` says.
 
     Parameters
     ----------
@@ -57,14 +57,15 @@ def gather(judged: Judged, written: Evidence, dictionary: list[dict[str, Any]]) 
         "audit": audit.to_dict(),
         "words": words_used(audit),
         "rows": rows_of(evidence),
+        "counted": evidence.counted,
         "missing": str(schema.missing),
         "risk": judged.risk(),
         "unpromised": unpromised_facts(audit),
         "exposure": None if raw is None else judged.exposure_of(written),
         "extremes": extreme_facts(evidence),
-        "telling_texts": telling_texts(evidence.published, schema),
+        "telling_texts": telling_texts(evidence),
         "attacks": judged.part("attacks"),
-        "buckets": _buckets(evidence.published, schema),
+        "buckets": _buckets(evidence),
         "group_sizes": group_size_facts(raw, audit, judged.smallest),
         "columns": dictionary,
         "identifiers": list(schema.identifier),
@@ -113,24 +114,24 @@ def language_of(recipe: str) -> str:
     return str(tomllib.loads(recipe).get("sfumato", {}).get("language", "en"))
 
 
-def telling_texts(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+def telling_texts(evidence: Evidence) -> list[dict[str, Any]]:
     """Find columns of text, published as they are, in which most values are one record's alone."""
-    found = []
+    found, published, schema = [], evidence.published, evidence.schema
     for name in (*schema.sensitive, *schema.insensitive):
         column = published[name]
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         distinct = int(pc.count_distinct(column).as_py())
-        if pa.types.is_string(kind) and distinct > max(FEWEST_TEXTS, TELLING * published.num_rows):
-            found.append({"attribute": name, "distinct": distinct, "records": published.num_rows})
+        if pa.types.is_string(kind) and distinct > max(FEWEST_TEXTS, TELLING * evidence.records):
+            found.append({"attribute": name, "distinct": distinct, "records": evidence.records})
     return found
 
 
 def rows_of(evidence: Evidence) -> dict[str, int | None]:
     """Count the records of both tables, where the original is known."""
-    shown = evidence.published.num_rows
+    shown = evidence.records
     if evidence.original is None:
         return {"original": None, "published": shown, "suppressed": None}
-    rows = evidence.original.num_rows
+    rows = evidence.source_records
     return {"original": rows, "published": shown, "suppressed": rows - shown}
 
 
@@ -156,19 +157,21 @@ def group_size_facts(before: Audit | None, after: Audit, smallest: int) -> list[
     ]
 
 
-def _buckets(published: pa.Table, schema: Schema) -> list[dict[str, Any]]:
+def _buckets(evidence: Evidence) -> list[dict[str, Any]]:
     """Return for every attribute with buckets how many there are, and how large they are."""
     found = []
-    for name in schema.attributes:
-        labels = bucket_numbers(published, name)
+    for name in evidence.schema.attributes:
+        labels = bucket_numbers(evidence.published, name)
         if labels is not None:
-            sizes = np.unique(labels[labels != NOT_PUBLISHED], return_counts=True)[1]
+            inside = labels != NOT_PUBLISHED
+            weights = None if evidence.weights is None else evidence.weights[inside]
+            sizes = np.bincount(np.unique(labels[inside], return_inverse=True)[1].ravel(), weights).astype(np.int64)
             found.append(
                 {
                     "attribute": name,
                     "cells": int(sizes.sum()),
                     "buckets": len(sizes),
-                    "smallest": int(sizes.min(initial=published.num_rows)),
+                    "smallest": int(sizes.min(initial=evidence.records)),
                     "mean": float(sizes.sum() / max(len(sizes), 1)),
                     "largest": int(sizes.max(initial=0)),
                 }

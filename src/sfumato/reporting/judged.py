@@ -17,7 +17,7 @@ from sfumato.judging.evidence import Evidence
 from sfumato.judging.exposure_reasons import exposure_reasons
 from sfumato.models.base import PrivacyModel
 from sfumato.reporting.attacked import attack_facts
-from sfumato.reporting.distributions import plain_distribution, quasi_distribution
+from sfumato.reporting.distributions import Weights, plain_distribution, quasi_distribution
 from sfumato.reporting.exposures import exposure_facts, exposures_of
 from sfumato.reporting.handover import Handover
 from sfumato.reporting.public import is_bucket
@@ -31,7 +31,8 @@ class Judged:
     """A release, judged part by part: each is computed when it is first asked for, and kept for the report.
 
     Every part is what `report.json` holds under its name, as plain values. Where the original is not known, nothing can
-    be compared with it: such parts are None or empty. Keep all of them as private as the original.
+    be compared with it: such parts are None or empty, and so are those that look at single records, where rows stand
+    for several. Keep all of them as private as the original.
     """
 
     def __init__(self, handover: Handover) -> None:
@@ -53,7 +54,8 @@ class Judged:
     def shown(self) -> Evidence:
         """What receivers see of it."""
         known = self.evidence
-        return Evidence(known.published, known.schema, centers=known.centers, masking=known.masking.public())
+        masking = known.masking.public()
+        return Evidence(known.published, known.schema, centers=known.centers, masking=masking, weights=known.weights)
 
     @property
     def smallest(self) -> int:
@@ -189,7 +191,7 @@ def _audit_original(judged: Judged, _: Progress) -> Audit:
     if not schema.flags:
         return audit_evidence(evidence.raw, of_groups, compare=False)
     shown = evidence.source.select([*schema.quasi, *schema.sensitive])
-    return audit_evidence(Evidence(shown, replace(schema, flags={})), of_groups)
+    return audit_evidence(Evidence(shown, replace(schema, flags={}), weights=evidence.original_weights), of_groups)
 
 
 def _attributes(judged: Judged, tell: Progress) -> list[dict[str, Any]]:
@@ -199,13 +201,14 @@ def _attributes(judged: Judged, tell: Progress) -> list[dict[str, Any]]:
     coded = {column.name: column for column in known.quasi}
     quasi = {column.name: column for column in evidence.table.columns}
     names = [each for each in published.column_names if not is_bucket(each, schema)]
+    weights = Weights(evidence.original_weights, evidence.weights)
     described = []
     for at, name in enumerate(names):
         tell(at / len(names))
         if name in quasi:
-            facts = quasi_distribution(quasi[name], coded[name], fewest=fewest)
+            facts = quasi_distribution(quasi[name], coded[name], fewest=fewest, weights=weights)
         else:
-            facts = plain_distribution(name, published[name], original[name], schema, fewest=fewest)
+            facts = plain_distribution(name, published[name], original[name], schema, fewest=fewest, weights=weights)
         described.append({"name": name, "role": schema.role(name).value, **facts})
     return described
 
@@ -215,5 +218,5 @@ PARTS: Mapping[str, Callable[[Judged, Progress], Any]] = {
     "raw": _audit_original,
     "attributes": _attributes,
     "attacks": lambda judged, tell: attack_facts(judged.evidence, tell),
-    "utility": lambda judged, _: utility_of(judged.evidence).to_dict(),
+    "utility": lambda judged, _: None if judged.evidence.counted else utility_of(judged.evidence).to_dict(),
 }

@@ -49,7 +49,7 @@ def masking_facts(evidence: Evidence, models: Sequence[PrivacyModel]) -> dict[st
 def nearest_own(evidence: Evidence) -> dict[str, Any] | None:
     """Return how often the nearest published record, by all numbers, is a person's own; None without numbers."""
     masking, shown = evidence.masking, evidence.published
-    if masking.original is None or not masking.perturbed:
+    if masking.original is None or not masking.perturbed or evidence.counted:
         return None
     original = masking.original.take(pa.array(evidence.source_rows))
     names = [
@@ -70,7 +70,7 @@ def record_attack_facts(evidence: Evidence) -> list[dict[str, Any]]:
     Without persons who are not in the table, rates are against guessing only. What does not apply is left out.
     """
     original, shown = evidence.masking.original, evidence.published
-    if original is None or not evidence.masking.perturbed:
+    if original is None or not evidence.masking.perturbed or evidence.counted:
         return []
     found = []
     for name in ATTACKS:

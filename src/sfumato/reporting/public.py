@@ -21,6 +21,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.words import ModelWords
 from sfumato.reporting.words import BUCKET, ENGLISH, FORMS, compared, words_of
 from sfumato.schema.schema import Schema
+from sfumato.table.values import count_missing
 from sfumato.threads import in_threads
 from sfumato.words import words_in
 
@@ -150,7 +151,7 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
             "type": type_words(published[name].type),
             "forms": _masked(_forms(name, published, quasi, schema), name in evidence.masking.perturbed),
             "distinct": _distinct(name, published, quasi),
-            "missing": published[name].null_count,
+            "missing": count_missing(published[name], evidence.weights),
         }
 
     return list(in_threads(described, published.column_names, published.num_rows))

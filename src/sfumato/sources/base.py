@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -55,6 +55,15 @@ class TableProfile:
         return next(column for column in self.columns if column.name == name)
 
 
+@dataclass(frozen=True)
+class Piece:
+    """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece."""
+
+    number: int
+    of: int
+    by: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class ByCase:
     """A recoding by combinations of values.
@@ -81,6 +90,18 @@ class ByCase:
     def kept(self) -> list[str]:
         """The columns that are published as they are."""
         return [name for name in self.names if name not in self.shown.column_names]
+
+    def run(self, at: int) -> list[str]:
+        """Return the recoded columns that a rank in `order` stands for: those side by side, in their order."""
+        runs: list[list[str]] = []
+        for name in self.names:
+            if name not in self.shown.column_names:
+                runs.append([])
+            elif runs and runs[-1]:
+                runs[-1].append(name)
+            else:
+                runs.append([name])
+        return runs[at]
 
 
 @dataclass(frozen=True)
@@ -110,11 +131,20 @@ class Source(Protocol):
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
 
-    def count(self, names: Sequence[str], most: int, tell: Told) -> pa.Table:
-        """Count the combinations of some columns, as `WEIGHT`; refuse more than `most` of them."""
+    def estimate(self, names: Sequence[str]) -> int:
+        """Estimate how many combinations of some columns there are."""
+
+    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+        """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
+
+    def values(self, name: str) -> pa.Array:
+        """Return the different values of a column in their order, without missing cells."""
+
+    def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of all rows, in any order, batch by batch."""
 
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""

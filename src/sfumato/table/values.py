@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -97,6 +98,13 @@ def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks()
     return encoded.dictionary, encoded.indices
+
+
+def count_missing(column: pa.ChunkedArray, weights: npt.NDArray[np.int64] | None = None) -> int:
+    """Count the missing cells of a column, or the records that they stand for."""
+    if weights is None:
+        return int(column.null_count)
+    return int(weights[np.asarray(column.is_null())].sum())
 
 
 def distinct_texts(values: pa.Array) -> pa.Array:

@@ -73,7 +73,7 @@ def test_the_table_of_the_thesis_is_published_as_well_as_there():
     theirs = theirs.rename_columns([f"_bucket_{D}", *theirs.column_names[1:]])
     audit = sf.audit(theirs, schema, original=table)
     for name, measure in MEASURES.items():
-        measured = Measured(audit.counts.table, 0, audit.counts.of(sf.KAnonymity(k=2))[1].histograms)
+        measured = Measured.of(audit.counts.table, 0, audit.counts.of(sf.KAnonymity(k=2))[1].histograms)
         assert release.measures[name] <= measure.compute(measured) + 1e-12
     assert release.measures["discernibility"] == 16
     assert sorted(Counter(release.published[f"_bucket_{D}"].to_pylist()).values()) == [2, 2, 2, 2]

@@ -130,7 +130,7 @@ def test_counts_have_lost_as_much_as_their_records(table, suppressed, random):
     schema = schema_of(Missing.OWN_VALUE)
     shown, weights = counted_rows(table, random)
     by_rows, by_counts = Evidence(table, schema), Evidence(shown, schema, weights=weights)
-    measured = [Measured(each.table, suppressed, each.groups.histograms) for each in (by_rows, by_counts)]
+    measured = [Measured.of(each.table, suppressed, each.groups.histograms) for each in (by_rows, by_counts)]
     for measure in MEASURES.values():
         assert measure.compute(measured[1]) == pytest.approx(measure.compute(measured[0]), rel=1e-12)
 
@@ -157,14 +157,18 @@ def test_buckets_of_flagged_cells_are_counted_in_records():
 def test_rounded_expectations_are_counted_in_records(monkeypatch):
     monkeypatch.setattr(counting, "LARGEST_COUNT", 0)
     table = pa.table(
-        {"age": ["18"] * 5, "disease": ["flu", "flu", "cold", "flu", "ulcer"], "_bucket_disease": [0, 0, 0, 1, None]}
+        {
+            "age": ["18", "19", "19", "19", "19", "19"],
+            "disease": ["flu", "flu", "flu", "cold", "flu", "ulcer"],
+            "_bucket_disease": [0, 0, 0, 0, 1, None],
+        }
     )
     schema = Schema(quasi=["age"], sensitive=["disease"])
-    shown, weights = table.take([4, 2, 3, 0]), np.array([1, 1, 1, 2])
+    shown, weights = table.take([0, 5, 3, 4, 1]), np.array([1, 1, 1, 1, 2])
     found = Evidence(shown, schema, weights=weights).groups.histograms["disease"]
     expected = Evidence(table, schema).groups.histograms["disease"]
     assert found.counts.tolist() == expected.counts.tolist()
-    assert found.sizes.tolist() == [5 * counting.ROUNDED_SCALE]
+    assert found.sizes.tolist() == [counting.ROUNDED_SCALE, 5 * counting.ROUNDED_SCALE]
 
 
 def test_records_that_are_set_aside_are_counted():

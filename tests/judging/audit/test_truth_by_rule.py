@@ -15,6 +15,7 @@ from counted_rows import counted_rows
 from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.audit.truth import Truth
 from sfumato.judging.audit.truth_by_rule import added, truth_by_rule
 from sfumato.judging.evidence import Evidence
 from sfumato.masking.masking import Masking
@@ -114,7 +115,9 @@ def test_a_rule_is_as_true_as_the_rows_that_it_recoded(recoding, missing, masked
 def test_what_the_rule_does_not_give_is_counted(recoding, another, random):
     original, ruled = recoding
     given_by_rule = published_of(original, ruled)[0]
-    published = pa.concat_tables([given_by_rule, published_of(*another)[0]])
+    nobody = pa.array([False] * ruled.num_rows)
+    unsuppressed = published_of(original, ruled.set_column(3, "gone", nobody))[0]
+    published = pa.concat_tables([given_by_rule, unsuppressed, published_of(*another)[0]])
     kept = random.sample(range(len(published)), random.randint(0, len(published)))
     published = published.take(pa.array(kept, pa.int64()))
     if not published.num_rows:
@@ -157,6 +160,14 @@ def test_disjoint_parts_add_up(recoding, parts, random):
             weight = int((part == at).sum())
             truths.append(replace(whole, rows_in=weight, rows_out=0, suppressed=weight, false_cells=0, unmatched=0))
     assert added(iter(truths)) == whole
+
+
+def test_all_figures_of_parts_are_added():
+    first = Truth(rows_in=9, rows_out=5, suppressed=3, with_correspondence=False, false_cells=1, unmatched=2)
+    second = replace(first, rows_in=90, rows_out=50, suppressed=30, false_cells=10, unmatched=20)
+    assert added([first, second]) == replace(
+        first, rows_in=99, rows_out=55, suppressed=33, false_cells=11, unmatched=22
+    )
 
 
 SHOWN = pa.table({"age": ["18"], "job": ["sea"], "disease": ["flu"], "city": ["Bern"]})

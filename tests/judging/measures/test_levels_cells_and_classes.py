@@ -32,7 +32,7 @@ TREE = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer
 
 def measured(shown: pa.Table, schema: Schema, original: pa.Table, suppressed: int = 0) -> Measured:
     evidence = Evidence(shown, schema, original=original)
-    return Measured(evidence.table, suppressed, evidence.groups.histograms)
+    return Measured.of(evidence.table, suppressed, evidence.groups.histograms)
 
 
 def precision(shown: pa.Table, schema: Schema = SWEENEY, original: pa.Table = PRIVATE, suppressed: int = 0) -> float:

@@ -27,7 +27,7 @@ def measured(
     shown: pa.Table, schema: Schema = QUASI, original: pa.Table | None = ORIGINAL, suppressed: int = 0
 ) -> Measured:
     domains = {} if original is None else {column.name: column.domain for column in code(original, schema).quasi}
-    return Measured(PublishedTable.read(shown, schema, domains), suppressed)
+    return Measured.of(PublishedTable.read(shown, schema, domains), suppressed)
 
 
 def shown(ages, jobs) -> pa.Table:
@@ -177,6 +177,12 @@ def test_figures_are_those_of_the_peers(adult, peer):
     audit = sf.audit(table, schema, [sf.KAnonymity(k=5)], original=original, correspondence=kept)
     assert audit.holds
     assert (original.num_rows - table.num_rows, len(audit.sizes)) == (suppressed, classes)
-    found = MEASURES[name].compute(Measured(PublishedTable.read(table, schema, domains), suppressed))
+    found = MEASURES[name].compute(Measured.of(PublishedTable.read(table, schema, domains), suppressed))
     digits = 6 if name == "loss" else 3
     assert round(found, digits) == value
+
+
+def test_squares_of_large_groups_are_exact():
+    sizes = np.array([4_000_000_000, 3_000_000_000])
+    measured = Measured((), {}, sizes, suppressed=1)
+    assert MEASURES["discernibility"].compute(measured) == float(16 * 10**18 + 9 * 10**18 + 7_000_000_001)

@@ -231,16 +231,7 @@ def audit_evidence(
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
         skipped = masking.perturbed if masking.original is None else ()
-        compared = Comparison(
-            judged.table,
-            judged.published,
-            coded,
-            original,
-            schema,
-            evidence.centers,
-            skipped,
-            weights=evidence.original_weights,
-        )
+        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped)
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
         verdicts=tuple(judge(model, *counts.of(model)) for model in models),

@@ -105,8 +105,7 @@ class Comparison:
     """A published table and its original: both as read and as coded.
 
     With `centers`, published quasi-identifiers represent groups: each must lie among the original values of its group.
-    Columns that were masked, but nobody knows how, are `skipped`. With `weights`, a row of the original stands for as
-    many records.
+    Columns that were masked, but nobody knows how, are `skipped`.
     """
 
     published: PublishedTable
@@ -116,12 +115,10 @@ class Comparison:
     schema: Schema
     centers: bool = False
     skipped: tuple[str, ...] = ()
-    weights: Ints | None = None
 
     def check(self, correspondence: Ints | None) -> Truth:
         """Compare by row correspondence, or find out whether one exists."""
-        rows_in = self.original.num_rows if self.weights is None else int(self.weights.sum())
-        rows_out = self.published.rows
+        rows_in, rows_out = self.coded.rows, self.published.rows
         published = [
             name
             for name in (*self.schema.sensitive, *self.schema.insensitive)
@@ -186,7 +183,7 @@ class Comparison:
         keys = np.concatenate([here * width + shown, there * width + had]).astype(np.int64)
         pairs = group_keys(keys)
         more = np.bincount(pairs.labels[:rows], many, minlength=len(pairs))
-        less = np.bincount(pairs.labels[rows:], self.weights, minlength=len(pairs))
+        less = np.bincount(pairs.labels[rows:], self.coded.weights, minlength=len(pairs))
         return int(np.maximum(more - less, 0).sum())
 
     def _false_cells(self, kept: Sequence[str], correspondence: Ints) -> int:
@@ -212,7 +209,7 @@ class Comparison:
         if self.centers and not loose:
             width = int(max(shown_block.max(), original_block.max())) + 1
             more = np.bincount(shown_block, self.published.weights, minlength=width)
-            less = np.bincount(original_block, self.weights, minlength=width)
+            less = np.bincount(original_block, self.coded.weights, minlength=width)
             return int(np.maximum(more - less, 0).sum())
         grouped = self.published.grouped
         out = group_columns(
@@ -233,7 +230,7 @@ class Comparison:
             for here, there in _same_block(shown_block[out_rows], original_block[in_rows])
         ]
         source, target = (np.concatenate([np.zeros(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))
-        supply, demand = _records(out, self.published.weights), _records(into, self.weights)
+        supply, demand = _records(out, self.published.weights), _records(into, self.coded.weights)
         return self.published.rows - _largest_flow(supply, demand, source, target)
 
     def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:

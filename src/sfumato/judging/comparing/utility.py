@@ -87,6 +87,7 @@ def compare_utility(original: Frame, published: Frame, schema: Schema, *, target
 
 def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
     """Compare what analysts find in evidence that others judge, too; see `compare_utility`."""
+    evidence.refuse_counted("Comparing what analysts find")
     names = [name for name in _by_role(evidence) if has_distances(evidence.source[name].type)]
     if target is not None and target not in names:
         raise SchemaError(f"Column {target!r} is no published column of numbers; name another target.")

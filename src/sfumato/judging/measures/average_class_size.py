@@ -22,4 +22,4 @@ class AverageClassSize(Measure):
 
     def compute(self, measured: Measured) -> float:
         """Divide n by the number of groups."""
-        return measured.records / (len(measured.table.grouped) + (measured.suppressed > 0))
+        return measured.records / (len(measured.sizes) + (measured.suppressed > 0))

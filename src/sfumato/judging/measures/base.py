@@ -3,26 +3,82 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from sfumato.core.groups import Histogram
-from sfumato.core.published.table import PublishedTable
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.groups import Counts, Histogram
+from sfumato.core.published.table import PublishedColumn, PublishedTable
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What is measured: a published table, how many records were suppressed, and sensitive values in every group."""
+    """What is measured, all counted in records.
 
-    table: PublishedTable
+    Parameters
+    ----------
+    columns : the quasi-identifying columns with their distinct texts.
+    shown : how many records show each of these texts, by column.
+    sizes : how many records every group has.
+    suppressed : how many records were suppressed.
+    minorities : how many records have another value than most of their group, by sensitive attribute.
+    """
+
+    columns: tuple[PublishedColumn, ...]
+    shown: Mapping[str, Counts]
+    sizes: Counts
     suppressed: int
-    sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+    minorities: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: PublishedTable, suppressed: int, sensitive: Mapping[str, Histogram] | None = None) -> Measured:
+        """Count a published table, given the sensitive values in each of its groups."""
+        sizes = table.grouped.counts
+        shown = {
+            column.name: np.bincount(table.by_group(column), sizes, minlength=len(column.texts)).astype(np.int64)
+            for column in table.columns
+        }
+        minorities = {name: _minority(histogram, sizes) for name, histogram in (sensitive or {}).items()}
+        return cls(table.columns, shown, sizes, suppressed, minorities)
 
     @property
     def records(self) -> int:
         """The number of records, including suppressed ones."""
-        return self.table.rows + self.suppressed
+        return int(self.sizes.sum()) + self.suppressed
+
+    def total(self, column: PublishedColumn, costs: npt.NDArray[np.number | np.bool_]) -> float:
+        """Sum over all records what the text that they show costs; whole numbers are summed exactly."""
+        total: float = (costs * self.shown[column.name]).sum().item()
+        return total
+
+
+def _minority(histogram: Histogram, sizes: Counts) -> float:
+    agreeing = histogram.reduce(np.maximum, histogram.counts) / histogram.sizes
+    return float(((1 - agreeing) * sizes).sum())
+
+
+def unite(pieces: Sequence[Measured]) -> Measured:
+    """Put together what was counted of disjoint groups of one published table."""
+    columns, shown = [], {}
+    for same in zip(*(piece.columns for piece in pieces), strict=True):
+        name = same[0].name
+        place: dict[str | None, int] = {}
+        places = [np.array([place.setdefault(text, len(place)) for text in column.texts]) for column in same]
+        many = np.zeros(len(place), dtype=np.int64)
+        for piece, at in zip(pieces, places, strict=True):
+            np.add.at(many, at, piece.shown[name])
+        shown[name] = many
+        columns.append(replace(same[0], texts=tuple(place), codes=np.arange(len(place), dtype=np.int32)))
+    return Measured(
+        tuple(columns),
+        shown,
+        np.concatenate([piece.sizes for piece in pieces]),
+        sum(piece.suppressed for piece in pieces),
+        {name: sum(piece.minorities[name] for piece in pieces) for name in pieces[0].minorities},
+    )
 
 
 class Measure(ABC):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from sfumato.core.groups import Histogram
 from sfumato.judging.measures.base import Measure, Measured
 from sfumato.judging.measures.loss import mean_or_zero
 
@@ -30,9 +27,5 @@ class ClassificationMetric(Measure):
 
     def compute(self, measured: Measured) -> float:
         """Count suppressed records and minorities."""
-        return mean_or_zero([_wrong(measured, each) / measured.records for each in measured.sensitive.values()])
-
-
-def _wrong(measured: Measured, histogram: Histogram) -> float:
-    agreeing = histogram.reduce(np.maximum, histogram.counts) / histogram.sizes
-    return float(((1 - agreeing) * measured.table.grouped.counts).sum()) + measured.suppressed
+        found = measured.minorities.values()
+        return mean_or_zero([(minority + measured.suppressed) / measured.records for minority in found])

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from sfumato.judging.measures.base import Measure, Measured
 
+LARGEST_COUNT = 2**63
+
 
 @dataclass(frozen=True, kw_only=True)
 class Discernibility(Measure):
@@ -22,5 +24,5 @@ class Discernibility(Measure):
 
     def compute(self, measured: Measured) -> float:
         """Sum squared group sizes, plus n per suppressed record."""
-        sizes = measured.table.grouped.counts
+        sizes = measured.sizes if measured.records**2 < LARGEST_COUNT else measured.sizes.astype(object)
         return float((sizes * sizes).sum() + measured.records * measured.suppressed)

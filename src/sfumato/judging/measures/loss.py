@@ -30,7 +30,7 @@ class Loss(Measure):
 
     def compute(self, measured: Measured) -> float:
         """Average the normalized shares over attributes."""
-        return mean_or_zero([_attribute_loss(measured, column) for column in measured.table.columns])
+        return mean_or_zero([_attribute_loss(measured, column) for column in measured.columns])
 
 
 def mean_or_zero(numbers: list[float]) -> float:
@@ -43,6 +43,5 @@ def _attribute_loss(measured: Measured, column: PublishedColumn) -> float:
     if leaves < 2:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost
         return 0.0
     covered = np.maximum(column.coverage.leaf_counts(), 1)
-    sizes = measured.table.grouped.counts
-    total = int((covered[measured.table.by_group(column)] * sizes).sum()) + measured.suppressed * leaves
+    total = int(measured.total(column, covered)) + measured.suppressed * leaves
     return (total / measured.records - 1) / (leaves - 1)

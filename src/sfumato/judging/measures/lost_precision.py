@@ -37,12 +37,11 @@ class LostPrecision(Measure):
 
     def compute(self, measured: Measured) -> float:
         """Average relative levels over records and attributes."""
-        return mean_or_zero([_attribute_loss(measured, column) for column in measured.table.columns])
+        return mean_or_zero([_attribute_loss(measured, column) for column in measured.columns])
 
 
 def _attribute_loss(measured: Measured, column: PublishedColumn) -> float:
-    levels = _relative_levels(column)[measured.table.by_group(column)]
-    return (float((levels * measured.table.grouped.counts).sum()) + measured.suppressed) / measured.records
+    return (measured.total(column, _relative_levels(column)) + measured.suppressed) / measured.records
 
 
 def _relative_levels(column: PublishedColumn) -> npt.NDArray[np.float64]:

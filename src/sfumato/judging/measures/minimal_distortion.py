@@ -30,9 +30,8 @@ class MinimalDistortion(Measure):
 
     def compute(self, measured: Measured) -> float:
         """Count generalized and suppressed cells."""
-        table, sizes = measured.table, measured.table.grouped.counts
-        cells = sum(int(sizes[generalized(column)[table.by_group(column)]].sum()) for column in table.columns)
-        return float(cells + measured.suppressed * len(table.columns))
+        cells = sum(int(measured.total(column, generalized(column))) for column in measured.columns)
+        return float(cells + measured.suppressed * len(measured.columns))
 
 
 def generalized(column: PublishedColumn) -> npt.NDArray[np.bool_]:

@@ -32,12 +32,11 @@ class NormalizedCertaintyPenalty(Measure):
 
     def compute(self, measured: Measured) -> float:
         """Average penalties over records and attributes."""
-        return mean_or_zero([_attribute_penalty(measured, column) for column in measured.table.columns])
+        return mean_or_zero([_attribute_penalty(measured, column) for column in measured.columns])
 
 
 def _attribute_penalty(measured: Measured, column: PublishedColumn) -> float:
-    penalties = _penalties(column)[measured.table.by_group(column)]
-    return (float((penalties * measured.table.grouped.counts).sum()) + measured.suppressed) / measured.records
+    return (measured.total(column, _penalties(column)) + measured.suppressed) / measured.records
 
 
 def _penalties(column: PublishedColumn) -> npt.NDArray[np.float64]:

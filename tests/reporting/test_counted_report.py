@@ -1,0 +1,134 @@
+"""A table that was judged by counts of its distinct rows is reported as if every record had its row."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from counted_rows import counted_rows
+from sfumato.exceptions import InvalidParameterError
+from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.comparing.utility import utility_of
+from sfumato.judging.evidence import Evidence
+from sfumato.judging.exposure import exposure_of, own_groups
+from sfumato.judging.exposure_reasons import exposure_reasons
+from sfumato.reporting.attacked import worst_attack_facts
+from sfumato.reporting.exposures import worst_exposure_facts
+from sfumato.reporting.facts import compared_facts, gather, telling_texts
+from sfumato.reporting.folders import render
+from sfumato.reporting.handover import Handover
+from sfumato.reporting.judged import Judged
+from sfumato.reporting.public import dictionary_of, promise_of
+from sfumato.table.columns import undecorated
+
+OF_RECORDS = ("exposure", "attacks", "utility")
+
+
+@pytest.fixture(scope="module", params=["mondrian", "suppressing", "buckets"])
+def handovers(request, release, schema) -> tuple[Handover, Handover]:
+    """Make a release in which records repeat; hand it over as rows, and as counts."""
+    schema = replace(schema, identifier=())
+    persons = release.original.slice(530).select(schema.attributes)
+    persons = persons.set_column(
+        persons.column_names.index("cost"), "cost", pa.array(np.round(np.asarray(persons["cost"]), -3))
+    )
+    table = pa.concat_tables([persons, persons.slice(0, 70), persons.slice(20)])
+    by_rows = sf.anonymize(table, schema, [sf.KAnonymity(k=5)])._handover()
+    evidence = replace(by_rows.evidence, published=undecorated(by_rows.evidence.published))
+    if request.param == "suppressing":
+        more = pa.concat_tables([evidence.original, evidence.original.slice(60)])
+        evidence = replace(evidence, original=more)
+    if request.param == "buckets":
+        buckets = evidence.published["age"].dictionary_encode().combine_chunks().indices
+        some = pa.array(np.where(np.asarray(buckets) == 1, None, np.asarray(buckets)), pa.int64())
+        evidence = replace(evidence, published=evidence.published.append_column("_bucket_disease", some))
+    by_rows = replace(by_rows, evidence=evidence, audit=audit_evidence(evidence, by_rows.models))
+    draw = random.Random(3)
+    shown, weights = counted_rows(evidence.published, draw)
+    original, original_weights = counted_rows(evidence.original, draw)
+    assert max(weights) > 1
+    counted = Evidence(shown, schema, original=original, weights=weights, original_weights=original_weights)
+    audit = replace(audit_evidence(counted, by_rows.models, compare=False), truth=by_rows.audit.truth)
+    return by_rows, replace(by_rows, evidence=counted, audit=audit)
+
+
+def sorted_bars(facts: dict) -> dict:
+    """Order values of equal frequency by their text: which comes first in a table of counts means nothing."""
+    for attribute in facts["attributes"]:
+        if attribute["kind"] == "values":
+            attribute["bars"].sort(key=lambda bar: (-bar["before"], bar["text"]))
+    return facts
+
+
+def gathered(handover: Handover) -> dict:
+    judged = Judged(handover)
+    return sorted_bars(gather(judged, judged.shown, dictionary_of(judged.shown)))
+
+
+def test_facts_are_those_of_the_records(handovers):
+    by_rows, by_counts = map(gathered, handovers)
+    assert by_rows.pop("counted") is False
+    assert by_counts.pop("counted") is True
+    for part in OF_RECORDS:
+        by_rows.pop(part)
+        assert by_counts.pop(part) is None
+    assert set(by_rows) == set(by_counts)
+    for name, told in by_rows.items():
+        if name == "attributes":
+            assert [each["name"] for each in by_counts[name]] == [each["name"] for each in told]
+            for mine, theirs in zip(by_counts[name], told, strict=True):
+                assert mine["bars"] == [
+                    {**bar, "after": pytest.approx(bar["after"], abs=1e-5)} for bar in theirs["bars"]
+                ], mine["name"]
+                assert {**mine, "bars": None, "other": None} == {**theirs, "bars": None, "other": None}
+                assert mine["other"] == pytest.approx(theirs["other"], abs=1e-5)
+        else:
+            assert by_counts[name] == told, name
+
+
+def test_receivers_are_told_the_same(handovers):
+    shown = [Judged(each).shown for each in handovers]
+    assert dictionary_of(shown[1]) == dictionary_of(shown[0])
+    promises = [
+        promise_of(each.models, audit_evidence(seen, each.models)) for each, seen in zip(handovers, shown, strict=True)
+    ]
+    assert promises[1] == promises[0]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_says_what_it_leaves_out(handovers, language):
+    told = [render(json.loads(json.dumps(gathered(each))), language) for each in handovers]
+    left_out = {"en": "counting equal records", "zh": "相同记录的计数"}[language]
+    assert [page.count(left_out) for page in told] == [0, 3]
+
+
+def test_releases_are_compared_without_what_needs_records(handovers):
+    facts = compared_facts(Judged(handovers[1]))
+    assert [facts[part] for part in OF_RECORDS] == [None, None, None]
+    assert worst_exposure_facts(handovers[1].evidence) is None
+    assert worst_attack_facts(handovers[1].evidence) is None
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [exposure_of, own_groups, utility_of, lambda evidence: exposure_reasons(evidence, 0)],
+    ids=["exposure", "groups", "utility", "reasons"],
+)
+def test_judges_of_single_records_refuse_counts(handovers, judge):
+    with pytest.raises(InvalidParameterError, match="looks at single records"):
+        judge(handovers[1].evidence)
+
+
+def test_telling_texts_are_compared_with_records():
+    notes = pa.table({"age": ["30"] * 30, "note": [f"note {at}" for at in range(30)]})
+    schema, weights = sf.Schema(quasi=["age"], insensitive=["note"]), np.ones(30, dtype=np.int64)
+    assert telling_texts(Evidence(notes, schema, weights=weights)) == [
+        {"attribute": "note", "distinct": 30, "records": 30}
+    ]
+    assert telling_texts(Evidence(notes, schema, weights=2 * weights)) == []
