@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.checks.models import sample_domain, sample_numbers
+from sfumato.checks.grouped_samples import sample_domain, sample_numbers
 from sfumato.checks.requests import FewerThan
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain

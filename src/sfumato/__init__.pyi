@@ -85,6 +85,7 @@ from .recipe import Recipe as Recipe
 from .release.anonymizing import anonymize as anonymize
 from .release.anonymizing import carry_out as carry_out
 from .release.exploring import explore as explore
+from .release.large.large_release import LargeRelease as LargeRelease
 from .release.later_rows import recode as recode
 from .release.proposing import propose_recipe as propose_recipe
 from .release.refusing import refusals as refusals

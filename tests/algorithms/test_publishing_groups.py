@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets
+from sfumato.algorithms.publishing import keep_missing, publish_groups, recode_ranges, recode_sets, with_missing
 from sfumato.coding.codes import code, code_column
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Recoded, Suppressed, ValueSet
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
@@ -32,7 +33,37 @@ def ranges(coded, low, high, missing=None):
     labels = tuple(recoded.labels)
     assert len(labels) == len(recoded.labels)
     assert all(label in recoded.labels for label in labels)
+    assert_written(recoded)
     return [labels[number] for number in recoded.by_group.tolist()]
+
+
+def assert_written(recoded):
+    """Compare what is written all at once with what every label says of itself."""
+    for each in (recoded, Recoded(with_missing(recoded.labels), recoded.by_group)):
+        labels = tuple(each.labels)
+        assert each.texts.to_pylist() == [label.text for label in labels]
+        assert each.labels.of_values == all(isinstance(label, Exact | MissingCell) for label in labels)
+    assert labels[-1] == MissingCell()
+
+
+@pytest.mark.parametrize(
+    ("values", "about"),
+    [
+        ([-1.5, -0.0, 1e-7, 2.0, 1e16, None], {}),
+        ([date(1999, 12, 31), date(2000, 1, 1), date(2024, 2, 29)], {}),
+        ([datetime(2000, 1, 1), datetime(2000, 1, 1, 10, 30), datetime(2000, 1, 1, 0, 0, 0, 5)], {}),  # noqa: DTZ001 - naive, as tables are
+        ([1, 5, 9, 12], {"hierarchies": Intervals(5)}),
+        (["a, b", "[c]"], {"orders": ["a, b", "[c]", "d"]}),
+        (["clerk", "ranger"], {"hierarchies": JOBS}),
+        (["90210", "90310"], {"hierarchies": Prefixes()}),
+    ],
+)
+def test_labels_are_written_at_once_as_one_by_one(values, about):
+    domain = column(values, **about).domain
+    low, high = (np.array(ends) for ends in zip(*combinations_with_replacement(range(len(domain)), 2), strict=True))
+    lost = np.zeros(len(low), dtype=np.bool_)
+    for places in (slice(None), low == high, low < high):
+        assert_written(recode_ranges(domain, low[places], high[places], lost[places]))
 
 
 def test_ordered_ranges_are_intervals_values_missing_or_suppressed():

@@ -48,7 +48,7 @@ def test_rows_are_ordered_by_value_and_missing_comes_last(table):
 @given(TEXTS, st.data())
 def test_texts_are_given_back_and_ranked(texts, data):
     codes = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=20)), dtype=np.int32)
-    cells = CellTexts(texts, codes)
+    cells = CellTexts(pa.array(texts, pa.string()), codes)
     shown = [texts[code] for code in codes]
     assert cells.array().to_pylist() == shown
     ranks, width = cells.ranks()
@@ -59,7 +59,7 @@ def test_texts_are_given_back_and_ranked(texts, data):
 
 
 def test_labels_that_are_published_alike_cannot_be_told_by_their_place():
-    cells = CellTexts(["*", None, "*", None], np.array([2, 0, 3, 1, 2], dtype=np.int32))
+    cells = CellTexts(pa.array(["*", None, "*", None]), np.array([2, 0, 3, 1, 2], dtype=np.int32))
     ranks, _ = cells.ranks()
     assert ranks.tolist() == [0, 0, ranks[2], ranks[2], 0]
     assert cells.array().to_pylist() == ["*", "*", None, None, "*"]
@@ -78,7 +78,7 @@ def test_labels_that_are_published_alike_cannot_be_told_by_their_place():
     ],
 )
 def test_values_are_published_with_their_type_and_ordered_by_it(kind, texts, values):
-    cells = CellTexts(texts, np.arange(len(texts), dtype=np.int32), kind)
+    cells = CellTexts(pa.array(texts, pa.string()), np.arange(len(texts), dtype=np.int32), kind)
     order = order_rows([cells.ranks()], len(texts))
     assert cells.array().take(order).to_pylist() == values
 

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.coding import codes as coding
 from sfumato.coding.codes import code
-from sfumato.exceptions import SchemaError
+from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import to_arrow
 from sfumato.table.values import texts
@@ -88,3 +88,29 @@ def test_a_permuted_frame_keeps_cells_with_their_rows():
 def test_the_domain_of_a_coded_column_holds_only_values_that_occur():
     assert code(TABLE, SCHEMA).quasi[0].domain.texts == ("F", "M")
     assert np.unique(code(TABLE, SCHEMA).quasi[0].codes).tolist() == [0, 1, 2]
+
+
+def test_cases_stand_for_as_many_records_as_their_weights():
+    weights = np.array([3, 2**40, 5])
+    coded = code(TABLE, SCHEMA, ["note"], weights=weights)
+    assert (coded.rows, coded.cases) == (2**40 + 8, 3)
+    assert coded.weights.dtype == np.int64
+    assert not np.shares_memory(coded.weights, weights)
+    some = coded.take(np.array([2, 0]))
+    assert (some.rows, some.cases, some.weights.tolist()) == (8, 2, [5, 3])
+    assert cells(some.guides["note"]) == ["c", "a"]
+    assert coded.records(np.array([1])) == 2**40
+
+
+def test_without_weights_every_case_is_a_record():
+    coded = code(TABLE, SCHEMA)
+    assert coded.weights is None
+    assert (coded.rows, coded.cases, coded.records(np.array([1, 2]))) == (3, 3, 2)
+    assert coded.take(np.array([1])).rows == 1
+    assert code(TABLE, Schema(insensitive=["note"]), weights=np.array([1, 2, 3])).cases == 3
+
+
+@pytest.mark.parametrize("weights", [[1, 2], [1, 0, 2], [1, -1, 2], [0.5, 1, 1], [[1, 2, 3]]])
+def test_weights_must_be_whole_and_one_for_every_row(weights):
+    with pytest.raises(InvalidParameterError, match="weights must be whole numbers of at least 1, one for every row"):
+        code(TABLE, SCHEMA, weights=np.array(weights))

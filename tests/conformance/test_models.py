@@ -11,7 +11,7 @@ import oracles
 import sfumato as sf
 from sfumato import catalogue, models
 from sfumato.checks import check_level_equals_oracle, every_law
-from sfumato.checks.models import sample_domain, sample_numbers, samples
+from sfumato.checks.grouped_samples import sample_domain, sample_numbers, samples
 from sfumato.models.base import PrivacyModel
 from sfumato.models.delta_presence import HighestPresence, LeastPresence
 from sfumato.models.distinct_categories import DistinctCategories

@@ -175,3 +175,21 @@ def test_no_groups_can_be_counted_and_merged():
     assert len(nobody.merged(np.zeros(0, dtype=np.intp))) == 0
     assert len(nobody + nobody) == 0
     assert len(Groups.from_rows(np.zeros(0, dtype=np.intp), 0, [column([], 2)])) == 0
+
+
+@given(group_counts(), st.data())
+def test_values_get_the_numbers_of_another_domain(matrix, data):
+    values = [f"v{value}" for value in range(len(matrix[0]) - 1)]
+    others = data.draw(st.permutations([*values, "more"]))
+    mine, theirs = (Domain("x", Scale.NOMINAL, pa.array(texts, pa.string())) for texts in (values, others))
+    groups = Groups.from_counts(x=matrix, domains={"x": mine})
+    renumbered = groups.numbered_as({"x": theirs, "y": theirs})
+    places = [*(others.index(value) for value in values), len(others)]
+    wanted = np.zeros((len(matrix), len(others) + 1), dtype=int)
+    wanted[:, places] = matrix
+    histogram = renumbered.histograms["x"]
+    assert dense(histogram) == wanted.tolist()
+    assert (np.diff(histogram.rows * histogram.width + histogram.codes) > 0).all()
+    assert renumbered.totals["x"].tolist() == wanted.sum(axis=0).tolist()
+    assert renumbered.domains == {"x": theirs}
+    assert (renumbered.sizes == groups.sizes).all()

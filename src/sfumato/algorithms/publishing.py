@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.bounds import Bounds
@@ -26,15 +28,17 @@ from sfumato.core.publication import (
     Recoded,
     Suppressed,
     ValueSet,
+    WrittenLabels,
 )
 from sfumato.schema.scales import Scale
+from sfumato.table.values import texts
 
 Ints: TypeAlias = npt.NDArray[np.integer]
 SMALL_SET = 62  # values whose presence fits a 64-bit key
 
 
 @dataclass(frozen=True, eq=False)
-class RangeLabels(Collection[Label]):
+class RangeLabels(WrittenLabels):
     """Labels of ranges of leaves, made on demand: a search may find very many.
 
     Key `low * len(domain) + high` represents a range, `len(domain) ** 2` no value at all, and the next key
@@ -64,6 +68,43 @@ class RangeLabels(Collection[Label]):
                 yield _node_label(self.domain, low, high)
             else:
                 yield self.bounds.interval(low, high) if self.bounds else Interval(values[low], values[high])
+
+    @property
+    def texts(self) -> pa.Array:
+        """The text of every label, empty for a missing cell."""
+        span = len(self.domain)
+        low, high = np.divmod(np.where(self.keys < span * span, self.keys, 0), max(span, 1))
+        written = np.full(len(self.keys), SUPPRESSED_TEXT, dtype=object)
+        written[self.keys == span * span] = None
+        known, wide = self.keys < span * span, low < high
+        values = texts(self.domain.values)
+        if self.nodes or self.bounds:
+            places = np.flatnonzero(known & wide)
+            written[places] = self._wide_texts(low[places], high[places])
+        else:
+            ends = (values.take(pa.array(each[known & wide])) for each in (low, high))
+            inner = pc.binary_join_element_wise(*ends, ", ")
+            written[known & wide] = pc.binary_join_element_wise("[", inner, "]", "").to_numpy(zero_copy_only=False)
+        written[known & ~wide] = values.take(pa.array(low[known & ~wide])).to_numpy(zero_copy_only=False)
+        return pa.array(written, pa.string())
+
+    @property
+    def of_values(self) -> bool:
+        """Whether all labels are values or missing cells."""
+        span = len(self.domain)
+        low, high = np.divmod(self.keys, max(span, 1))
+        return bool(((self.keys == span * span) | ((self.keys < span * span) & (low == high))).all())
+
+    def with_missing(self) -> RangeLabels:
+        """Add the label of missing cells."""
+        return replace(self, keys=np.append(self.keys, len(self.domain) ** 2))
+
+    def _wide_texts(self, low: Ints, high: Ints) -> list[str]:
+        """Write ranges of several leaves as nodes, or as intervals that end at bounds."""
+        if self.nodes:
+            return _node_texts(self.domain, low, high)
+        assert self.bounds is not None  # noqa: S101 - one of the two
+        return [self.bounds.interval(*ends).text for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def recode_ranges(
@@ -154,7 +195,7 @@ def keep_missing(
         by_group = r.by_group[group[rows]]
         if name in lost:
             by_group = np.where(lost[name][rows], len(r.labels), by_group).astype(np.int32)
-            r = Recoded((*r.labels, MissingCell()), by_group)  # noqa: PLW2901 - the same attribute, refined
+            r = Recoded(with_missing(r.labels), by_group)  # noqa: PLW2901 - the same attribute, refined
         result[name] = Recoded(r.labels, by_group)
     return parted.labels, result
 
@@ -172,12 +213,21 @@ def _node_ends(domain: Domain, low: Ints, high: Ints) -> tuple[Ints, Ints]:
     return first, last
 
 
+def with_missing(labels: Collection[Label]) -> Collection[Label]:
+    """Add the label of missing cells, as the last one."""
+    return labels.with_missing() if isinstance(labels, RangeLabels) else (*labels, MissingCell())
+
+
 def _node_label(domain: Domain, low: int, high: int) -> Label:
+    (text,) = _node_texts(domain, np.array([low]), np.array([high]))
+    return Suppressed() if text == SUPPRESSED_TEXT else Node(text)
+
+
+def _node_texts(domain: Domain, low: Ints, high: Ints) -> list[str]:
     hierarchy = domain.hierarchy
     assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
-    level, node = hierarchy.lca(np.array([low]), np.array([high]))
-    text = hierarchy.labels[int(level[0])][int(node[0])]
-    return Suppressed() if text == SUPPRESSED_TEXT else Node(text)
+    level, node = hierarchy.lca(low, high)
+    return [hierarchy.labels[h][place] for h, place in zip(level.tolist(), node.tolist(), strict=True)]
 
 
 def _set_label(domain: Domain, codes: list[int], *, missing_apart: bool) -> Label:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -84,6 +85,7 @@ def workbench(
     for library in ("starlette", "uvicorn"):
         optional_library(library, extra="workbench", error=InvalidParameterError)
     from sfumato.workbench import serving
+    from sfumato.workbench.worker import WithoutPandas
 
     if again:
         typer.echo(serving.again())
@@ -92,6 +94,7 @@ def workbench(
     asked = options.serving(kept=folder is not None)
     reading = {key: value for key, value in {"table": table, "query": query}.items() if value is not None}
     opened = None if place is None else {"place": place, "name": name, "reading": reading}
+    sys.meta_path.insert(0, WithoutPandas())
     with TemporaryDirectory(prefix="sfumato-workbench-") as temporary:
         kept = Path(temporary) / "project" if folder is None else folder
         serving.serve(kept, asked, lambda address: _tell(address, no_browser=no_browser), opened)

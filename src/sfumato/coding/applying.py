@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.coding.ordering import ascending
 from sfumato.randomness import Stream
 
 Ranks = npt.NDArray[np.int64]
@@ -24,7 +25,7 @@ class CellTexts:
     `kind` is the type that the texts are read as: text, unless only values are published.
     """
 
-    texts: Sequence[str | None]
+    texts: pa.Array
     codes: npt.NDArray[np.int32]
     kind: pa.DataType = field(default_factory=pa.string)
 
@@ -43,12 +44,13 @@ class CellTexts:
     @cached_property
     def _ranked(self) -> tuple[Ranks, pa.Array]:
         """Rank every label among the distinct texts: labels with the same text are indistinguishable."""
-        distinct = list({text: None for text in self.texts if text is not None})
-        values = pa.array(distinct, pa.string()).cast(self.kind)
+        encoded = self.texts.dictionary_encode()
+        values = encoded.dictionary.cast(self.kind)
         order = pc.array_sort_indices(values)
-        place: dict[str | None, int] = {distinct[i]: rank for rank, i in enumerate(order.to_pylist())}
-        place[None] = len(distinct)
-        return np.array([place[text] for text in self.texts], dtype=np.int64), values.take(order)
+        rank = np.empty(len(values) + 1, dtype=np.int64)
+        rank[order.to_numpy()] = np.arange(len(values))
+        rank[-1] = len(values)
+        return rank[encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)], values.take(order)
 
 
 def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
@@ -66,14 +68,22 @@ def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
 
 def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np.int64]:
     """Order rows by several ranked columns, the first counting most."""
+    order = None
+    for keys, span in reversed(list(_packed(ranked, rows))):  # stable: the last part first
+        order = ascending(keys, span) if order is None else order[ascending(keys[order], span)]
+    return np.arange(rows) if order is None else order
+
+
+def _packed(ranked: Sequence[tuple[Ranks, int]], rows: int) -> Iterator[tuple[Ranks, int]]:
+    """Pack as many columns as fit into keys of 63 bits, several times if needed, and say below what they are."""
     keys, span = np.zeros(rows, dtype=np.int64), 1
     for ranks, width in ranked:
         if span > LARGEST_KEY // width:
-            distinct, places = np.unique(keys, return_inverse=True)
-            keys, span = places.astype(np.int64), len(distinct)
+            yield keys, span
+            keys, span = np.zeros(rows, dtype=np.int64), 1
         keys = keys * width + ranks
         span *= width
-    return np.argsort(keys, kind="stable")
+    yield keys, span
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +109,10 @@ class Shuffle:
         places = np.flatnonzero(bucket >= 0)
         shuffled = places[stream.permutation(len(places))]
         source = np.arange(len(bucket))
-        source[places[np.argsort(bucket[places], kind="stable")]] = shuffled[
-            np.argsort(bucket[shuffled], kind="stable")
-        ]
+        count = int(bucket.max(initial=-1)) + 1
+        source[places[ascending(bucket[places], count)]] = shuffled[ascending(bucket[shuffled], count)]
         if numbers is None:
-            anew = stream.permutation(int(bucket.max(initial=-1)) + 1)
+            anew = stream.permutation(count)
             lost = bucket < 0
             numbers = pa.array(np.where(lost, 0, np.append(anew, 0)[bucket]), pa.int64(), mask=lost)
         return cls(source, numbers)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import group_keys
+from sfumato.coding.ordering import ascending
+from sfumato.threads import worker_count
 
 Counts = npt.NDArray[np.int64]
+Sparse = tuple[Counts, npt.NDArray[np.int32], Counts]  # offsets per group, values ascending, counts
 DENSE_CELLS = 1 << 24
 
 
@@ -17,8 +22,8 @@ def sparse_counts(
     codes: npt.NDArray[np.integer],
     width: int,
     weights: npt.NDArray[np.integer] | None = None,
-) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
-    """Count every value in every group, weighted or not: offsets per group, values ascending, counts."""
+) -> Sparse:
+    """Count every value in every group, weighted or not."""
     keys = group.astype(np.int64) * width + codes
     if groups * width <= max(DENSE_CELLS, 4 * len(keys)):
         dense = np.bincount(keys, weights, minlength=groups * width)
@@ -27,7 +32,7 @@ def sparse_counts(
     else:
         distinct = group_keys(keys)
         summed = distinct.counts if weights is None else np.bincount(distinct.labels, weights).astype(np.int64)
-        order = np.argsort(distinct.keys, kind="stable")
+        order = ascending(distinct.keys, groups * width)
         order = order[summed[order] > 0]
         found, counts = distinct.keys[order], summed[order]
     offsets = np.searchsorted(found, np.arange(groups + 1, dtype=np.int64) * width)
@@ -39,7 +44,40 @@ def sum_by_key(keys: Counts, counts: Counts) -> tuple[Counts, Counts]:
     if not len(keys):
         return keys, counts
     if (keys[1:] < keys[:-1]).any():
-        order = np.argsort(keys, kind="stable")
+        order = ascending(keys, int(keys.max()) + 1)
         keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     return keys[first], np.add.reduceat(counts, first)
+
+
+def mix_contents(group: npt.NDArray[np.integer], groups: int, bucket: Counts, contents: Sparse, width: int) -> Sparse:
+    """Sum for every group what the buckets of its records contain; compiled, and in threads.
+
+    Parameters
+    ----------
+    group, groups : the group of every record, and how many there are.
+    bucket : the bucket of every record.
+    contents : the values of every bucket, with amounts above 0.
+    width : the number of values.
+    """
+    from sfumato.coding.kernels import mixing as kernel
+
+    starts = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
+    order = np.empty(len(group), dtype=np.int64)
+    kernel.order_by_group(group, starts[:-1].copy(), order)
+    visits = np.bincount(group, np.diff(contents[0])[bucket], groups).astype(np.int64)
+    until = np.append(0, np.cumsum(visits))
+    edges = np.unique(np.searchsorted(until, np.linspace(0, until[-1], 4 * worker_count() + 1)).clip(max=groups))
+    found = np.zeros(groups, dtype=np.int64)
+
+    def mix(first: int, last: int) -> tuple[npt.NDArray[np.int32], Counts]:
+        most = int(np.minimum(visits[first:last], width).sum())
+        codes, amounts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64)
+        room = np.zeros(width, dtype=np.int64), np.zeros((width >> kernel.BLOCK) + 1, dtype=np.int64)
+        end = kernel.mix(order, starts, bucket, contents, first, last, room, found, codes, amounts)
+        return codes[:end], amounts[:end]
+
+    with ThreadPoolExecutor(worker_count()) as pool:
+        parts = list(pool.map(mix, edges[:-1].tolist(), edges[1:].tolist()))
+    codes, amounts = (np.concatenate([part[side] for part in parts]) for side in range(2))
+    return np.append(0, np.cumsum(found)), codes, amounts

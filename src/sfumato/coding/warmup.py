@@ -21,6 +21,7 @@ from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
 from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
 from sfumato.coding.cutting.partition import CuttingRule, Records
 from sfumato.coding.grouping import COMPILED_ROWS, group_keys
+from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
     box_growing,
     class_growing,
@@ -32,9 +33,14 @@ from sfumato.coding.kernels import (
     gathering,
     grouping,
     microaggregating,
+    mixing,
+    ordering,
+    picking,
     regrouping,
+    rolling_up,
     swapping,
 )
+from sfumato.coding.ordering import ascending
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
 from sfumato.coding.regrouping.rows import Grouping, Visits
 
@@ -55,8 +61,11 @@ def warm_up() -> Warmth:
     begin = time.perf_counter()
     before = _compiled()
     group_keys(np.arange(COMPILED_ROWS, dtype=np.int64))
+    ascending(np.zeros(COMPILED_ROWS, dtype=np.int64))
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
         _cut_once(codes, extra)
+    _mix_once()
+    _pick_once()
     for codes in CODE_TYPES:
         _descend_once(codes)
     _match_once()
@@ -65,6 +74,7 @@ def warm_up() -> Warmth:
     _cluster_once()
     _grow_once()
     _swap_once()
+    _roll_up_once()
     return Warmth(
         loops=len(list(_loops())),
         compiled=_compiled() - before,
@@ -78,6 +88,42 @@ def _swap_once() -> None:
     units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
     pools = units, np.arange(3), units, np.array([0, 2])
     swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
+
+
+def _roll_up_once() -> None:
+    """Merge two groups in one column of two values, and judge them on both levels."""
+    one, both = np.ones(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
+    columns = one - 1, one, one
+    ladders = np.array([0, 1, 0, 0], dtype=np.int32), np.array([[0, 2]]), np.array([0, 1, 0], dtype=np.int32)
+    rules = 1, 0, np.array([1, 2]), one, np.ones(1), np.zeros(1, dtype=np.bool_), np.ones(3, dtype=np.int64)
+    space = (
+        np.zeros((3, 2), dtype=np.int64),
+        np.ones((3, 2), dtype=np.int32),
+        np.ones((3, 2, 2), dtype=np.int32),
+        np.zeros(16, dtype=np.int32),
+        np.zeros(3, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+    )
+    tables = columns, (*ladders, np.array([[0, 2]]), np.array([[2, 1]])), (np.zeros(3), both)
+    found = np.zeros(2, dtype=np.int64), np.zeros(2)
+    rolling_up.walk(2, 0, one - 1, tables, rules, np.arange(3), space, found)
+    rolling_up.merge(tuple(each[0] for each in space[:3]), 2, 0, 1, one - 1, space[3], tuple(e[1] for e in space[:3]))
+
+
+def _mix_once() -> None:
+    """Mix a bucket of one value into one group."""
+    contents = np.arange(2), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.int64)
+    mix_contents(np.zeros(1, dtype=np.int32), 1, np.zeros(1, dtype=np.int64), contents, 1)
+
+
+def _pick_once() -> None:
+    """Pick the only record of a single block."""
+    nothing, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    rooms = nothing.copy(), np.zeros(2, dtype=np.int64), nothing.copy()
+    picked, sizes, state = nothing.copy(), nothing.copy(), np.zeros(3, dtype=np.int64)
+    stacks, left, counts = np.zeros((3, 1), dtype=np.int64), nothing.copy(), nothing.copy()
+    tree = -one, nothing, one
+    picking.pick_blocks(tree, nothing, left, counts, 0, 1, (1, 1, 1, 1), stacks, rooms, picked, sizes, state)
 
 
 def _condense_once() -> None:
@@ -207,7 +253,8 @@ def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
         *(box_growing, class_growing, clustering, condensing, containment, cutting),
-        *(descending, gathering, grouping, microaggregating, regrouping, swapping),
+        *(descending, gathering, grouping, microaggregating, mixing, ordering, picking, regrouping),
+        *(rolling_up, swapping),
     )
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()

@@ -7,12 +7,13 @@ that reads only `Groups` works wherever groups can be counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
@@ -109,7 +110,15 @@ class Histogram:
     def coarsened(self, nodes: npt.NDArray[np.integer]) -> Histogram:
         """Count coarser values: value v becomes part of `nodes[v]`."""
         width = int(nodes.max()) + 1 if len(nodes) else 0
+        if (nodes[1:] > nodes[:-1]).all():  # nothing falls together
+            return self.numbered(nodes, width)
         return _summed(self.rows, nodes[self.codes].astype(np.int32), self.counts, width, self.missing)
+
+    def numbered(self, places: npt.NDArray[np.integer], width: int) -> Histogram:
+        """Give values other numbers: value v gets the number `places[v]`, which no other gets, of so many."""
+        if (places[1:] > places[:-1]).all():
+            return Histogram(self.offsets, places[self.codes].astype(np.int32), self.counts, width, self.missing)
+        return _summed(self.rows, places[self.codes].astype(np.int32), self.counts, width, self.missing)
 
     def take(self, groups: npt.NDArray[np.intp]) -> Histogram:
         """Keep some groups, in the given order."""
@@ -191,6 +200,27 @@ class Groups:
         if self.population is not None:
             population = np.bincount(labels, weights=self.population, minlength=groups).astype(np.int64)
         return Groups(sizes, histograms, self.totals, self.domains, population, self.uncovered)
+
+    def numbered_as(self, domains: Mapping[str, Domain]) -> Groups:
+        """Give values the numbers of other domains, which have them all, where another is given.
+
+        Counts stay what they are, so nobody has to count again to compare with another table.
+        """
+        histograms, totals = dict(self.histograms), dict(self.totals)
+        for name in self.domains.keys() & domains.keys():
+            values, domain = self.domains[name].values, domains[name]
+            if values.equals(domain.values):
+                continue
+            places = np.append(domain.encode(pa.chunked_array([values])).astype(np.int64), domain.missing)
+            histograms[name] = self.histograms[name].numbered(places, len(domain) + 1)
+            totals[name] = np.zeros(len(domain) + 1, dtype=np.int64)
+            totals[name][places] = self.totals[name]
+        return replace(
+            self,
+            histograms=histograms,
+            totals=totals,
+            domains={name: domains.get(name, mine) for name, mine in self.domains.items()},
+        )
 
     def take(self, groups: npt.NDArray[np.intp]) -> Groups:
         """Keep some groups, in the given order; the totals of the table stay."""

@@ -6,12 +6,14 @@ published table and recover the same labels by parsing it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sfumato.coding.codes import CodedTable
 from sfumato.table.values import text as value_text
@@ -99,12 +101,33 @@ class Suppressed:
 Label: TypeAlias = Exact | Interval | Node | ValueSet | Center | MissingCell | Suppressed
 
 
+class WrittenLabels(Collection[Label]):
+    """Labels that can be written all at once, without making them one by one; none of them is a center."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> pa.Array:
+        """The text of every label, empty for a missing cell."""
+
+    @property
+    @abstractmethod
+    def of_values(self) -> bool:
+        """Whether all labels are values or missing cells."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Recoded:
     """One attribute as published: a label for every group."""
 
     labels: Collection[Label]
     by_group: npt.NDArray[np.int32]
+
+    @property
+    def texts(self) -> pa.Array:
+        """The text of every label, empty for a missing cell."""
+        if isinstance(self.labels, WrittenLabels):
+            return self.labels.texts
+        return pa.array([label.text for label in self.labels], pa.string())
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from sfumato.schema.schema import Schema
 from sfumato.table.columns import undecorated
 
 Rows = npt.NDArray[np.int64]
-SHARED = ("coded", "domains", "table", "groups", "cells", "raw")  # alike however values are kept
+SHARED = ("coded", "domains", "table", "groups", "published_groups", "cells", "raw")  # alike however values are kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +120,12 @@ class Evidence:
     @cached_property
     def groups(self) -> Groups:
         """Sizes and sensitive values of the published groups, values numbered as in the original where it is known."""
-        return count_groups(self.table, self.published, self.schema, self.domains, totals=self.totals)
+        return self.published_groups if self.totals is not None else self.published_groups.numbered_as(self.domains)
+
+    @cached_property
+    def published_groups(self) -> Groups:
+        """Sizes and sensitive values of the published groups, values numbered as the published table alone tells."""
+        return count_groups(self.table, self.published, self.schema, totals=self.totals)
 
     @cached_property
     def cells(self) -> FlaggedCells:
@@ -133,11 +138,6 @@ class Evidence:
     def loose(self) -> bool:
         """Whether a missing cell matches every value."""
         return self.schema.missing is Missing.MATCHES_ALL and bool(self.table.columns)
-
-    @property
-    def is_raw(self) -> bool:
-        """Whether the published table is the original itself, so that values are numbered alike in both."""
-        return self.__dict__.get("raw") is self
 
     @cached_property
     def raw(self) -> Evidence:

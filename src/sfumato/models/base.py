@@ -79,7 +79,10 @@ class PrivacyModel(ABC):
 
     def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
         """Return for every group whether it keeps the promise."""
-        level = self.level(groups)
+        return self.kept_at(self.level(groups))
+
+    def kept_at(self, level: Levels) -> npt.NDArray[np.bool_]:
+        """Return which levels are on the safe side of the limit."""
         if self.bound == "min":
             return level > self.limit if self.strict else level >= self.limit
         return level < self.limit if self.strict else level <= self.limit

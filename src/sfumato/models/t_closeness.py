@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.core.groups import Counts, Groups
 from sfumato.models.base import Levels, PrivacyModel
 from sfumato.models.distances.choosing import as_rows, averages_parts, distances_to_table, require_distance
+from sfumato.models.distances.cut_distance import CutDistance, cut_distance_of
 from sfumato.models.words import ModelWords
 from sfumato.validation import require
 
@@ -118,3 +119,7 @@ class TCloseness(PrivacyModel):
             return least
         excess = np.maximum(level - self.t - ROUNDING, 0)
         return np.maximum(least, np.ceil(groups.sizes * excess / (1 - self.t)).astype(np.int64))
+
+    def cut_distance(self, whole: Groups) -> CutDistance | None:
+        """Return the distance as a sum over cuts, if it is one."""
+        return cut_distance_of(self, whole, self.sensitive, self.distance)

@@ -153,6 +153,58 @@ def anonymize(
         reading=reading or {},
         language=language,
     )
+    return carry_out(
+        recipe,
+        data,
+        engine=engine,
+        memory=memory,
+        temporary=temporary,
+        out=out,
+        replace=replace,
+        progress=progress,
+    )
+
+
+@overload
+def carry_out(
+    recipe: Recipe,
+    data: Frame,
+    *,
+    engine: Literal["auto", "memory"] = ...,
+    memory: str | None = ...,
+    temporary: str | os.PathLike[str] | None = ...,
+    out: str | os.PathLike[str] | None = ...,
+    replace: bool = ...,
+    progress: Progress | bool = ...,
+) -> Release: ...
+
+
+@overload
+def carry_out(
+    recipe: Recipe,
+    data: Data,
+    *,
+    engine: EngineName = ...,
+    memory: str | None = ...,
+    temporary: str | os.PathLike[str] | None = ...,
+    out: str | os.PathLike[str] | None = ...,
+    replace: bool = ...,
+    progress: Progress | bool = ...,
+) -> Release | LargeRelease: ...
+
+
+def carry_out(
+    recipe: Recipe,
+    data: Data,
+    *,
+    engine: EngineName = "auto",
+    memory: str | None = None,
+    temporary: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    replace: bool = False,
+    progress: Progress | bool = False,
+) -> Release | LargeRelease:
+    """Run a recipe on a table; all else as for `anonymize`."""
     resources = Resources(engine=engine, memory=memory, temporary=temporary)
     return carry_out_in(resources, recipe, data, out, replace=replace, progress=progress)
 
@@ -167,10 +219,11 @@ def carry_out_in(
     report: bool = True,
     progress: Progress | bool = False,
 ) -> Release | LargeRelease:
-    """Run a recipe on a table wherever it is, as `anonymize` does; `report` says whether the report is written."""
+    """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
     chosen = resources.chosen(data, recipe)
     if chosen == "memory":
-        release = carry_out(recipe, in_memory(data, recipe), progress=progress)
+        with followed(progress, "Searching") as tell:
+            release = _carried_out(recipe, in_memory(data, recipe), tell)
         if out is not None:
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
@@ -182,12 +235,6 @@ def carry_out_in(
         return carry_out_large(
             recipe, source, Path(out), memory=resources.budget, replace_older=replace, report=report, progress=tell
         )
-
-
-def carry_out(recipe: Recipe, data: Frame, *, progress: Progress | bool = False) -> Release:
-    """Run a recipe on a table in memory; `progress` as for `anonymize`."""
-    with followed(progress, "Searching") as tell:
-        return _carried_out(recipe, data, tell)
 
 
 def _carried_out(recipe: Recipe, data: Frame, progress: Progress) -> Release:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.applying import CellTexts, Ranks, Shuffle, column_ranks, order_rows
-from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, Publication, Recoded
+from sfumato.core.publication import NOT_PUBLISHED, Center, Exact, MissingCell, Publication, Recoded, WrittenLabels
 from sfumato.core.published.table import name_buckets
 from sfumato.randomness import Stream
 from sfumato.schema.schema import Schema
@@ -48,7 +48,7 @@ def apply(
             arrays[name] = table[name] if whole else table[name].take(pa.array(kept))
         else:
             kind = pa.string() if bucketed else published_kind(recoded, table[name].type)
-            cells = CellTexts([label.text for label in recoded.labels], recoded.by_group[group], kind)
+            cells = CellTexts(recoded.texts, recoded.by_group[group], kind)
             arrays[name] = cells.array()
         if bucketed:
             original = table[name] if recoded is None else texts(table[name])
@@ -90,6 +90,8 @@ class _Shuffles:
 
 def published_kind(recoded: Recoded, original: pa.DataType) -> pa.DataType:
     """Return the type of a published column: the original's where only values are published, and that of centers."""
+    if isinstance(recoded.labels, WrittenLabels):
+        return original if recoded.labels.of_values else pa.string()
     if all(isinstance(label, Exact | MissingCell) for label in recoded.labels):
         return original
     centers = [label.value for label in recoded.labels if isinstance(label, Center)]

@@ -88,7 +88,8 @@ def _made(recipe: Recipe, table: pa.Table, algorithm: Algorithm | str, progress:
     progress(0.0)
     if isinstance(algorithm, str):
         raise InvalidParameterError(algorithm)
-    return carry_out(replace(recipe, algorithm=algorithm), table, progress=progress)
+    release: Release = carry_out(replace(recipe, algorithm=algorithm), table, progress=progress)
+    return release
 
 
 class _Clock:

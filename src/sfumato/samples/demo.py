@@ -47,7 +47,8 @@ def population_recipe(seed: int) -> Recipe:
 
 def run_demo(rows: int, seed: int) -> Release:
     """Make up a population and publish it."""
-    return carry_out(population_recipe(seed), generate(rows, seed=seed))
+    release: Release = carry_out(population_recipe(seed), generate(rows, seed=seed))
+    return release
 
 
 def refuse_foreign(folder: Path) -> None:

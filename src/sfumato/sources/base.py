@@ -55,6 +55,15 @@ class TableProfile:
         return next(column for column in self.columns if column.name == name)
 
 
+@dataclass(frozen=True)
+class Piece:
+    """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece."""
+
+    number: int
+    of: int
+    by: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class ByCase:
     """A recoding by combinations of values.
@@ -110,8 +119,11 @@ class Source(Protocol):
     def profile(self, names: Sequence[str], together: Sequence[str]) -> TableProfile:
         """Describe some columns in one scan; all later questions are about these."""
 
-    def count(self, names: Sequence[str], most: int, tell: Told) -> pa.Table:
-        """Count the combinations of some columns, as `WEIGHT`; refuse more than `most` of them."""
+    def estimate(self, names: Sequence[str]) -> int:
+        """Estimate how many combinations of some columns there are."""
+
+    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+        """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""

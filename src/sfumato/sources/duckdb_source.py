@@ -19,6 +19,7 @@ from sfumato.sources.base import (
     WEIGHT,
     ByCase,
     ColumnProfile,
+    Piece,
     TableProfile,
     Told,
     TooManyCombinationsError,
@@ -125,21 +126,27 @@ class DuckDBSource:
         self._profile = TableProfile(rows, tuple(profiles), combinations, f"duckdb-{digest}")
         return self._profile
 
-    def count(self, names: Sequence[str], most: int, tell: Told) -> pa.Table:
-        """Count the combinations of some columns, as `WEIGHT`; refuse more than `most` of them."""
-        listed = ", ".join(quoted(name) for name in names)
-        by = f" GROUP BY {listed}" if names else ""
-        counted = ", ".join([*(quoted(name) for name in names), f"count(*) AS {WEIGHT}"])
+    def estimate(self, names: Sequence[str]) -> int:
+        """Estimate how many combinations of some columns there are."""
+        return int(self._asked(f"SELECT {_estimate([quoted(name) for name in names])} FROM {RECORDS}"))  # noqa: S608
+
+    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+        """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
+        listed = [quoted(name) for name in names]
+        where = "" if piece is None else f" WHERE hash({_listed(piece.by)}) % {piece.of} = {piece.number}"
+        by = f" GROUP BY {', '.join(listed)}" if names else ""
+        counted = ", ".join([*listed, f"count(*) AS {WEIGHT}"])
         batches: list[pa.RecordBatch] = []
-        schema, rows = None, 0
-        for batch in self._stream(f"SELECT {counted} FROM {RECORDS}{by}", tell):  # noqa: S608 - names are quoted
-            schema, rows = batch.schema, rows + batch.num_rows
+        rows = 0
+        query = f"SELECT {counted} FROM {RECORDS}{where}{by}"  # noqa: S608 - names are quoted
+        for batch in self._stream(query, tell):
+            rows += batch.num_rows
             if rows > most:
                 raise TooManyCombinationsError(
                     f"The table has more than {most:,} combinations of {len(names)} columns, more than fit into memory."
                 )
             batches.append(batch)
-        return pa.Table.from_batches(batches, schema)
+        return pa.Table.from_batches(batches, batches[0].schema)
 
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
@@ -233,7 +240,7 @@ class DuckDBSource:
         self._connection.register(CASES, rule.cases)
         same = _same_cells(rule.quasi)
         hashed = _digest([f"c.{GROUP}", *(f"r.{quoted(name)}" for name in rule.kept)])
-        return self._summed(
+        return self._asked(
             f"SELECT {hashed} FROM {RECORDS} r JOIN {CASES} c ON {same} WHERE c.{GROUP} <> {NOWHERE}"  # noqa: S608
         )
 
@@ -248,14 +255,13 @@ class DuckDBSource:
             else f"r.{quoted(name)}"
             for name in rule.kept
         ]
-        return self._summed(
+        return self._asked(
             f"SELECT {_digest([f'c.{GROUP}', *kept])} FROM {self._query} r JOIN {CASES} c ON {same}"  # noqa: S608 - quoted
         )
 
-    def _summed(self, query: str) -> str:
+    def _asked(self, query: str) -> str:
         with self._told("read"):
             ((found,),) = self._connection.execute(query).fetchall()
-        self._connection.unregister(CASES)
         return str(found)
 
     def written(self, folder: Path) -> DuckDBSource:
@@ -340,6 +346,10 @@ def _published(group: pa.ChunkedArray) -> pa.ChunkedArray:
 def _same_cells(names: Sequence[str]) -> str:
     """Write the condition that rows agree with cases; missing cells agree with each other."""
     return " AND ".join(f"r.{quoted(name)} IS NOT DISTINCT FROM c.{quoted(name)}" for name in names) or "true"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(quoted(name) for name in names)
 
 
 def _estimate(columns: Sequence[str]) -> str:

@@ -6,6 +6,9 @@ when its input closes.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import json
 import os
 import sys
@@ -15,6 +18,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 BETWEEN = 0.1  # seconds between two messages on the same job
-HELD = 2  # releases that are kept in memory
+HELD = 1  # releases that are kept in memory
 # What the first job needs, loaded while the user chooses a table.
 FIRST = (
     "sfumato.table.read",
@@ -97,14 +101,35 @@ def main() -> None:
     os.umask(0o077)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
+    sys.meta_path.insert(0, WithoutPandas())
     bench = Bench(Path(sys.argv[1]))
     for name in FIRST:
         import_module(name)
     for line in sys.stdin:
         job = json.loads(line)
         serve(bench, job, answers)
+        let_go()
         if job["verb"] == "open":
             threading.Thread(target=warm_up, daemon=True).start()
+
+
+class WithoutPandas(MetaPathFinder):
+    """Say that there is no pandas, which pyarrow would load for the first list that it sees; nothing here needs it."""
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        """Refuse pandas, and leave other modules to others."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError(name=fullname)
+
+
+def let_go() -> None:
+    """Give memory back to the system that the last job used and no other needs."""
+    import pyarrow as pa
+
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with contextlib.suppress(OSError, AttributeError):  # only the C library of Linux can be asked
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def warm_up() -> None:

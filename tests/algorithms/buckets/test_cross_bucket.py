@@ -19,7 +19,9 @@ import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.buckets.assignment import surplus
+from sfumato.algorithms.buckets import cross_picking
+from sfumato.algorithms.buckets.assignment import is_eligible, surplus
+from sfumato.algorithms.buckets.cross_blocks import BlockTree
 from sfumato.algorithms.buckets.cross_bucket import CrossBucket
 from sfumato.algorithms.buckets.cross_groups import most_buckets
 from sfumato.algorithms.buckets.cross_picking import nearest
@@ -286,3 +288,55 @@ def test_two_attributes_other_models_and_unknown_cells_are_refused():
     with pytest.raises(sf.UnsupportedModelError, match="1 missing cells"):
         release_of(lost, 2, 2, schema=replace(SCHEMA, missing="matches-all"))
     assert release_of(lost, 2, 2).audit.holds
+
+
+@examples(60)
+@given(
+    st.lists(st.integers(0, 12), min_size=8, max_size=120),
+    st.integers(1, 6), st.integers(2, 5), st.sampled_from([1, 2, 8]), st.integers(0, 3),
+)  # fmt: skip
+def test_compiled_and_plain_picks_are_the_same(values, k, l, spare, depth):
+    codes = np.array(values, dtype=np.int64)
+    codes = codes[np.sort(np.flatnonzero(~_surplus_rows(codes, l)))]
+    if not len(codes):
+        return
+    tree = _halved(codes, l, depth)
+    found = []
+    for rows in (0, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cross_picking, "COMPILED_ROWS", rows)
+            found.append(cross_picking.pick_sets(tree, codes, k, Fraction(l), spare=spare, told=lambda _done: None))
+    compiled, plain = found
+    assert compiled.places.tolist() == plain.places.tolist()
+    assert compiled.sizes.tolist() == plain.sizes.tolist()
+    assert compiled.bucket.tolist() == plain.bucket.tolist()
+    assert (compiled.crossed, compiled.hurried) == (plain.crossed, plain.hurried)
+    assert sorted(plain.places.tolist()) == list(range(len(codes)))
+
+
+def _surplus_rows(codes, l):
+    """Mark as many rows of too frequent values as have to go."""
+    extra = surplus(np.bincount(codes), l)
+    earlier = [np.count_nonzero(codes[:row] == code) for row, code in enumerate(codes)]
+    return np.array(earlier) < extra[codes]
+
+
+def _halved(codes, l, depth):
+    """Cut a run of records in the middle again and again where both halves stay l-eligible."""
+    parent, start, size, leaf, level = [-1], [0], [len(codes)], [True], [0]
+    for _ in range(depth):
+        below = []
+        for node in level:
+            middle = start[node] + size[node] // 2
+            halves = [(start[node], middle), (middle, start[node] + size[node])]
+            if all(first < last and is_eligible(np.bincount(codes[first:last]), l) for first, last in halves):
+                leaf[node] = False
+                for first, last in halves:
+                    below.append(len(parent))
+                    parent.append(node)
+                    start.append(first)
+                    size.append(last - first)
+                    leaf.append(True)
+        level = below
+    arrays = (np.array(each, dtype=np.int64) for each in (parent, start, size))
+    return BlockTree(np.arange(len(codes)), *arrays, np.array(leaf))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sfumato.algorithms.base import Task
 from sfumato.algorithms.good_groups import kept_by_all
 from sfumato.algorithms.local import streamed_cutting
+from sfumato.algorithms.local.median_cutting import MedianCutting
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.codes import code
@@ -73,7 +74,7 @@ def texts_of_rows(publication):
 
 def finished(search, plan, batch):
     """Finish all segments, the last one first, and give the texts of every row."""
-    segments = search.segments_of(plan.tree, batch)
+    segments = plan.tree.descend(batch.codes)
     found = [None] * len(batch)
     for segment in np.unique(segments)[::-1].tolist():
         rows = np.flatnonzero(segments == segment)
@@ -142,12 +143,12 @@ def test_segments_can_be_written_apart_and_cut_on(drawn, models, run, depth):
     batch = whole_batch(coded, search)
     whole, plan = run.plan(search, batch), run.plan(search, batch, most_depth=depth)
     assert plan.tree.depth <= depth
-    segments = search.segments_of(plan.tree, batch)
+    segments = plan.tree.descend(batch.codes)
     for segment in range(plan.tree.segments)[::-1]:
         apart = batch.take(np.flatnonzero(segments == segment))
         plan = plan.graft(segment, run.plan(search, apart, totals=plan.totals))
     assert plan.sizes.tolist() == whole.sizes.tolist()
-    assert search.segments_of(plan.tree, batch).tolist() == search.segments_of(whole.tree, batch).tolist()
+    assert plan.tree.descend(batch.codes).tolist() == whole.tree.descend(batch.codes).tolist()
 
 
 @given(drawn=described_tables(most_rows=40), models=PROMISES, run=RUNS)
@@ -157,46 +158,76 @@ def test_a_plan_tells_sizes_and_is_the_same_after_every_journey(drawn, models, r
     search = search_of(coded, models, missing, Mondrian())
     batch = whole_batch(coded, search)
     plan = run.plan(search, batch)
-    segments = search.segments_of(plan.tree, batch)
-    assert plan.sizes.tolist() == np.bincount(segments, minlength=plan.tree.segments)[: plan.tree.segments].tolist()
+    segments = plan.tree.descend(batch.codes)
+    counted = np.bincount(segments, minlength=plan.tree.segments)
+    assert plan.sizes[:-1].tolist() == counted[:-1].tolist()
+    hollow = np.all([column.codes == column.domain.missing for column in coded.quasi], axis=0)
+    assert int(counted[-1] - plan.sizes[-1]) in {0, int(hollow.sum())}
     read = SegmentPlan.from_dict(json.loads(json.dumps(plan.as_dict())))
     sent = pickle.loads(pickle.dumps((search, plan)))  # noqa: S301 - our own
     assert finished(search, read, batch) == finished(*sent, batch) == finished(search, plan, batch)
 
 
-def skewed(rows, seed=0):
-    """Make a table of four quasi-identifiers, one with a taxonomy and missing cells, and a sensitive attribute."""
+def skewed(rows, seed=0, missing=Missing.OWN_VALUE):
+    """Make a table of four quasi-identifiers, of which many are missing, and two sensitive attributes."""
     rng = np.random.default_rng(seed)
-    jobs = rng.choice(JOBS.hierarchy.leaves, rows)
+    hollow = rng.random(rows) < 0.03
+    diseases = np.array(["flu", "cold", "ulcer", "colitis"])
+    age = (rng.random(rows) ** 2 * 80).astype(np.int64)
+    disease = np.where(rng.random(rows) < age / 120, "ulcer", rng.choice(diseases, rows, p=[0.5, 0.3, 0.15, 0.05]))
     table = pa.table(
         {
-            "age": (rng.random(rows) ** 2 * 80).astype(np.int64),
-            "zip": pa.array(rng.integers(0, 3000, rows)),
-            "job": pa.array(jobs, mask=rng.random(rows) < 0.05),
-            "sex": rng.choice(["F", "M"], rows),
-            "disease": rng.choice(["flu", "cold", "ulcer", "colitis"], rows, p=[0.5, 0.3, 0.15, 0.05]),
+            "age": pa.array(age, mask=hollow | (rng.random(rows) < 0.02)),
+            "zip": pa.array(rng.integers(0, 3000, rows), mask=hollow | (rng.random(rows) < 0.02)),
+            "job": pa.array(rng.choice(JOBS.hierarchy.leaves, rows), mask=hollow | (rng.random(rows) < 0.3)),
+            "sex": pa.array(rng.choice(["F", "M"], rows), mask=hollow | (rng.random(rows) < 0.2)),
+            "disease": pa.array(disease, mask=rng.random(rows) < 0.02),
+            "salary": rng.integers(1, 10, rows) * 1000,
         }
     )
-    schema = Schema(quasi=["age", "zip", "job", "sex"], sensitive=["disease"], hierarchies={"job": JOBS})
-    return code(table, schema)
+    quasi, sensitive = ["age", "zip", "job", "sex"], ["disease", "salary"]
+    return code(table, Schema(quasi=quasi, sensitive=sensitive, hierarchies={"job": JOBS}, missing=missing))
 
 
-DIVERSE = (KAnonymity(k=4), DistinctLDiversity(l=3, sensitive="disease"))
+DEMANDING = {
+    "k": (KAnonymity(k=4),),
+    "l": (KAnonymity(k=4), DistinctLDiversity(l=3, sensitive="disease")),
+    "t": (TCloseness(t=0.2, sensitive="disease"),),
+    "two": (KAnonymity(k=4), TCloseness(t=0.3, sensitive="salary"), EntropyLDiversity(l=2, sensitive="disease")),
+}
 
 
-@pytest.mark.parametrize("models", [DIVERSE[:1], DIVERSE], ids=["k", "l"])
-def test_segments_are_small_unless_nothing_cuts_them(models):
-    coded = skewed(5000)
-    search = search_of(coded, models, Missing.OWN_VALUE, Mondrian())
+@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("models", DEMANDING.values(), ids=DEMANDING)
+def test_segments_are_small_unless_nothing_cuts_them(models, missing):
+    coded = skewed(3000, missing=missing)
+    search = search_of(coded, models, missing, Mondrian())
     batch = whole_batch(coded, search)
     plan = Run(50, 700, 1 << 22, 1).plan(search, batch)
-    assert finished(search, plan, batch) == published(Mondrian(), task_of(coded, models, Missing.OWN_VALUE))
-    assert plan.sizes.sum() == coded.rows
-    assert plan.tree.segments > 100
-    segments = search.segments_of(plan.tree, batch)
+    assert finished(search, plan, batch) == published(Mondrian(), task_of(coded, models, missing))
+    assert plan.tree.segments > 10
+    segments = plan.tree.descend(batch.codes)
     for segment in np.flatnonzero(plan.sizes > 50):
         alone = batch.take(np.flatnonzero(segments == segment))
-        assert len(set(search.finish(alone, plan.totals).group.tolist())) == 1
+        cutting = MedianCutting(search.task(alone, totals=plan.totals), strict=True)
+        cutting.run()
+        assert cutting.leaves == 1
+
+
+@given(drawn=described_tables(most_rows=25), models=PROMISES, run=RUNS, seed=st.integers(0, 99))
+def test_weighted_rows_are_published_as_the_records_that_they_stand_for(drawn, models, run, seed):
+    coded, missing = code(*drawn), Missing(drawn[1].missing)
+    search = search_of(coded, models, missing, Mondrian())
+    batch = whole_batch(coded, search)
+    weights = np.random.default_rng(seed).integers(1, 5, coded.rows)
+    weighted = Batch(batch.codes, batch.watched, weights)
+    expanded = np.repeat(np.arange(coded.rows), weights)
+    expected = published(Mondrian(), task_of(coded.take(expanded), models, missing))
+    assume(expected)
+    plan = run.plan(search, weighted)
+    assert plan.sizes.tolist() == run.plan(search, batch.take(expanded)).sizes.tolist()
+    found = finished(search, plan, weighted)
+    assert [found[case] for case in expanded.tolist()] == expected
 
 
 def test_a_depth_takes_one_pass_that_counts_the_smaller_halves():

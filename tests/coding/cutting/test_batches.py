@@ -16,6 +16,7 @@ from sfumato.coding.cutting.batches import Batch, Layout, SegmentCounts, count_s
 from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.cutting.partition import Records
 from sfumato.coding.cutting.plain_cutter import PlainCutter
+from sfumato.coding.kernels.descending import BLOCK
 
 WIDTHS = (4, 1, 7)
 
@@ -86,6 +87,17 @@ def test_counts_are_those_of_counting_row_by_row(compiled, stream, room):
     for (kind, segment, number, _), weight in expected.items():
         sizes[segment] += weight * (kind == "axis" and number == 0)
     assert counts.sizes.tolist() == [sizes[segment] for segment in range(len(nodes))]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_long_batches_are_counted_block_by_block(weighted):
+    rng, rows = np.random.default_rng(0), 3 * BLOCK + 5
+    layout = Layout(WIDTHS, (3,))
+    columns = [[rng.integers(0, width, rows).astype(np.uint8) for width in some] for some in (WIDTHS, (3,))]
+    batch = Batch.of(*columns, rng.integers(1, 6, rows) if weighted else None)
+    tree = CutTree.whole().cut(np.array([0]), np.array([2]), np.array([3]))
+    nodes = tree.leaves[1:]
+    assert cells(count_segments([batch], tree, nodes, layout)) == counted_by_row(batch, tree, nodes, layout)
 
 
 @given(streams(), st.data())

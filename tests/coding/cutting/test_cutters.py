@@ -174,3 +174,5 @@ def test_many_records_are_cut_by_compiled_loops(monkeypatch):
     monkeypatch.setattr(partition, "COMPILED_ROWS", 10)
     assert isinstance(cutter_for(9), PlainCutter)
     assert isinstance(cutter_for(10), CompiledCutter)
+    assert isinstance(cutter_for(1, one_of_many=True), CompiledCutter)
+    assert isinstance(cutter_for(0, one_of_many=True), PlainCutter)

@@ -13,6 +13,7 @@ from sfumato.algorithms.base import Task
 from sfumato.algorithms.buckets.assignment import Pieces, assign, deal, without_surplus
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
+from sfumato.coding.ordering import ascending
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.exceptions import InfeasibleError
@@ -277,5 +278,5 @@ def drawn(pieces: Pieces, codes: npt.NDArray[np.unsignedinteger], stream: Stream
     place = np.arange(len(codes)) - np.repeat(np.cumsum(often) - often, often)
     shuffled = stream.permutation(len(codes))
     buckets = np.empty(len(codes), dtype=np.int32)
-    buckets[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.repeat(first, often) + place
+    buckets[shuffled[ascending(codes[shuffled], int(value.max()) + 1)]] = np.repeat(first, often) + place
     return buckets

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Records, allowed_cuts, cutter_for
 from sfumato.coding.histograms import sparse_counts
+from sfumato.coding.ordering import ascending
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ class _Growth:
         leaves = np.concatenate(self.leaves)
         leaf = np.zeros(len(parent), dtype=np.bool_)
         leaf[leaves] = True
-        order = np.argsort(start[leaves][self.leaf_of], kind="stable")
+        order = ascending(start[leaves][self.leaf_of], len(self.leaf_of) + 1)
         return BlockTree(order, parent, start, np.concatenate(self.size), leaf)
 
     def _refused(self, segments: Ints, cuts: Cuts) -> Ints:

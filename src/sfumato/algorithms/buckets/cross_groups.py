@@ -14,6 +14,7 @@ from sfumato.algorithms.buckets.cross_picking import Sets
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, widths
 from sfumato.coding.cutting.plain_cutter import PlainCutter
+from sfumato.coding.ordering import ascending
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -96,7 +97,7 @@ class _Cutting:
             at = np.arange(len(segment)) + (begin - offsets[:-1])[segment]
             mine = order[at]
             key = _sort_key(codes, mine, segment, offsets, axes)
-            order[at] = mine[np.argsort(key, kind="stable")]
+            order[at] = mine[ascending(key, len(of_set) * (int(axes.leaves.max()) + 1))]
             middle = (first + last) // 2
             of_set = np.repeat(of_set, 2)
             first, last = np.column_stack([first, middle]).ravel(), np.column_stack([middle, last]).ravel()

@@ -13,9 +13,12 @@ import numpy.typing as npt
 
 from sfumato.algorithms.buckets.assignment import Remainder, evenly
 from sfumato.algorithms.buckets.cross_blocks import BlockTree
+from sfumato.coding.grouping import COMPILED_ROWS
+from sfumato.coding.ordering import ascending
 
 Ints = npt.NDArray[np.int64]
 Pool = dict[int, list[int]]
+NODES_AT_ONCE = 4096  # between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,22 +55,34 @@ class _Picks:
 
     def sets(self, k: int) -> Sets:
         """Combine short picks with their neighbors until every set has k records."""
-        places, sizes, crossed = self.places, self.sizes, len(self.sizes)
-        bucket, waiting = [-1] * len(places), 0
-        for number, picked in enumerate(sorted(self.short)):
-            places += picked
-            bucket += [number] * len(picked)
-            waiting += len(picked)
-            if waiting >= k:
-                sizes.append(waiting)
-                waiting = 0
-        if waiting:
-            if len(sizes) == crossed:  # nothing was combined yet: one crossed pick becomes a bucket
-                crossed -= 1
-                first = len(places) - waiting - sizes[-1]
-                bucket[first : first + sizes[-1]] = [len(self.short)] * sizes[-1]
-            sizes[-1] += waiting
-        return Sets(np.array(places), np.array(sizes), crossed, np.array(bucket), self.hurried)
+        places, sizes = (np.array(each, dtype=np.int64) for each in (self.places, self.sizes))
+        return _combined(places, sizes, self.short, k, hurried=self.hurried)
+
+
+def _combined(picked: Ints, crossed: Ints, short: list[list[int]], k: int, *, hurried: bool) -> Sets:
+    """Combine short picks with their neighbors until every set has k records; the others are sets of their own."""
+    places, sizes, bucket, waiting = [], crossed.tolist() if short else [], [], 0
+    for number, mine in enumerate(sorted(short)):
+        places += mine
+        bucket += [number] * len(mine)
+        waiting += len(mine)
+        if waiting >= k:
+            sizes.append(waiting)
+            waiting = 0
+    alone = np.full(len(picked), -1, dtype=np.int64)
+    number = len(crossed)
+    if waiting:
+        if len(sizes) == number:  # nothing was combined yet: one crossed pick becomes a bucket
+            number -= 1
+            alone[len(alone) - sizes[-1] :] = len(short)
+        sizes[-1] += waiting
+    return Sets(
+        np.concatenate([picked, np.array(places, dtype=np.int64)]),
+        np.array(sizes, dtype=np.int64) if short else crossed,
+        number,
+        np.concatenate([alone, np.array(bucket, dtype=np.int64)]),
+        hurried,
+    )
 
 
 def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int, told: Callable[[float], None]) -> Sets:
@@ -86,7 +101,44 @@ def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int,
     spare : times the size of a pick; a block leaves less than that to the enclosing block.
     told : is called with the share of the work that is done.
     """
-    picker = _Picker(k, l, spare)
+    compiled = len(values) >= COMPILED_ROWS and l.denominator == 1
+    return (_compiled_sets if compiled else _plain_sets)(tree, values, _Picker(k, l, spare), told)
+
+
+def _compiled_sets(tree: BlockTree, values: Ints, picker: _Picker, told: Callable[[float], None]) -> Sets:
+    from sfumato.coding.kernels import picking as kernel
+
+    nodes, rows, width = len(tree.parent), len(values), int(values.max()) + 1
+    child = np.full(nodes, -1, dtype=np.int64)
+    child[tree.parent[1::2]] = np.arange(1, nodes, 2)
+    leaves = np.flatnonzero(tree.leaf)
+    leaves = leaves[np.argsort(tree.start[leaves])]
+    block = np.repeat(np.arange(len(leaves)), tree.size[leaves])
+    left = ascending(block * width + values, len(leaves) * width)
+    counts, picked, sizes = np.zeros(nodes, dtype=np.int64), np.empty(rows, dtype=np.int64), np.empty(rows, np.int64)
+    stacks, state = np.empty((3, width), dtype=np.int64), np.zeros(3, dtype=np.int64)
+    rooms = np.empty(width, dtype=np.int64), np.empty(rows + 1, dtype=np.int64), np.empty(rows, dtype=np.int64)
+    rule = picker.k, picker.least, picker.multiple, picker.spare * picker.multiple
+    shape = child, tree.start, tree.size
+    for last in range(nodes, 0, -NODES_AT_ONCE):
+        first = max(0, last - NODES_AT_ONCE)
+        kernel.pick_blocks(shape, values, left, counts, first, last, rule, stacks, rooms, picked, sizes, state)
+        told(1 - first / nodes)
+    sizes = sizes[: state[kernel.PICKED]]
+    return _sorted_out(picked, sizes, picker.k, hurried=bool(state[kernel.HURRIED]))
+
+
+def _sorted_out(picked: Ints, sizes: Ints, k: int, *, hurried: bool) -> Sets:
+    """Keep short picks separate."""
+    short = sizes < k
+    if not short.any():
+        return _combined(picked, sizes, [], k, hurried=hurried)
+    ends = np.cumsum(sizes)
+    apart = [picked[end - size : end].tolist() for end, size in zip(ends[short], sizes[short], strict=True)]
+    return _combined(picked[~np.repeat(short, sizes)], sizes[~short], apart, k, hurried=hurried)
+
+
+def _plain_sets(tree: BlockTree, values: Ints, picker: _Picker, told: Callable[[float], None]) -> Sets:
     waiting: dict[int, Pool] = {}
     codes, nodes = values.tolist(), len(tree.parent)
     facts = zip(tree.parent.tolist(), tree.start.tolist(), tree.size.tolist(), tree.leaf.tolist(), strict=True)
@@ -99,9 +151,9 @@ def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int,
             picker.pick(pool, last=node == 0)
         if pool and node:
             _pass_on(pool, waiting.setdefault(parent, {}))
-        if node % 4096 == 0:
+        if node % NODES_AT_ONCE == 0:
             told(1 - node / nodes)
-    return picker.picks.sets(k)
+    return picker.picks.sets(picker.k)
 
 
 def _pass_on(pool: Pool, around: Pool) -> None:
@@ -120,7 +172,7 @@ class _Picker:
         """Pick what can be picked from the records of a block, and remove it from the pool."""
         size = sum(map(len, pool.values()))
         if size == len(pool) == self.multiple:  # one pick, without counting
-            self.picks.add([place for places in pool.values() for place in places], short=False)
+            self.picks.add([pool[code][0] for code in sorted(pool)], short=False)
             pool.clear()
             return
         if size < self.multiple and not last:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,6 +12,7 @@ from sfumato.algorithms.full_domain.best_node import Search
 from sfumato.algorithms.full_domain.exploration import Exploration, Status
 from sfumato.algorithms.full_domain.lattice import Levels, box_above, box_below
 from sfumato.algorithms.full_domain.recodings import Check, Recodings
+from sfumato.algorithms.full_domain.rolling_up import RollingUp
 from sfumato.algorithms.losses import RecodingLoss
 from sfumato.core.progress import Progress
 
@@ -19,6 +22,9 @@ SMALL = 1 << 15  # nodes up to which proving finds better solutions as fast as c
 BATCH = 8  # the fewest nodes chosen at once
 BLUR = 0.3  # of the border, in the logarithm of cells
 NODES_PER_CHOICE = 4000  # more of them in larger lattices, where choosing takes longer
+TELLING = 24  # nodes that a check must decide to be worth more than a compiled walk over them
+ROLLED_UP = 1 << 20  # combinations in all candidates from which a compiled walk pays off
+SURELY = 1e-9  # how much less than computed a loss may be, more than all roundings together
 
 
 class Border:
@@ -54,7 +60,8 @@ class DenseSearch(Search):
     suppress what it must suppress) and above it (larger groups also lose what its groups lose), and a node that
     suppresses too much rules out everything below. First it dives for a good solution: among nodes with few enough
     cells, the one with the smallest bound, where bisection finds how many cells are few enough. From there, in large
-    lattices, it climbs to the best in the neighborhood. Then it checks nodes that would rule out most candidates.
+    lattices, it climbs to the best in the neighborhood. Then it checks nodes that would rule out most candidates, or,
+    where loops are compiled for the models, walks over all candidates and checks the best of them.
     """
 
     def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
@@ -69,9 +76,15 @@ class DenseSearch(Search):
         self.losses = np.full(shape, np.nan)
         self.suppressed = np.full(shape, -1, dtype=np.int64)
         self._border = Border()
+        self._walked = np.zeros(shape, dtype=np.bool_)
+
+    @cached_property
+    def _rolling_up(self) -> RollingUp | None:
+        return RollingUp.of(self.recodings, self.loss.cell_costs())
 
     def decide_all(self) -> None:
         """Decide for every node whether it is a solution."""
+        self._walk(self.status == Status.BOUNDED)
         while (unknown := np.flatnonzero(self.status == Status.BOUNDED)).size:
             middle = np.argsort(self.cells.ravel()[unknown], kind="stable")[len(unknown) // 2]
             self.check(self._levels(unknown[middle]))
@@ -110,6 +123,7 @@ class DenseSearch(Search):
     def check(self, levels: Levels) -> Check:
         """Check a node, and record what follows for the nodes below and above."""
         check = self.recodings.check(levels)
+        self.recodings.checked -= bool(self._walked[levels])  # no node counts twice
         below, above = box_below(levels), box_above(levels)
         if check.allowed:
             self._accept(levels, check)
@@ -151,9 +165,34 @@ class DenseSearch(Search):
         if self.best is None:
             self.value_of(self.recodings.lattice.top)
 
+    def _walk(self, wanted: npt.NDArray[np.bool_]) -> bool:
+        """Judge nodes at once, if loops are compiled for that; losses of solutions are then known up to rounding."""
+        few = np.count_nonzero(wanted) * len(self.recodings.sources[0].combinations) < ROLLED_UP
+        if few or self._rolling_up is None or self._walked[wanted].all():
+            return False
+        found = self._rolling_up.walk(wanted, self.deadline)
+        judged = found.suppressed >= 0
+        good, bad = (
+            judged & (found.suppressed <= self.recodings.limit),
+            judged & (found.suppressed > self.recodings.limit),
+        )
+        self.status[good], self.status[bad] = Status.ANONYMOUS, Status.NOT_ANONYMOUS
+        self.suppressed[good] = found.suppressed[good]
+        self.below[good] = np.maximum(self.below[good], found.loss[good] - SURELY)
+        self.bound[good] = self.loss.bound(self.above[good], self.below[good])
+        self.recodings.checked += int(np.count_nonzero(judged & self.unknown))
+        self._walked |= judged
+        self.unknown[bad] = False
+        return True
+
     def _prove(self) -> None:
+        before, checks = np.inf, 0.0
         while (candidates := self._candidates()).any() and not self.deadline.passed():
-            self.progress(1 - np.count_nonzero(candidates) / self.status.size, self.note())
+            left = float(np.count_nonzero(candidates))
+            self.progress(1 - left / self.status.size, self.note())
+            if before - left < TELLING * (self.recodings.checked - checks) and self._walk(candidates):
+                continue
+            before, checks = left, self.recodings.checked
             for place in self._telling(candidates):
                 if self.deadline.passed():
                     break
@@ -167,6 +206,9 @@ class DenseSearch(Search):
         A node that suppresses too much decides all nodes below it, so it need not be a candidate itself, but must have
         enough cells for that to be likely.
         """
+        if self._walked[candidates].all():
+            places = np.flatnonzero(candidates)
+            return places[[np.argmin(self.bound.ravel()[places])]]
         score = _summed_below(candidates).astype(np.float64)
         if not self.loss.by_generalization:
             score *= np.flip(_summed_below(np.flip(candidates))) * candidates

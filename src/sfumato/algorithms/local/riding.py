@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.base import Task
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.publishing import publish_groups, with_missing
 from sfumato.core.publication import MissingCell, Publication, Recoded
 from sfumato.exceptions import InfeasibleError
 from sfumato.models.base import PrivacyModel
@@ -58,7 +58,7 @@ def _joined(found: Publication, rest: npt.NDArray[np.intp], cases: int) -> Publi
     group = np.full(cases, groups, dtype=np.int32)
     group[rest] = found.group
     recoded = {
-        name: Recoded((*each.labels, MissingCell()), np.append(each.by_group, len(each.labels)).astype(np.int32))
+        name: Recoded(with_missing(each.labels), np.append(each.by_group, len(each.labels)).astype(np.int32))
         for name, each in found.recoded.items()
     }
     return publish_groups(group, recoded)

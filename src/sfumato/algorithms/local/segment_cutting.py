@@ -41,7 +41,7 @@ class SegmentCutting:
             [column.codes[self.reduction.cases] for column in columns] for columns in (task.table.quasi, task.watched)
         )
         self.records = Records.of(quasi, watched, self.reduction.weights)
-        self.cutter = cutter_for(len(self.records.weight))
+        self.cutter = cutter_for(len(self.records.weight), one_of_many=task.totals is not None)
         self.leaf_of = np.empty(len(self.records.weight), dtype=np.int32)
         self.leaves = 0
         self._finished = 0

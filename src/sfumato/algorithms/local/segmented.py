@@ -37,7 +37,8 @@ class SegmentPlan:
     Parameters
     ----------
     tree : the cuts.
-    sizes : the number of records of every segment.
+    sizes : the number of records of every segment. Where missing values match all, records without any
+        quasi-identifier hide nobody: they go along with the last segment and are not counted.
     totals : how often every value of a watched attribute occurs in the table.
     """
 
@@ -84,12 +85,12 @@ class SegmentedSearch:
     @property
     def watched(self) -> tuple[str, ...]:
         """The names of the sensitive attributes that models read, in the order of a batch's watched codes."""
-        return tuple(column.name for column in self._task().watched)
+        return tuple(column.name for column in self.task().watched)
 
     @property
     def layout(self) -> Layout:
         """How many codes every attribute of a batch has."""
-        watched = tuple(len(column.domain) + 1 for column in self._task().watched)
+        watched = tuple(len(column.domain) + 1 for column in self.task().watched)
         return Layout(tuple(len(domain) + 1 for domain in self.quasi), watched)
 
     def refusal(self) -> str | None:
@@ -98,7 +99,7 @@ class SegmentedSearch:
             return "Mondrian cuts a table beyond memory only if strict; use strict=True."
         if not self.quasi:
             return "A table without quasi-identifiers cannot be cut into segments; count its rows instead."
-        return self.algorithm.refusal(self._task())
+        return self.algorithm.refusal(self.task())
 
     def count(self, batches: Iterable[Batch], tree: CutTree, nodes: Ints) -> SegmentCounts:
         """Count some leaves of a tree in one pass over batches; counts of parts of a table can be added."""
@@ -128,24 +129,13 @@ class SegmentedSearch:
         totals : those of the whole table, if the rows are one of its segments.
         progress : is called with the share of records in segments that are small enough.
         """
-        cutting = StreamedCutting(self._task(totals=totals, progress=progress), count, most_rows, most_depth)
+        cutting = StreamedCutting(self.task(totals=totals, progress=progress), count, most_rows, most_depth)
         cutting.run()
         return SegmentPlan(cutting.tree, cutting.sizes[cutting.tree.leaves], cutting.totals)
 
-    def segments_of(self, tree: CutTree, batch: Batch) -> npt.NDArray[np.int32]:
-        """Find the segment of every row.
-
-        Where missing values match all, rows without any quasi-identifier hide nobody: they are a segment of their own,
-        after all others.
-        """
-        segments = tree.descend(batch.codes)
-        if self._rides:
-            segments[self._hollow(batch)] = tree.segments
-        return segments
-
     def finish(self, segment: Batch, totals: Mapping[str, Ints], progress: Progress = silent) -> Publication:
         """Find what to publish about the rows of one segment: the same as a search among all rows would."""
-        return self.algorithm.search(self._task(segment, totals=totals, progress=progress))
+        return self.algorithm.search(self.task(segment, totals=totals, progress=progress))
 
     @property
     def _rides(self) -> bool:
@@ -160,7 +150,7 @@ class SegmentedSearch:
         known = np.flatnonzero(~self._hollow(batch))
         return batch if len(known) == len(batch) else batch.take(known)
 
-    def _task(
+    def task(
         self,
         batch: Batch | None = None,
         *,
@@ -175,9 +165,10 @@ class SegmentedSearch:
                 [np.zeros(0, dtype=np.uint8)] * len(self.quasi), [np.zeros(0, dtype=np.uint8)] * len(watched)
             )
         table = CodedTable(
-            rows=len(batch),
+            rows=len(batch) if batch.weights is None else int(batch.weights.sum()),
             quasi=tuple(map(CodedColumn, self.quasi, batch.codes)),
             sensitive=tuple(map(CodedColumn, watched, batch.watched)),
+            weights=batch.weights,
         )
         return Task(
             table=table,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Separable
 from sfumato.algorithms.full_domain.recodings import Check
+from sfumato.algorithms.full_domain.rolling_up import CellCosts
 from sfumato.algorithms.losses.base import LossSetting, Numbers, RecodingLoss
 
 Costs = list[npt.NDArray[np.float64]]
@@ -37,6 +38,14 @@ class AdditiveLoss(RecodingLoss):
         ):
             published += share * float(counts @ costs[level] - lost @ costs[level])
         return setting.generalization_cost * published + setting.suppression_cost * self._lost(check.suppressed)
+
+    def cell_costs(self) -> CellCosts:
+        """Return what cells add to the loss."""
+        factor = self.setting.generalization_cost
+        cells = [
+            [factor * share * cost for cost in costs] for share, costs in zip(self._shares, self._costs, strict=True)
+        ]
+        return CellCosts(cells, self.setting.suppression_cost * self._root)
 
     def start(self) -> Separable:
         """Count every record as published, at the smaller of both costs."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sfumato.algorithms.full_domain.ladder import Ladder
 from sfumato.algorithms.full_domain.lattice import Separable
 from sfumato.algorithms.full_domain.recodings import Check
+from sfumato.algorithms.full_domain.rolling_up import CellCosts
 
 Numbers = npt.NDArray[np.float64]
 
@@ -93,6 +94,10 @@ class RecodingLoss(ABC):
 
     def above(self, check: Check) -> Separable | None:  # noqa: ARG002 - some losses know a bound
         """Bound the loss of nodes at or above a checked one; levels are counted from those of that node."""
+        return None
+
+    def cell_costs(self) -> CellCosts | None:
+        """Return what single cells cost, if the loss is a sum over cells."""
         return None
 
     def bound(self, above: Numbers, below: Numbers) -> Numbers:

@@ -80,7 +80,7 @@ def go_on_growing(candidates: GrowthCandidates, least: int, growth: Growth, tell
     everyone, boxes, label = len(growth.label), growth.boxes.arrays, growth.label
     trees, prices = candidates.trees.arrays, np.zeros(int(candidates.trees.leaves.sum()))
     room = np.zeros(len(candidates)), np.zeros(len(candidates)), prices
-    box = tuple(np.zeros(part.shape[1], dtype=part.dtype) for part in boxes)
+    box = boxes[0][0].copy(), boxes[1][0].copy(), boxes[2][0].copy(), boxes[3][0].copy()
     kernel.open_box((candidates.places, candidates.codes), growth.start, trees, box, prices)
     counts = np.bincount(np.repeat(np.arange(len(candidates)), candidates.counts)[label < 0], minlength=len(candidates))
     rest = np.flatnonzero(counts)

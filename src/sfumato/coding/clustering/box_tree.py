@@ -62,6 +62,10 @@ class BoxTree:
         found[self.spots[3]] = np.repeat(np.arange(len(self.spots[1])), np.diff(self.spots[1], prepend=0))
         return found
 
+    def last_row(self, spot: int) -> int:
+        """Return the last of the points that are equal to a spot."""
+        return int(self.spots[3][self.spots[1][self.spots[5][spot]] - 1])
+
     def empty_box(self) -> Arrays:
         """Make room for a box: corners, heights on taxonomies, and prices of their leaves."""
         axes = len(self.shape[0])

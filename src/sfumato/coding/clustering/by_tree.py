@@ -5,8 +5,6 @@ Both ways give the same groups, so one can go on where the other stopped.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sfumato.coding.clustering.box_growing import GroupBoxes, Growth, GrowthCandidates, TreeAxes, go_on_growing
@@ -87,10 +85,10 @@ def _mdav_by_tree(points: Points, least: int, label: Labels, tell: Tell) -> int:
         np.zeros(2, np.int64),
     )
     coded = loop.coded, spots, *loop.room[2:]
-    pace = _Pace(loop.state, tell)
+    pace, box = _Pace(loop.state, tell), tree.empty_box()
     while loop.free >= 2 * least and pace.cheap:
-        shared: Any = tree.arrays, _by_row(points), coded, loop.left, tree.empty_box(), far
-        pace.note(kernel.mdav_by_tree(*shared, loop.state, least, NODES_PER_CALL, label))
+        asked = tree.arrays, points.by_row, coded, loop.left, box, far, loop.state
+        pace.note(kernel.mdav_by_tree(*asked, least, NODES_PER_CALL, label))
     return int(loop.state[1])
 
 
@@ -100,10 +98,10 @@ def _v_mdav_by_tree(points: Points, least: int, gamma: float, far_first: Ints, l
 
     loop = PointLoop(points, label, 0)
     tree, _ = _tree_of(points)
-    pace, seeds = _Pace(loop.state, tell), (far_first, tree.spot_of)
+    pace, box, seeds = _Pace(loop.state, tell), tree.empty_box(), (far_first, tree.spot_of)
     while loop.free >= least and pace.cheap:
-        shared: Any = tree.arrays, _by_row(points), loop.left, tree.empty_box(), seeds
-        pace.note(kernel.v_mdav_by_tree(*shared, loop.state, least, float(gamma), NODES_PER_CALL, label))
+        asked = tree.arrays, points.by_row, loop.left, box, seeds, loop.state
+        pace.note(kernel.v_mdav_by_tree(*asked, least, float(gamma), NODES_PER_CALL, label))
     return int(loop.state[1])
 
 
@@ -126,13 +124,8 @@ def _grow_by_tree(candidates: GrowthCandidates, least: int, growth: Growth, tell
     made = boxes[0][:, :lines], boxes[1][:, :lines], boxes[2][:, lines:], boxes[0][:, lines:]
     for part, found in zip(growth.boxes.arrays, made, strict=True):
         part[:] = found
-    ends, _, rows = tree.spots[1], tree.spots[2], tree.spots[3]
-    seed = candidate[rows[ends[tree.spots[5][state[2]]] - 1]]
+    seed = candidate[tree.last_row(int(state[2]))]
     return Growth(int(seed), int(state[1]), growth.boxes, growth.label)
-
-
-def _by_row(points: Points) -> tuple[Floats, Any, Ints]:
-    return points.places, points.codes, points.axes.places
 
 
 def _tree_of(points: Points) -> tuple[BoxTree, Floats]:

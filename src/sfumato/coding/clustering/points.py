@@ -54,6 +54,11 @@ class Points:
         return int(self.places.shape[1])
 
     @property
+    def by_row(self) -> tuple[Floats, Codes, Ints]:
+        """All arrays in the order of rows, and where the codes of every axis begin."""
+        return self.places, self.codes, self.axes.places
+
+    @property
     def cells(self) -> int:
         """The number of coordinates."""
         return max(1, len(self.places) + len(self.codes)) * len(self)

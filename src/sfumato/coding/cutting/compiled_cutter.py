@@ -186,8 +186,9 @@ class CompiledCutter:
         return np.asarray(np.clip(quota - _running(counts, pieces), 0, counts))
 
     def _in_threads(self, sizes: Ints, work: Callable[[int, int], None]) -> None:
-        """Distribute items among threads so that each gets about the same number of records."""
-        if not len(sizes):
+        """Distribute items among threads so that each gets about the same number of records; a few need no threads."""
+        if sizes.sum() <= PIECE_ROWS:
+            work(0, len(sizes))
             return
         until = np.cumsum(sizes)
         shares = np.linspace(0, until[-1], 4 * worker_count() + 1)[1:]

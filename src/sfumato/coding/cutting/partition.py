@@ -92,8 +92,8 @@ class Records:
         """Make one segment of all records, in memory of its own: cutters move what is in it."""
         count = len(weight)
         return cls(
-            codes=_matrix(quasi, count),
-            extra=_matrix(extra, count),
+            codes=code_matrix(quasi, count),
+            extra=code_matrix(extra, count),
             weight=weight.copy(),
             origin=np.arange(count, dtype=np.int32),
             offsets=np.array([0, count], dtype=np.int64),
@@ -133,9 +133,12 @@ class Cutter(Protocol):
         """Write at every record's origin the number of its segment, counted from `first` over those named."""
 
 
-def cutter_for(records: int) -> Cutter:
-    """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves."""
-    if records >= COMPILED_ROWS:
+def cutter_for(records: int, *, one_of_many: bool = False) -> Cutter:
+    """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves.
+
+    If the records are one of many parts of a table, compiling pays off for fewer of them.
+    """
+    if records >= (COMPILED_ROWS // 10 if one_of_many else COMPILED_ROWS):
         from sfumato.coding.cutting.compiled_cutter import CompiledCutter
 
         return CompiledCutter()
@@ -193,12 +196,6 @@ def widths(ranges: Ranges, axes: Axes, rule: CuttingRule) -> npt.NDArray[np.floa
             result[mixed, j] = PARTING
             result[mixed & (high > low), count + j] = MIXED
     return result
-
-
-def _matrix(columns: Sequence[Codes], count: int) -> Codes:
-    if not columns:
-        return np.zeros((0, count), dtype=np.uint8)
-    return np.stack([column.astype(np.result_type(*columns)) for column in columns])
 
 
 def _tree_widths(axes: Axes, j: int, low: Ints, high: Ints) -> npt.NDArray[np.float64]:

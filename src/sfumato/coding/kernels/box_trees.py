@@ -2,12 +2,12 @@
 
 Points that are equal are one spot, whose rows are taken from the lowest on. A tree is a pair of tuples:
 
-- `spots`, leaf by leaf, in each those that have rows left before the others: coordinates (axis by place); where the rows of
-  each end in `rows`; how many of them are left; `rows`; the number of the spot at every place, and the place of every
-  number; and the leaf that a place belongs to.
-- `nodes`, parents before children, so that the first child of a node is the next node: the second child (0: a leaf), the
-  parent, the first place and the end of the places of a leaf with rows left, lower and upper corners of boxes, and the
-  lowest row that is left (`NOTHING` if there is none).
+- `spots`, leaf by leaf, in each those that have rows left before the others: coordinates (axis by place); where the
+  rows of each end in `rows`; how many of them are left; `rows`; the number of the spot at every place, and the place of
+  every number; and the leaf that a place belongs to.
+- `nodes`, parents before children, so that the first child of a node is the next node: the second child (0: a leaf),
+  the parent, the first place and the end of the places of a leaf with rows left, lower and upper corners of boxes, and
+  the lowest row that is left (`NOTHING` if there is none).
 
 An axis is a line, or the leaves of a taxonomy in their order; `shape` says which (see
 `sfumato.coding.clustering.box_tree.BoxTree`).
@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.clustering import unlike_levels
-from sfumato.coding.kernels.compiling import Array, compiled
+from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
 LEAF = 24  # at most this many points are not cut
 NOTHING = 2**62  # a row number above all
@@ -26,19 +26,17 @@ ROUNDING = 1e-11  # of sums in another order than that of costs, as a share of t
 
 
 @compiled
-def span(j: int, low: float, high: float, shape: tuple[Array, ...], trees: tuple[Array, ...]) -> float:
+def span(j: int, low: float, high: float, shape: Arrays, trees: Arrays) -> float:
     """Compute how far apart two places of an axis are."""
     tree = shape[0][j]
     if tree < 0:
         return high - low
     cost = trees[6][trees[4][tree] + unlike_levels(tree, int(low), int(high), trees)]
-    return np.sqrt(cost) if shape[1][0] else cost
+    return float(np.sqrt(cost) if shape[1][0] else cost)
 
 
 @compiled
-def widest_axis(
-    places: Array, order: Array, first: int, last: int, shape: tuple[Array, ...], trees: tuple[Array, ...]
-) -> int:
+def widest_axis(places: Array, order: Array, first: int, last: int, shape: Arrays, trees: Arrays) -> int:
     """Find the axis on which points are farthest apart, or -1 if all are equal."""
     best, most = -1, 0.0
     for j in range(places.shape[1]):
@@ -54,7 +52,7 @@ def widest_axis(
 
 
 @compiled
-def part(places: Array, order: Array, first: int, last: int, axis: int, room: tuple[Array, Array]) -> int:
+def part(places: Array, order: Array, first: int, last: int, axis: int, room: Arrays) -> int:
     """Cut points at the median of an axis, equal ones never apart, and return where the second part begins.
 
     Points of both parts keep their order.
@@ -101,9 +99,7 @@ def sort_leaf(places: Array, order: Array, first: int, last: int) -> None:
 
 
 @compiled
-def cut_points(
-    places: Array, shape: tuple[Array, ...], trees: tuple[Array, ...], order: Array
-) -> tuple[Array, Array, Array, Array, int]:
+def cut_points(places: Array, shape: Arrays, trees: Arrays, order: Array) -> tuple[Array, Array, Array, Array, int]:
     """Cut points (point by axis) in two until parts are small or all equal; `order` is reordered.
 
     Returns the second child and the parent of every node, where its points begin and end, and the depth.
@@ -131,13 +127,13 @@ def cut_points(
 
 
 @compiled
-def lowest_row(place: int, spots: tuple[Array, ...]) -> int:
+def lowest_row(place: int, spots: Arrays) -> int:
     """Return the next row of the spot at a place."""
     return int(spots[3][spots[1][place] - spots[2][place]])
 
 
 @compiled
-def find_lowest(node: int, spots: tuple[Array, ...], nodes: tuple[Array, ...]) -> None:
+def find_lowest(node: int, spots: Arrays, nodes: Arrays) -> None:
     """Find the lowest row that is left in a node."""
     second, _, first, last, _, _, lowest = nodes
     if second[node] > 0:
@@ -149,7 +145,7 @@ def find_lowest(node: int, spots: tuple[Array, ...], nodes: tuple[Array, ...]) -
 
 
 @compiled
-def fit_box(node: int, places: Array, nodes: tuple[Array, ...]) -> bool:
+def fit_box(node: int, places: Array, nodes: Arrays) -> bool:
     """Fit the box of a node to what is left in it; return whether it has changed."""
     second, _, first, last, low, high, _ = nodes
     changed = False
@@ -167,7 +163,7 @@ def fit_box(node: int, places: Array, nodes: tuple[Array, ...]) -> bool:
 
 
 @compiled
-def fit_all(spots: tuple[Array, ...], nodes: tuple[Array, ...]) -> None:
+def fit_all(spots: Arrays, nodes: Arrays) -> None:
     """Fit all boxes, and write to which leaf every place belongs."""
     for node in range(len(nodes[0]) - 1, -1, -1):
         if nodes[0][node] == 0:
@@ -177,7 +173,7 @@ def fit_all(spots: tuple[Array, ...], nodes: tuple[Array, ...]) -> None:
 
 
 @compiled
-def drop_spot(place: int, spots: tuple[Array, ...], nodes: tuple[Array, ...]) -> None:
+def drop_spot(place: int, spots: Arrays, nodes: Arrays) -> None:
     """Swap a spot behind those of its leaf that have rows left, and shrink the boxes that it was at the border of."""
     places, ends, left, _, number, place_of, leaf = spots
     node = leaf[place]
@@ -196,7 +192,7 @@ def drop_spot(place: int, spots: tuple[Array, ...], nodes: tuple[Array, ...]) ->
 
 
 @compiled
-def take_row(spot: int, spots: tuple[Array, ...], nodes: tuple[Array, ...]) -> int:
+def take_row(spot: int, spots: Arrays, nodes: Arrays) -> int:
     """Take the lowest row of a spot away and return it."""
     place = spots[5][spot]
     node, row = spots[6][place], lowest_row(place, spots)
@@ -212,10 +208,10 @@ def take_row(spot: int, spots: tuple[Array, ...], nodes: tuple[Array, ...]) -> i
 @compiled
 def measure_leaf(
     node: int,
-    spots: tuple[Array, ...],
-    nodes: tuple[Array, ...],
-    box: tuple[Array, Array, Array, Array],
-    shape: tuple[Array, ...],
+    spots: Arrays,
+    nodes: Arrays,
+    box: Arrays,
+    shape: Arrays,
     first: Array,
     out: Array,
 ) -> None:
@@ -241,9 +237,9 @@ def measure_leaf(
 @compiled
 def cost_of(
     place: int,
-    spots: tuple[Array, ...],
-    box: tuple[Array, Array, Array, Array],
-    shape: tuple[Array, ...],
+    spots: Arrays,
+    box: Arrays,
+    shape: Arrays,
     first: Array,
 ) -> float:
     """Compute the cost of a box with the spot at a place in it, as `measure_leaf` does."""
@@ -260,13 +256,13 @@ def cost_of(
 
 
 @compiled
-def least_cost(
-    node: int, nodes: tuple[Array, ...], box: tuple[Array, Array, Array, Array], shape: tuple[Array, ...], first: Array
-) -> float:
-    """Bound from below what a box costs with any spot of a node in it.
+def least_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
+    """Bound from below what a box costs with any spot of a node in it; infinite if there is none.
 
     Every step is monotone, rounded or not, and in the order of `measure_leaf`, so the bound holds for rounded costs.
     """
+    if nodes[6][node] == NOTHING:
+        return np.inf
     low, high, _, prices = box
     squared, total = shape[1][0] > 0, 0.0
     for j in range(len(low)):
@@ -280,36 +276,28 @@ def least_cost(
 
 
 @compiled
-def most_cost(
-    node: int,
-    nodes: tuple[Array, ...],
-    box: tuple[Array, Array, Array, Array],
-    shape: tuple[Array, ...],
-    first: Array,
-) -> float:
-    """Bound from above what a box costs with any spot of a node in it.
+def most_cost(node: int, nodes: Arrays, box: Arrays, shape: Arrays, first: Array) -> float:
+    """Bound from above what a box costs with any spot of a node in it; below all costs if there is none.
 
-    A point p is no farther from a point s than the root of |p - c|^2 + |c - s|^2 + 2 (p - c)(c - s), whatever c is; the
-    last axis of a node has the largest |p - c|^2, and the product is largest at a corner.
+    A squared distance of points p and s is |p - c|^2 + |c - s|^2 + 2 (p - c)(c - s), whatever c is. The last axis of a
+    node has the largest |p - c|^2 in it, and the product is largest at a corner.
     """
+    if nodes[6][node] == NOTHING:
+        return -np.inf
     low, high, _, prices = box
-    squared, total, away, along = shape[1][0] > 0, 0.0, 0.0, 0.0
-    trees = 0.0
+    squared, total, coded, away, along = shape[1][0] > 0, 0.0, 0.0, 0.0, 0.0
     for j in range(len(low)):
         least, most, tree = nodes[4][node, j], nodes[5][node, j], shape[0][j]
-        if tree < 0:
-            wide = max(max(high[j], most) - min(low[j], most), max(high[j], least) - min(low[j], least))
-            total += wide * wide if squared else wide
-            if squared:
-                middle = shape[2][j]
-                back = middle - low[j]
-                away += back * back
-                along += max((least - middle) * back, (most - middle) * back)
-        else:
+        if tree >= 0:
             cost = max(prices[first[tree] + int(least)], prices[first[tree] + int(most)])
-            total += cost
-            trees += cost
-    if squared:
-        reach = nodes[5][node, len(low)]
-        total = min(total, reach + away + 2 * along + trees + ROUNDING * (reach + away + trees))
-    return total
+            total, coded = total + cost, coded + cost
+            continue
+        wide = max(max(high[j], most) - min(low[j], most), max(high[j], least) - min(low[j], least))
+        total += wide * wide if squared else wide
+        back = shape[2][j] - low[j]
+        away += back * back
+        along += max((least - shape[2][j]) * back, (most - shape[2][j]) * back)
+    if not squared:
+        return total
+    around = nodes[5][node, len(low)] + away + coded
+    return float(min(total, around + 2 * along + ROUNDING * around))

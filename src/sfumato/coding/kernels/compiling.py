@@ -10,5 +10,6 @@ import numpy.typing as npt
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Array: TypeAlias = npt.NDArray[Any]
+Arrays: TypeAlias = tuple[Array, ...]
 
 compiled = cast("Callable[[Function], Function]", nb.njit(cache=True, nogil=True))

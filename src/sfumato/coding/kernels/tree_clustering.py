@@ -1,7 +1,7 @@
 """Compiled clustering by questions to a tree of boxes: the same groups as by loops over all points, in less time.
 
-`tree` is `spots`, `nodes`, `shape`, the taxonomies and room for questions, as `sfumato.coding.clustering.box_tree`
-makes them. `state` begins with the number of free rows and of groups.
+`tree` and `box` are those of `sfumato.coding.kernels.tree_queries`. `state` begins with the number of free rows and of
+groups.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.coding.kernels.box_growing import price_leaves
 from sfumato.coding.kernels.box_trees import cost_of, lowest_row, take_row
 from sfumato.coding.kernels.clustering import SLACK, find_center, unlike_levels
-from sfumato.coding.kernels.compiling import Array, compiled
+from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 from sfumato.coding.kernels.tree_queries import aim, farthest_row, nearest_rows
 
 READS = 8  # records are sorted again once each was read this often
@@ -23,10 +23,10 @@ READS = 8  # records are sorted again once each was read this often
 def take_rows(
     group: int,
     have: int,
-    found: tuple[Array, Array, Array],
-    tree: tuple[Any, ...],
-    points: tuple[Array, Array, Array],
-    left: tuple[Array, Array],
+    found: Arrays,
+    tree: Any,
+    points: Arrays,
+    left: Arrays,
     label: Array,
 ) -> None:
     """Put rows that were found into a group, and subtract them from sums and counts of those that are left."""
@@ -41,7 +41,7 @@ def take_rows(
 
 
 @compiled
-def sort_from(center: Array, tree: tuple[Any, ...], box: tuple[Array, ...], far: tuple[Array, ...]) -> None:
+def sort_from(center: Array, tree: Any, box: Arrays, far: Arrays) -> None:
     """Sort the spots that have rows by their distance from a center."""
     spots, _, shape, trees, _ = tree
     order, apart, early, ends = far
@@ -59,7 +59,7 @@ def sort_from(center: Array, tree: tuple[Any, ...], box: tuple[Array, ...], far:
 
 
 @compiled
-def drift(center: Array, early: Array, shape: tuple[Array, ...], trees: tuple[Array, ...]) -> float:
+def drift(center: Array, early: Array, shape: Arrays, trees: Arrays) -> float:
     """Compute the distance of two centers."""
     total = 0.0
     for j in range(len(center)):
@@ -68,16 +68,16 @@ def drift(center: Array, early: Array, shape: tuple[Array, ...], trees: tuple[Ar
             total += (center[j] - early[j]) * (center[j] - early[j])
         else:
             total += trees[6][trees[4][tree] + unlike_levels(tree, int(center[j]), int(early[j]), trees)]
-    return np.sqrt(total)
+    return float(np.sqrt(total))
 
 
 @compiled
-def farthest_from_center(center: Array, tree: tuple[Any, ...], box: tuple[Array, ...], far: tuple[Array, ...]) -> int:
+def farthest_from_center(center: Array, tree: Any, box: Arrays, far: Arrays) -> int:
     """Find the spot of the row farthest from a center, reading from the spot farthest from an early center on.
 
     No spot is farther from the center than from the early one plus the way between the two, so most are not read.
     """
-    spots, nodes, shape, trees, _ = tree
+    spots, _, shape, trees, _ = tree
     order, apart, early, ends = far
     if ends[0] == 0 or ends[1] > READS * ends[0]:
         sort_from(center, tree, box, far)
@@ -100,7 +100,7 @@ def farthest_from_center(center: Array, tree: tuple[Any, ...], box: tuple[Array,
 
 
 @compiled
-def place_center(free: int, left: tuple[Array, Array], coded: tuple[Any, ...], center: Array) -> None:
+def place_center(free: int, left: Arrays, coded: Any, center: Array) -> None:
     """Find the center of all free rows, as coordinates: means, positions of ranks, and codes of leaves."""
     axes, spots, lines, codes = coded
     find_center(left[0], left[1], free, axes, (lines, codes))
@@ -111,19 +111,19 @@ def place_center(free: int, left: tuple[Array, Array], coded: tuple[Any, ...], c
 
 @compiled
 def mdav_by_tree(
-    tree: tuple[Any, ...],
-    points: tuple[Array, Array, Array],
-    coded: tuple[Any, ...],
-    left: tuple[Array, Array],
-    box: tuple[Array, ...],
-    far: tuple[Array, ...],
+    tree: Any,
+    points: Arrays,
+    coded: Any,
+    left: Arrays,
+    box: Arrays,
+    far: Arrays,
     state: Array,
     least: int,
     work: int,
     label: Array,
 ) -> int:
     """Form groups as `sfumato.coding.kernels.clustering.mdav` does, until a number of nodes was visited; return it."""
-    spots, nodes, shape, trees, waiting = tree
+    spots, _, shape, trees, _ = tree
     center = np.empty(len(box[0]))
     found = np.empty(least), np.empty(least, dtype=np.int64), np.empty(least, dtype=np.int64)
     done = 0
@@ -134,36 +134,34 @@ def mdav_by_tree(
         done += max(0, far[3][1] - before)
         for turn in range(2 if state[0] >= 3 * least else 1):
             aim(spots[0][:, spots[5][seed]], box, shape, trees)
-            have, visited = nearest_rows(spots, nodes, box, shape, trees[3], waiting, 0, found)
+            have, visited = nearest_rows(tree, box, 0, found)
             take_rows(state[1], have, found, tree, points, left, label)
             state[0], state[1], done = state[0] - least, state[1] + 1, done + visited
             if turn == 0 and state[0] >= 2 * least:
-                seed, visited = farthest_row(spots, nodes, box, shape, trees[3], waiting)
+                seed, visited = farthest_row(tree, box)
                 done += visited
     return done
 
 
 @compiled
-def nearest_to_any(
-    members: Array, tree: tuple[Any, ...], box: tuple[Array, ...], found: tuple[Array, Array, Array]
-) -> tuple[int, int]:
+def nearest_to_any(members: Array, tree: Any, box: Arrays, found: Arrays) -> tuple[int, int]:
     """Find the row nearest to any of some spots; return whether there is one, and nodes visited."""
-    spots, nodes, shape, trees, waiting = tree
+    spots, _, shape, trees, _ = tree
     have = total = 0
     for member in members:
         aim(spots[0][:, spots[5][member]], box, shape, trees)
-        have, visited = nearest_rows(spots, nodes, box, shape, trees[3], waiting, have, found)
+        have, visited = nearest_rows(tree, box, have, found)
         total += visited
     return have, total
 
 
 @compiled
 def v_mdav_by_tree(
-    tree: tuple[Any, ...],
-    points: tuple[Array, Array, Array],
-    left: tuple[Array, Array],
-    box: tuple[Array, ...],
-    far_first: tuple[Array, Array],
+    tree: Any,
+    points: Arrays,
+    left: Arrays,
+    box: Arrays,
+    far_first: Arrays,
     state: Array,
     least: int,
     gamma: float,
@@ -174,7 +172,7 @@ def v_mdav_by_tree(
 
     `far_first` are rows and the spot of every row; `state` also has how many of them were looked at.
     """
-    spots, nodes, shape, trees, waiting = tree
+    spots, _, shape, trees, _ = tree
     found = np.empty(least), np.empty(least, dtype=np.int64), np.empty(least, dtype=np.int64)
     one = np.empty(1), np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)
     two = np.empty(2), np.empty(2, dtype=np.int64), np.empty(2, dtype=np.int64)
@@ -183,14 +181,14 @@ def v_mdav_by_tree(
         while label[far_first[0][state[2]]] >= 0:
             state[2] += 1
         aim(spots[0][:, spots[5][far_first[1][far_first[0][state[2]]]]], box, shape, trees)
-        have, visited = nearest_rows(spots, nodes, box, shape, trees[3], waiting, 0, found)
+        have, visited = nearest_rows(tree, box, 0, found)
         members[:have] = found[2]
         take_rows(state[1], have, found, tree, points, left, label)
         size, free, done = have, state[0] - have, done + visited
         while size < 2 * least - 1 and free > 0:
             _, visited = nearest_to_any(members[:size], tree, box, one)
             aim(spots[0][:, spots[5][one[2][0]]], box, shape, trees)
-            have, again = nearest_rows(spots, nodes, box, shape, trees[3], waiting, 0, two)
+            have, again = nearest_rows(tree, box, 0, two)
             done += visited + again
             outside = two[0][1] if have > 1 else np.inf
             if not np.sqrt(one[0][0]) < gamma * np.sqrt(outside):
@@ -203,7 +201,7 @@ def v_mdav_by_tree(
 
 
 @compiled
-def widen(places: Array, box: tuple[Array, ...], shape: tuple[Array, ...], trees: tuple[Array, ...]) -> None:
+def widen(places: Array, box: Arrays, shape: Arrays, trees: Arrays) -> None:
     """Take a point into a box."""
     low, high, level, prices = box
     for j in range(len(low)):
@@ -219,9 +217,9 @@ def widen(places: Array, box: tuple[Array, ...], shape: tuple[Array, ...], trees
 
 @compiled
 def grow_by_tree(
-    tree: tuple[Any, ...],
-    room: tuple[Array, ...],
-    boxes: tuple[Array, Array, Array],
+    tree: Any,
+    room: Arrays,
+    boxes: Arrays,
     state: Array,
     least: int,
     work: int,
@@ -231,18 +229,18 @@ def grow_by_tree(
 
     `state` also has the spot of the last seed.
     """
-    spots, nodes, shape, trees, waiting = tree
+    spots, nodes, shape, trees, _ = tree
     found, done = (np.empty(1), np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)), 0
     while done < work and state[0] >= least:
         group = state[1]
         aim(spots[0][:, spots[5][state[2]]], room, shape, trees)
-        state[2], visited = farthest_row(spots, nodes, room, shape, trees[3], waiting)
+        state[2], visited = farthest_row(tree, room)
         done += visited
         box = boxes[0][group], boxes[1][group], boxes[2][group], room[3]
         aim(spots[0][:, spots[5][state[2]]], box, shape, trees)
         label[take_row(state[2], spots, nodes)] = group
         for _ in range(least - 1):
-            _, visited = nearest_rows(spots, nodes, box, shape, trees[3], waiting, 0, found)
+            _, visited = nearest_rows(tree, box, 0, found)
             done += visited
             widen(spots[0][:, spots[5][found[2][0]]], box, shape, trees)
             label[take_row(found[2][0], spots, nodes)] = group

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import lcm
 
@@ -11,9 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn, code_column
-from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import group_columns
-from sfumato.coding.histograms import sparse_counts
+from sfumato.coding.grouping import COMPILED_ROWS, group_columns
+from sfumato.coding.histograms import Counts, mix_contents, sparse_counts
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_numbers
@@ -25,17 +23,8 @@ LARGEST_COUNT = 2**62
 ROUNDED_SCALE = 2**31
 
 
-def count_groups(
-    table: PublishedTable,
-    shown: pa.Table,
-    schema: Schema,
-    domains: Mapping[str, Domain] | None = None,
-    *,
-    totals: Totals | None = None,
-) -> Groups:
-    """Count the groups of a table; `domains` are those of the original's sensitive attributes, if it is known.
-
-    If the table holds only some groups of a larger one, `totals` are the sensitive values of that.
+def count_groups(table: PublishedTable, shown: pa.Table, schema: Schema, *, totals: Totals | None = None) -> Groups:
+    """Count the groups of a table; if it holds only some groups of a larger one, `totals` are the values of that.
 
     A `*` in a sensitive column is a suppressed cell: it may be any value, whatever the policy for missing values.
     If an attribute is published in buckets, the histogram of a group contains what an adversary expects: every
@@ -43,30 +32,42 @@ def count_groups(
     stand for several records, all counts are in records.
     """
     if totals is None:
-        columns, missing = _coded(shown, schema, domains or {})
+        columns, missing = _coded(shown, schema)
     else:
         columns, missing = [totals.code(name, shown[name]) for name in schema.sensitive], totals.missing
+    buckets = {column.name: bucket_numbers(shown, column.name) for column in columns}
+    linked = [column for column in columns if buckets[column.name] is None]
     group, groups = table.grouped.labels, len(table.grouped)
-    whole = None if totals is None else totals.counts
-    linked = Groups.from_rows(group, groups, columns, missing, weights=table.weights, totals=whole)
-    histograms = dict(linked.histograms)
+    counted = Groups.from_rows(group, groups, linked, missing, weights=table.weights)
+    histograms, whole = dict(counted.histograms), dict(counted.totals)
     for column in columns:
-        buckets = bucket_numbers(shown, column.name)
-        if buckets is not None:
-            expected = expected_counts(group, groups, buckets, column, weights=table.weights)
+        bucket = buckets[column.name]
+        if bucket is not None:
+            expected = expected_counts(group, groups, bucket, column, weights=table.weights)
             histograms[column.name] = expected.apart() if missing is Missing.MATCHES_ALL else expected
-    return Groups(linked.sizes, histograms, linked.totals, linked.domains)
+            whole[column.name] = _occurring(column, missing, table.weights)
+    domains = {column.name: column.domain for column in columns}
+    if totals is not None:
+        whole = dict(totals.counts)
+    return Groups(counted.sizes, {name: histograms[name] for name in domains}, whole, domains)
 
 
-def _coded(shown: pa.Table, schema: Schema, domains: Mapping[str, Domain]) -> tuple[list[CodedColumn], Missing]:
+def _coded(shown: pa.Table, schema: Schema) -> tuple[list[CodedColumn], Missing]:
     """Code the sensitive columns of a whole table, and find out how its missing cells count."""
     columns, starred = [], False
     for name in schema.sensitive:
         column, has_stars = without_stars(shown[name])
-        known = domains.get(name)
-        columns.append(code_column(name, column, schema) if known is None else CodedColumn(known, known.encode(column)))
+        columns.append(code_column(name, column, schema))
         starred |= has_stars
     return columns, Missing.MATCHES_ALL if starred else Missing(schema.missing)
+
+
+def _occurring(column: CodedColumn, missing: Missing, weights: Counts | None) -> Counts:
+    """Count the values of a column, without missing cells that may be any value."""
+    counts = np.bincount(column.codes, weights, len(column.domain) + 1).astype(np.int64)
+    if missing is Missing.MATCHES_ALL:
+        counts[column.domain.missing] = 0
+    return counts
 
 
 def expected_counts(
@@ -94,18 +95,31 @@ def expected_counts(
     width = len(column.domain) + 1
     offsets, codes, counts = sparse_counts(bucket, buckets, column.codes, width, weights)
     counts[offsets[single] :] = 1
+    records = len(group) if weights is None else int(weights.sum())
+    scale, sizes_of = lcm(*np.unique(sizes[sizes > 0]).tolist()), np.repeat(sizes, np.diff(offsets))
+    fits = scale * records * int(sizes.max()) < LARGEST_COUNT
+    if fits and weights is None and len(group) >= COMPILED_ROWS:
+        mixed = mix_contents(group, groups, bucket, (offsets, codes, counts * (scale // sizes_of)), width)
+        return Histogram(*mixed, width, np.zeros(groups, dtype=np.int64))
+    rows, entry, shared = _pairs(group, groups, bucket, offsets, weights)
+    if fits:
+        amounts = shared * (counts * (scale // sizes_of))[entry]
+        return Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
+    amounts = np.floor(shared * (counts / sizes_of)[entry] * ROUNDED_SCALE).astype(np.int64)
+    rounded = Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
+    lost = np.bincount(group, weights, minlength=groups).astype(np.int64) * ROUNDED_SCALE - rounded.sizes
+    return replace(rounded, missing=np.maximum(lost, 0)).folded
+
+
+def _pairs(
+    group: npt.NDArray[np.int32], groups: int, bucket: Counts, offsets: Counts, weights: Counts | None
+) -> tuple[Counts, Counts, Counts]:
+    """List for every pair of group and bucket the bucket's entries: the group, the entry, and the records shared."""
+    buckets = len(offsets) - 1
     pairs = group_columns([group, bucket], [groups, buckets])
     met = pairs.counts if weights is None else np.bincount(pairs.labels, weights).astype(np.int64)
     pair_group, pair_bucket = np.divmod(pairs.keys, buckets)
     spread = np.diff(offsets)[pair_bucket]
     first = np.repeat(offsets[pair_bucket] - np.cumsum(spread) + spread, spread)
     entry = first + np.arange(int(spread.sum()))
-    shared, held, size = np.repeat(met, spread), counts[entry], np.repeat(sizes[pair_bucket], spread)
-    scale = lcm(*np.unique(sizes[sizes > 0]).tolist())
-    rows, codes = np.repeat(pair_group, spread), codes[entry]
-    if scale * int(met.sum()) * int(sizes.max()) < LARGEST_COUNT:
-        return Histogram.of_entries(rows, codes, shared * held * (scale // size), groups=groups, width=width)
-    amounts = np.floor(shared * (held / size) * ROUNDED_SCALE).astype(np.int64)
-    rounded = Histogram.of_entries(rows, codes, amounts, groups=groups, width=width)
-    lost = np.bincount(group, weights, minlength=groups).astype(np.int64) * ROUNDED_SCALE - rounded.sizes
-    return replace(rounded, missing=np.maximum(lost, 0)).folded
+    return np.repeat(pair_group, spread), entry, np.repeat(met, spread)

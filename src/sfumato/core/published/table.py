@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
 from sfumato.coding.histograms import sparse_counts
 from sfumato.core.publication import JOINING, NOT_PUBLISHED, SUPPRESSED_TEXT, Label, ValueSet
 from sfumato.core.published.coverage import AxisIntervals, Coverage, cover_all, on_axis
@@ -248,9 +248,13 @@ def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
     column = bucket_column(table.column_names, name)
     if column is None:
         return None
-    refuse_strange_buckets(column, table[column])
-    _, codes = _coded(table[column])
-    lost = table[column].is_null().combine_chunks().to_numpy(zero_copy_only=False)
+    cells = table[column]
+    refuse_strange_buckets(column, cells)
+    if pa.types.is_integer(cells.type) and not cells.null_count:
+        numbers = cells.to_numpy().astype(np.int64, copy=False)
+        return group_keys(numbers, int(numbers.max(initial=0)) + 1).labels.astype(np.int64)
+    _, codes = _coded(cells)
+    lost = cells.is_null().combine_chunks().to_numpy(zero_copy_only=False)
     return np.where(lost, NOT_PUBLISHED, codes.astype(np.int64))
 
 

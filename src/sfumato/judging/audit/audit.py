@@ -248,7 +248,7 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        counted = evidence.groups if evidence.is_raw or evidence.original is None else None
+        counted = evidence.published_groups
         return Counts(evidence.table, shown, schema, whole=counted, totals=evidence.totals)
     persons = schema.of_quasi()
     persons.check_columns(population.column_names)

@@ -236,6 +236,8 @@ class Comparison:
     def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:
         """Return a number for every combination of cells published unchanged, the same in both tables."""
         rows = self.shown.num_rows
+        if len(columns) == 1:
+            return columns[0].shown, columns[0].original
         block = np.zeros(rows + self.original.num_rows, dtype=np.int64)
         for column in columns:
             codes = np.concatenate([column.shown, column.original])

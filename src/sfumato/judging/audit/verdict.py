@@ -49,10 +49,13 @@ class Verdict:
 
 def judge(model: PrivacyModel, groups: Groups, records: Groups) -> Verdict:
     """Judge a model on what an adversary sees as groups; count the records of the groups that break it."""
-    kept = model.kept_by(groups)
-    level = model.worst(model.level(groups))
+    level = model.level(groups)
+    by_level = type(model).kept_by is PrivacyModel.kept_by  # then nothing has to be computed twice
+    kept = model.kept_at(level) if by_level else model.kept_by(groups)
     parts = tuple(judge(part, groups, records) for part in model.parts) if isinstance(model, Conjunction) else ()
-    return Verdict(model, level, bool(kept.all()), int((~kept).sum()), int(records.sizes[~kept].sum()), parts)
+    return Verdict(
+        model, model.worst(level), bool(kept.all()), int((~kept).sum()), int(records.sizes[~kept].sum()), parts
+    )
 
 
 def plain(number: float) -> float | int | str:

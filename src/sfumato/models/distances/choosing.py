@@ -53,9 +53,9 @@ def distances_to_table(
     histogram, totals = groups.histograms[sensitive], groups.totals[sensitive]
     match distance:
         case "ordered":
-            return over_line(histogram, totals, _ranks(owner, groups, sensitive))
+            return over_line(histogram, totals, ranks_of(owner, groups, sensitive))
         case "hierarchical":
-            return over_tree(histogram, totals, _nodes(owner, groups, sensitive))
+            return over_tree(histogram, totals, nodes_of(owner, groups, sensitive))
         case "kl":
             return divergence(histogram, totals)
         case "matrix":
@@ -99,7 +99,8 @@ def _fitting(owner: PrivacyModel, groups: Groups, sensitive: str, costs: Costs) 
     return costs
 
 
-def _ranks(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
+def ranks_of(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
+    """Count the values of an attribute that has an order."""
     domain = groups.domains.get(sensitive)
     if domain is None:
         return groups.histograms[sensitive].width
@@ -111,7 +112,8 @@ def _ranks(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
     return len(domain)
 
 
-def _nodes(owner: PrivacyModel, groups: Groups, sensitive: str) -> list[npt.NDArray[np.integer]]:
+def nodes_of(owner: PrivacyModel, groups: Groups, sensitive: str) -> list[npt.NDArray[np.integer]]:
+    """Return the node of every value, for every level of its hierarchy below the root."""
     domain, width = groups.domains.get(sensitive), groups.histograms[sensitive].width
     if domain is None or domain.hierarchy is None:
         raise SchemaError(

@@ -11,16 +11,17 @@ import pyarrow as pa
 
 from sfumato.algorithms.base import Task
 from sfumato.catalogue import measure
-from sfumato.core.progress import Progress
+from sfumato.core.progress import Progress, partly
 from sfumato.core.publication import Publication
 from sfumato.exceptions import BrokenPromiseError
-from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.audit.audit import Audit
 from sfumato.judging.audit.truth import Truth
 from sfumato.judging.audit.truth_by_rule import truth_by_rule
 from sfumato.judging.evidence import Evidence
 from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
-from sfumato.release.large.served import audited_columns, audited_schema
+from sfumato.release.large.auditing import FileAudit
+from sfumato.release.large.served import audited_columns, audited_schema, published_schema
 from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile
 
 
@@ -83,12 +84,12 @@ def judge_parts(
         weights=counts[WEIGHT].to_numpy(),
         original_weights=combinations[WEIGHT].to_numpy(),
     )
-    audit = audit_evidence(evidence, recipe.models, compare=False)
     truth = _truth(evidence, found)
-    progress(0.7, "comparing with the original")
+    progress(0.6, "comparing with the original")
     if source.digest(rule) != written.digest_written(rule):
         truth = replace(truth, unmatched=max(truth.unmatched, 1))
-    audit = replace(audit, truth=truth)
+    audited = FileAudit(source=written, schema=published_schema(recipe.schema), most=most)
+    audit = replace(audited.run(recipe.models, partly(progress, 0.8, 1.0)), truth=truth)
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, or the table changed while it "

@@ -33,9 +33,7 @@ def rule_of(
         The rule, and the group of every combination by it, `NOWHERE` if it is not published.
     """
     cells = {
-        name: CellTexts(
-            [label.text for label in recoded.labels], recoded.by_group, published_kind(recoded, combinations[name].type)
-        )
+        name: CellTexts(recoded.texts, recoded.by_group, published_kind(recoded, combinations[name].type))
         for name, recoded in publication.recoded.items()
     }
     ranked = {name: each.ranks() for name, each in cells.items()}

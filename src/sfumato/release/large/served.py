@@ -51,10 +51,10 @@ def counted_schema(recipe: Recipe) -> Schema:
     schema, guides = recipe.schema, recipe.algorithm.guides
     sensitive = [name for name in schema.sensitive if name in {*watched(recipe), *guides}]
     insensitive = [name for name in schema.insensitive if name in guides]
-    return _restricted(schema, sensitive=sensitive, insensitive=insensitive)
+    return restricted(schema, sensitive=sensitive, insensitive=insensitive)
 
 
-def _restricted(schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = ()) -> Schema:
+def restricted(schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = ()) -> Schema:
     """Describe the quasi-identifiers and some other columns alone."""
     known = {*schema.quasi, *sensitive, *insensitive}
     kept: dict[str, Any] = {what: {n: v for n, v in getattr(schema, what).items() if n in known} for what in COLUMNS}
@@ -74,4 +74,9 @@ def audited_columns(recipe: Recipe) -> list[str]:
 
 def audited_schema(recipe: Recipe) -> Schema:
     """Describe the columns whose combinations are judged."""
-    return _restricted(recipe.schema, sensitive=watched(recipe))
+    return restricted(recipe.schema, sensitive=watched(recipe))
+
+
+def published_schema(schema: Schema) -> Schema:
+    """Describe the columns of a published table that are judged."""
+    return restricted(schema, sensitive=schema.sensitive)

@@ -1,0 +1,256 @@
+"""Judge many recodings of one table at once, each counted on a lower one, by compiled loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.algorithms.base import Task
+from sfumato.algorithms.deadline import Deadline
+from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.recodings import Recodings
+from sfumato.coding.grouping import group_keys
+from sfumato.models.distances.cut_distance import CutDistance
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.t_closeness import TCloseness
+from sfumato.schema.missing import Missing
+
+Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
+Space = tuple[npt.NDArray[Any], ...]
+
+MOST_NODES = 20_000
+MOST_CELLS = 1 << 21  # counts of the lowest groups
+MOST_VALUES = 64
+KEY_BITS = 62
+LARGEST_EXACT = 1 << 53  # a quotient of smaller whole numbers is rounded once
+AT_ONCE = 256  # nodes that are judged between two looks at the clock
+
+
+class CellCosts(NamedTuple):
+    """What cells cost: with each code, on every level of every column, if published; a whole record, if suppressed."""
+
+    cells: Sequence[Sequence[Numbers]]
+    record: float
+
+
+class Counted(NamedTuple):
+    """Groups of one recoding: the nodes of each as one key, its records, and those of every set of values."""
+
+    keys: Whole
+    sizes: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+
+
+class Walked(NamedTuple):
+    """What a walk found: how many records every node suppresses, -1 if it was not judged, and its loss up to rounding.
+
+    If a node suppresses more than it may, both are too small.
+    """
+
+    suppressed: Whole
+    loss: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """What groups must keep: a size, and distances as sums over sets of values of one attribute.
+
+    Parameters
+    ----------
+    smallest : the smallest size.
+    sets : which values each set has, one row per set; the first holds those that may be anything.
+    cuts : the distances; their sets follow each other after the first.
+    """
+
+    smallest: int
+    sets: Mask
+    cuts: Sequence[CutDistance]
+
+    @classmethod
+    def of(cls, task: Task) -> Rules | None:
+        """Read the rules of a task; nothing if its models are not of this kind, or its numbers too large."""
+        whole, cuts = task.whole(), list[CutDistance]()
+        for model in task.models:
+            if type(model) is KAnonymity:
+                continue
+            found = model.cut_distance(whole) if type(model) is TCloseness else None
+            if found is None:
+                return None
+            cuts.append(found)
+        if not cuts or len(task.watched) != 1:
+            return None
+        anything = np.zeros((1, cuts[0].sets.shape[1]), dtype=np.bool_)
+        anything[0, -1] = task.missing is Missing.MATCHES_ALL
+        sets = np.concatenate([anything, *(each.sets & ~anything for each in cuts)])
+        exact = task.table.rows**2 * max(each.scale for each in cuts) < LARGEST_EXACT
+        return cls(task.smallest_group, sets, cuts) if exact and sets.shape[1] <= MOST_VALUES + 1 else None
+
+    def arrays(self, limit: int) -> tuple[object, ...]:
+        """Return the rules as the compiled loops read them."""
+        starts = 1 + np.append(0, np.cumsum([len(each.sets) for each in self.cuts]))
+        scales = np.array([each.scale for each in self.cuts], dtype=np.int64)
+        limits = np.array([each.limit for each in self.cuts], dtype=np.float64)
+        fixed = np.zeros(len(self.cuts), dtype=np.bool_)
+        return self.smallest, limit, starts, scales, limits, fixed
+
+
+class RollingUp:
+    """A walk over the nodes of a lattice.
+
+    Columns are put in an order in which the last ones change fastest. A node is counted on the node that has a
+    lower level of the column that changed last, which has few more groups. No promise rests on a walk: what it finds
+    best is checked again as any other node.
+    """
+
+    def __init__(self, recodings: Recodings, rules: Rules, costs: CellCosts) -> None:
+        self.order = sorted(range(len(recodings.ladders)), key=lambda j: (-len(recodings.ladders[j].levels), j))
+        self.ladders = [recodings.ladders[j] for j in self.order]
+        self.heights = np.array([ladder.height for ladder in self.ladders], dtype=np.int64)
+        bits = np.array([max(len(ladder.domain), 1).bit_length() for ladder in self.ladders], dtype=np.int64)
+        self.shifts, self.masks = np.cumsum(bits) - bits, (1 << bits) - 1
+        self.arrays = _flat(self.ladders)
+        self.costs = _flat_costs(self.ladders, [costs.cells[j] for j in self.order])
+        self.lowest = self._count(recodings, rules)
+        totals = self.lowest.counts.sum(axis=0, dtype=np.int64)
+        known = max(recodings.task.table.rows - int(totals[0]), 1)
+        self.rules = (*rules.arrays(recodings.limit), np.append(totals, known))
+        self.record_cost = costs.record
+
+    @classmethod
+    def of(cls, recodings: Recodings, costs: CellCosts | None) -> RollingUp | None:
+        """Prepare a walk; nothing if the lattice, its groups or the models do not suit."""
+        if costs is None or recodings.lattice.size > MOST_NODES:
+            return None
+        bits = sum(max(len(ladder.domain), 1).bit_length() for ladder in recodings.ladders)
+        rules = Rules.of(recodings.task)
+        if rules is None or bits > KEY_BITS:
+            return None
+        if len(recodings.sources[0].combinations) * len(rules.sets) > MOST_CELLS:
+            return None
+        return cls(recodings, rules, costs)
+
+    def walk(self, wanted: Mask, deadline: Deadline) -> Walked:
+        """Judge all wanted nodes, or as many as there is time for."""
+        asked = np.ascontiguousarray(wanted.transpose(self.order))
+        found = Walked(np.full(asked.shape, -1, dtype=np.int64), np.zeros(asked.shape))
+        split = len(self.ladders) - 1
+        while split and prod(asked.shape[split - 1 :]) <= AT_ONCE:
+            split -= 1
+        space = self._space(len(self.ladders) - split)
+        for levels, groups in self._outer((), self.lowest, asked, split, space[3]):
+            if deadline.passed():
+                break
+            self._inner(levels, groups, asked[levels], space, Walked(found.suppressed[levels], found.loss[levels]))
+        back = np.argsort(self.order)
+        suppressed = found.suppressed.transpose(back)
+        return Walked(suppressed, found.loss.transpose(back) + self.record_cost * suppressed)
+
+    def _outer(
+        self, levels: tuple[int, ...], groups: Counted, asked: Mask, split: int, slots: npt.NDArray[np.int32]
+    ) -> Iterator[tuple[tuple[int, ...], Counted]]:
+        """Yield the groups for all levels of the first columns below which something is wanted."""
+        column, reached = len(levels), 0
+        if column == split:
+            yield levels, groups
+            return
+        for level in range(len(self.ladders[column].levels)):
+            if asked[(*levels, level)].any():
+                groups, reached = self._merged(groups, column, (reached, level), slots), level
+                yield from self._outer((*levels, level), groups, asked, split, slots)
+
+    def _merged(self, groups: Counted, column: int, step: tuple[int, int], slots: npt.NDArray[np.int32]) -> Counted:
+        """Raise one column."""
+        from sfumato.coding.kernels import rolling_up as kernel
+
+        if step[0] == step[1]:
+            return groups
+        keys, sizes, counts = (np.empty_like(each) for each in groups)
+        above = self.ladders[column].step(*step).astype(np.int64)
+        place = self.shifts[column], self.masks[column]
+        number = kernel.merge(tuple(groups), len(groups.keys), *place, above, slots, (keys, sizes, counts))
+        return Counted(keys[:number], sizes[:number], counts[:number])  # type: ignore[arg-type]  # as in `groups`
+
+    def _inner(self, levels: tuple[int, ...], groups: Counted, asked: Mask, space: Space, found: Walked) -> None:
+        """Judge all wanted nodes for some levels of the first columns."""
+        from sfumato.coding.kernels import rolling_up as kernel
+
+        number = len(groups.keys)
+        for place, part in zip(space, groups, strict=False):
+            place[0, :number] = part
+        kernel.walk(
+            number,
+            len(levels),
+            np.array([*levels, *[0] * asked.ndim], dtype=np.int64),
+            ((self.shifts, self.masks, self.heights), self.arrays, self.costs),
+            self.rules,
+            np.append(0, np.cumsum(asked)).astype(np.int64),
+            space,
+            (found.suppressed.reshape(-1), found.loss.reshape(-1)),
+        )
+
+    def _space(self, inner: int) -> Space:
+        """Make room for the groups of two levels of each of the last columns, and for those that these start from."""
+        most, width = self.lowest.counts.shape
+        sets = 1 + 2 * inner
+        slots = 16
+        while slots < 2 * most:
+            slots *= 2
+        return (
+            np.empty((sets, most), dtype=np.int64),
+            np.empty((sets, most), dtype=np.int32),
+            np.empty((sets, most, width), dtype=np.int32),
+            np.empty(slots, dtype=np.int32),
+            np.empty(max(len(ladder.domain) for ladder in self.ladders) + 1, dtype=np.int64),
+            np.empty(most, dtype=np.int64),
+        )
+
+    def _count(self, recodings: Recodings, rules: Rules) -> Counted:
+        """Count the groups of the lowest node."""
+        combinations = recodings.sources[0].combinations
+        packed = np.zeros(len(combinations), dtype=np.int64)
+        for place, column in enumerate(self.order):
+            packed |= combinations.column(column).astype(np.int64) << self.shifts[place]
+        grouped = group_keys(packed)
+        width = rules.sets.shape[1]
+        cells = grouped.labels.astype(np.int64) * width + combinations.along[0].codes
+        values = np.bincount(cells, combinations.weights, minlength=len(grouped) * width).reshape(-1, width)
+        counts = values @ rules.sets.T.astype(np.float64)
+        return Counted(grouped.keys, values.sum(axis=1).astype(np.int32), counts.astype(np.int32))
+
+
+def _flat(ladders: Sequence[Ladder]) -> tuple[npt.NDArray[np.generic], ...]:
+    """Put the nodes of all codes, and one code of every node, on all levels one after the other."""
+    most = max(len(ladder.levels) for ladder in ladders)
+    node_starts, leaf_starts, widths = (np.zeros((len(ladders), most), dtype=np.int64) for _ in range(3))
+    nodes, leaves, node_end, leaf_end = [], [], 0, 0
+    for column, ladder in enumerate(ladders):
+        for level, own in enumerate(ladder.levels):
+            one = np.zeros(ladder.widths[level], dtype=np.int32)
+            one[own] = np.arange(len(own), dtype=np.int32)
+            node_starts[column, level], leaf_starts[column, level] = node_end, leaf_end
+            widths[column, level] = len(one)
+            nodes.append(own)
+            leaves.append(one)
+            node_end, leaf_end = node_end + len(own), leaf_end + len(one)
+    return np.concatenate(nodes), node_starts, np.concatenate(leaves), leaf_starts, widths
+
+
+def _flat_costs(ladders: Sequence[Ladder], costs: Sequence[Sequence[Numbers]]) -> tuple[Numbers, npt.NDArray[np.int64]]:
+    """Put the costs of all nodes on all levels one after the other."""
+    most = max(len(ladder.levels) for ladder in ladders)
+    starts, flat, end = np.zeros((len(ladders), most), dtype=np.int64), [], 0
+    for column, ladder in enumerate(ladders):
+        for level, own in enumerate(ladder.levels):
+            by_node = np.zeros(ladder.widths[level])
+            by_node[own] = costs[column][level]
+            starts[column, level] = end
+            flat.append(by_node)
+            end += len(by_node)
+    return np.concatenate(flat), starts

@@ -1,0 +1,198 @@
+"""Compiled picks of records with different values from nested blocks; the twin of `buckets.cross_picking`.
+
+What a block has left is kept in its own run of one array: positions of records by value, then ascending. A *stack* is
+what it has of one value. `stacks` are their values, their beginnings and their heights, and `ranking` lists them from
+the highest to the lowest, those of equal height by value.
+"""
+
+from __future__ import annotations
+
+from sfumato.coding.kernels.compiling import Array, compiled
+
+PLACED, PICKED, HURRIED = 0, 1, 2
+
+
+@compiled
+def merge(left: Array, values: Array, first: int, held: int, second: int, more: int, room: Array) -> None:
+    """Put what two halves of a block have left into one run, from `first` on."""
+    a, b, stop_a, stop_b = first, second, first + held, second + more
+    for place in range(held + more):
+        from_a = b == stop_b or (a < stop_a and values[left[a]] <= values[left[b]])
+        if from_a:
+            room[place] = left[a]
+            a += 1
+        else:
+            room[place] = left[b]
+            b += 1
+    for place in range(held + more):
+        left[first + place] = room[place]
+
+
+@compiled
+def stack(left: Array, values: Array, start: int, count: int, stacks: Array) -> int:
+    """Find the stacks of a run; return how many there are."""
+    found = 0
+    for place in range(start, start + count):
+        value = values[left[place]]
+        if found == 0 or stacks[0, found - 1] != value:
+            stacks[0, found], stacks[1, found], stacks[2, found] = value, place, 0
+            found += 1
+        stacks[2, found - 1] += 1
+    return found
+
+
+@compiled
+def rank(stacks: Array, found: int, ranking: Array, room: Array) -> None:
+    """List stacks from the highest to the lowest, those of equal height in their order."""
+    highest = 0
+    for at in range(found):
+        highest = max(highest, stacks[2, at])
+    for height in range(highest + 1):
+        room[height] = 0
+    for at in range(found):
+        room[stacks[2, at]] += 1
+    before = 0
+    for height in range(highest, -1, -1):
+        here = room[height]
+        room[height] = before
+        before += here
+    for at in range(found):
+        height = stacks[2, at]
+        ranking[room[height]] = at
+        room[height] += 1
+
+
+@compiled
+def best_pick(stacks: Array, ranking: Array, found: int, left: int, l: int, start: int, step: int) -> tuple[int, int]:
+    """Find of how many of the highest stacks to take one record each, and how often; (0, 0) if that is impossible.
+
+    The first number of start, start + step, ... for which the rest stays l-eligible, as in `assignment.Remainder.take`.
+    """
+    if found == 0:
+        return 0, 0
+    highest = stacks[2, ranking[0]]
+    beta = max(start, l)
+    while beta <= found:
+        extra = beta - l
+        if left - highest * l < extra:
+            return 0, 0
+        following = stacks[2, ranking[beta]] if beta < found else 0
+        most = min(stacks[2, ranking[beta - 1]], (left - following * l) // beta)
+        if extra > 0:
+            most = min(most, (left - highest * l) // extra)
+        if most > 0:
+            return beta, most
+        beta += step
+    return 0, 0
+
+
+@compiled
+def take_nearest(
+    left: Array, stacks: Array, at: int, anchors: Array, often: int, picked: Array, first: int, step: int
+) -> None:
+    """Take from a stack, for each anchor, the closest record that leaves enough for the anchors after it."""
+    begin, height = stacks[1, at], stacks[2, at]
+    low, spare, gone = 0, height - often, 0
+    for i in range(often):
+        a, b = low, i + spare
+        while a < b:
+            middle = (a + b) // 2
+            if left[begin + middle] < anchors[i]:
+                a = middle + 1
+            else:
+                b = middle
+        if a > low and anchors[i] - left[begin + a - 1] <= abs(left[begin + a] - anchors[i]):
+            a -= 1
+        picked[first + i * step] = left[begin + a]
+        for place in range(low, a):  # close the gaps of those that are gone
+            left[begin + place - gone] = left[begin + place]
+        gone += 1
+        low = a + 1
+    for place in range(low, height):
+        left[begin + place - gone] = left[begin + place]
+
+
+@compiled
+def lower(stacks: Array, ranking: Array, found: int, beta: int, often: int, room: Array) -> int:
+    """Lower the first stacks of the ranking, and put it in order again; return how many stacks are left."""
+    for place in range(beta):
+        stacks[2, ranking[place]] -= often
+    a, b, count = 0, beta, 0
+    while a < beta or b < found:
+        if b == found:
+            first = True
+        elif a == beta:
+            first = False
+        else:
+            mine, other = stacks[2, ranking[a]], stacks[2, ranking[b]]
+            first = mine > other or (mine == other and ranking[a] < ranking[b])
+        at = ranking[a] if first else ranking[b]
+        a, b = (a + 1, b) if first else (a, b + 1)
+        if stacks[2, at] > 0:
+            room[count] = at
+            count += 1
+    for place in range(count):
+        ranking[place] = room[place]
+    return count
+
+
+@compiled
+def pick(
+    left: Array, count: int, stacks: Array, ranking: Array, found: int, rule: tuple[int, int, int, int], last: bool,
+    room: tuple[Array, Array], picked: Array, sizes: Array, state: Array,
+) -> int:  # fmt: skip
+    """Pick what can be picked from the stacks of a block; return how many records are left."""
+    k, l, multiple, most_left = rule
+    order, anchors = room
+    while count > 0:
+        beta, often = best_pick(stacks, ranking, found, count, l, multiple, k)
+        if beta == 0:
+            if count < most_left and not last:
+                return count
+            if not last:
+                state[HURRIED] = 1
+            beta, often = best_pick(stacks, ranking, found, count, l, l, 1)
+        rarest = ranking[beta - 1]
+        for place in range(beta - 1, -1, -1):
+            if stacks[2, ranking[place]] <= stacks[2, rarest]:
+                rarest = ranking[place]
+        held, begin = stacks[2, rarest], stacks[1, rarest]
+        for i in range(often):
+            anchors[i] = left[begin + (2 * i + 1) * held // (2 * often)]
+        for place in range(beta):
+            take_nearest(left, stacks, ranking[place], anchors, often, picked, state[PLACED] + place, beta)
+        state[PLACED] += beta * often
+        for i in range(often):
+            sizes[state[PICKED] + i] = beta
+        state[PICKED] += often
+        found = lower(stacks, ranking, found, beta, often, order)
+        count -= beta * often
+    return count
+
+
+@compiled
+def pick_blocks(
+    tree: tuple[Array, Array, Array], values: Array, left: Array, counts: Array, first: int, last: int,
+    rule: tuple[int, int, int, int], stacks: Array, rooms: tuple[Array, Array, Array], picked: Array, sizes: Array,
+    state: Array,
+) -> None:  # fmt: skip
+    """Pick from the blocks `last` - 1 down to `first`; `counts` says how many records each has left."""
+    child, start, size = tree
+    ranking, room, anchors = rooms
+    for node in range(last - 1, first - 1, -1):
+        count = size[node]
+        if child[node] >= 0:
+            one, two = child[node], child[node] + 1
+            merge(left, values, start[one], counts[one], start[two], counts[two], room)
+            count = counts[one] + counts[two]
+        counts[node] = count
+        if count == 0 or (count < rule[2] and node > 0):
+            continue
+        found = stack(left, values, start[node], count, stacks)
+        rank(stacks, found, ranking, room)
+        counts[node] = pick(left, count, stacks, ranking, found, rule, node == 0, (room, anchors), picked, sizes, state)
+        place = start[node]
+        for at in range(found):
+            for i in range(stacks[1, at], stacks[1, at] + stacks[2, at]):
+                left[place] = left[i]
+                place += 1

@@ -1,0 +1,172 @@
+"""A compiled walk over recodings: it judges every node as the plain way does, and finds the same optima."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawn_examples import examples
+from lattice_oracle import Oracle
+from lattice_tasks import SENSITIVE, any_tasks, handed, make_task, random_task
+from sfumato.algorithms.deadline import Deadline
+from sfumato.algorithms.full_domain import rolling_up, small_lattices
+from sfumato.algorithms.full_domain.optimal import Optimal
+from sfumato.algorithms.full_domain.rolling_up import RollingUp, Rules
+from sfumato.checks.grouped_samples import sample_domain
+from sfumato.coding.codes import CodedColumn, CodedTable
+from sfumato.models import DistinctLDiversity, KAnonymity, NTCloseness, TCloseness
+from sfumato.schema.missing import Missing
+
+S = {"sensitive": "s"}
+ALWAYS = {"ROLLED_UP": 0, "TELLING": np.inf}
+CLOSE = [
+    (TCloseness(t=0.3, **S),),
+    (KAnonymity(k=2), TCloseness(t=0.4, distance="variational", **S)),
+    (KAnonymity(k=3), TCloseness(t=0.25, distance="ordered", **S)),
+    (TCloseness(t=0.25, distance="hierarchical", **S),),
+    (TCloseness(t=0.5, **S), KAnonymity(k=2), TCloseness(t=0.25, distance="hierarchical", **S)),
+    (TCloseness(t=1, **S), KAnonymity(k=2)),
+    (TCloseness(t=0, **S),),
+]
+close_tasks = st.sampled_from(CLOSE).flatmap(any_tasks)
+
+
+def walk_of(task, name="loss", **options):
+    loss, recodings = handed(name, task, **options)
+    return RollingUp.of(recodings, loss.cell_costs())
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 256])
+@examples(30)
+@given(task=close_tasks, name=st.sampled_from(["loss", "precision"]), factor=st.sampled_from([0.5, 0.2, 0.9]))
+def test_every_node_is_judged_as_its_definition_says(at_once, task, name, factor):
+    oracle = Oracle(task)
+    walk = walk_of(task, name, factor=factor)
+    if walk is None:
+        assert any(model.parameters().get("distance") == "ordered" for model in task.models)
+        assert task.missing is Missing.OWN_VALUE
+        return
+    with patch.object(rolling_up, "AT_ONCE", at_once):
+        found = walk.walk(np.ones(oracle.shape, dtype=np.bool_), Deadline(60))
+    for levels, node in oracle.nodes.items():
+        if levels in oracle.feasible:
+            assert found.suppressed[levels] == len(node.suppressed)
+            assert found.loss[levels] == pytest.approx(oracle.loss(name, node, factor=factor), abs=1e-9)
+        else:
+            limit = min(task.most_suppressed, task.table.rows - 1)
+            assert limit < found.suppressed[levels] <= len(node.suppressed)
+
+
+@examples(40)
+@given(task=close_tasks, seed=st.integers(0, 2**16), share=st.sampled_from([0.1, 0.5]))
+def test_only_wanted_nodes_are_judged_and_as_in_a_walk_over_all(task, seed, share):
+    walk, shape = walk_of(task), Oracle(task).shape
+    if walk is None:
+        return
+    wanted = np.random.default_rng(seed).random(shape) < share
+    some, every = (walk.walk(nodes, Deadline(60)) for nodes in (wanted, np.ones(shape, dtype=np.bool_)))
+    assert np.array_equal(some.suppressed, np.where(wanted, every.suppressed, -1))
+    assert np.array_equal(some.loss[wanted], every.loss[wanted])
+
+
+@examples(60)
+@given(task=close_tasks, name=st.sampled_from(["loss", "precision", "entropy"]), complete=st.booleans())
+def test_the_least_loss_is_found_and_no_node_counts_twice(task, name, complete):
+    oracle, plain = Oracle(task), Optimal(loss=name).explore(task, complete=complete).exploration
+    with patch.multiple(small_lattices, **ALWAYS):
+        walked = Optimal(loss=name).explore(task, complete=complete).exploration
+    assert (walked.best is None) == (not oracle.feasible)
+    assert walked.proof.found == pytest.approx(oracle.least(name), rel=1e-9)
+    assert walked.proof.optimal == plain.proof.optimal
+    assert walked.proof.checked <= walked.proof.candidates
+    assert walked.anonymous <= oracle.feasible
+    if complete:
+        assert walked.anonymous == oracle.feasible
+    for row in range(len(walked)):
+        node = oracle.nodes[walked.node(row)]
+        assert walked.suppressed[row] in {-1, len(node.suppressed)}
+        assert walked.node(row) not in oracle.feasible or walked.bound[row] <= oracle.loss(name, node) + 1e-9
+
+
+def test_a_walk_without_time_judges_nothing():
+    task = random_task(np.random.default_rng(3), CLOSE[1])
+    shape = Oracle(task).shape
+    with patch.object(rolling_up, "AT_ONCE", 1):
+        found = walk_of(task).walk(np.ones(shape, dtype=np.bool_), Deadline(0))
+    assert (found.suppressed == -1).all()
+
+
+def task_of(*models, values=4, missing=Missing.OWN_VALUE, lost=False):
+    domain = replace(SENSITIVE["s"]) if values == len(SENSITIVE["s"]) else sample_domain("s", values)
+    codes = (np.arange(12) % (values + lost)).astype(np.uint8)
+    quasi = CodedColumn(sample_domain("q", 3), (np.arange(12) % 3).astype(np.uint8))
+    other = CodedColumn(sample_domain("u", 4), (np.arange(12) % 4).astype(np.uint8))
+    return make_task(CodedTable(12, (quasi,), (CodedColumn(domain, codes), other)), models, 3, missing)
+
+
+def test_groups_are_rolled_up_only_for_models_that_are_sums_over_cuts():
+    near = TCloseness(t=0.5, **S)
+    ordered = TCloseness(t=0.5, distance="ordered", **S)
+    assert Rules.of(task_of(near)) is not None
+    assert Rules.of(task_of(near, KAnonymity(k=2))) is not None
+    assert Rules.of(task_of(ordered)) is not None
+    assert Rules.of(task_of(ordered, lost=True, missing=Missing.MATCHES_ALL)) is not None
+    assert Rules.of(task_of(ordered, lost=True)) is None
+    assert Rules.of(task_of(near, values=64)) is not None
+    assert Rules.of(task_of(near, values=65)) is None
+    for others in (
+        (KAnonymity(k=2),),
+        (near, DistinctLDiversity(l=2, **S)),
+        (NTCloseness(n=4, t=0.3, **S),),
+        (TCloseness(t=0.5, distance="kl", **S),),
+        (near, TCloseness(t=0.5, sensitive="u")),
+    ):
+        assert Rules.of(task_of(*others)) is None
+
+
+def test_numbers_that_could_be_rounded_twice_are_left_to_the_plain_way():
+    task = task_of(TCloseness(t=0.5, **S))
+    with patch.object(rolling_up, "LARGEST_EXACT", 2 * 12 * 12):
+        assert Rules.of(task) is None
+    with patch.object(rolling_up, "LARGEST_EXACT", 2 * 12 * 12 + 1):
+        assert Rules.of(task) is not None
+
+
+@pytest.mark.parametrize("bound", ["MOST_NODES", "MOST_CELLS", "KEY_BITS"])
+def test_what_is_too_large_is_left_to_the_plain_way(bound):
+    task = task_of(TCloseness(t=0.5, **S))
+    assert walk_of(task) is not None
+    with patch.object(rolling_up, bound, 1):
+        assert walk_of(task) is None
+
+
+def test_losses_that_are_no_sums_over_cells_are_left_to_the_plain_way():
+    task = task_of(TCloseness(t=0.5, **S))
+    assert walk_of(task, "precision") is not None
+    assert walk_of(task, "discernibility") is None
+
+
+def test_a_distance_equal_to_the_limit_is_kept():
+    """One of five records moves: 1/5, which no float holds, is compared with the float 0.2."""
+    quasi = CodedColumn(sample_domain("q", 2), np.repeat(np.arange(2, dtype=np.uint8), 10))
+    values = np.array([0] * 7 + [1] * 3 + [0] * 3 + [1] * 7, dtype=np.uint8)
+    table = CodedTable(20, (quasi,), (CodedColumn(sample_domain("s", 2), values),))
+    for t, lost in ((0.2, 0), (np.nextafter(0.2, 0), 20)):
+        task = make_task(table, [TCloseness(t=float(t), **S)], 20)
+        found = walk_of(task).walk(np.ones(Oracle(task).shape, dtype=np.bool_), Deadline(60))
+        assert found.suppressed[0] == lost
+
+
+def test_what_is_too_small_also_changes_the_published_table():
+    """The first group is near the whole table, but not near what is left of it without the ten single records."""
+    quasi = np.repeat(np.arange(12, dtype=np.uint8), [4, 20, *[1] * 10])
+    values = np.array([0] * 4 + [0] * 5 + [1] * 15 + [0] * 10, dtype=np.uint8)
+    columns = CodedColumn(sample_domain("q", 12), quasi), CodedColumn(sample_domain("s", 2), values)
+    task = make_task(CodedTable(34, columns[:1], columns[1:]), [KAnonymity(k=2), TCloseness(t=0.45, **S)], 34)
+    found = walk_of(task).walk(np.ones(Oracle(task).shape, dtype=np.bool_), Deadline(60))
+    assert found.suppressed[0] == len(Oracle(task).nodes[0,].suppressed) == 14

@@ -1,0 +1,121 @@
+"""Equal records that are only counted are searched and published as if they came one by one."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from cut_tasks import OWN, RELATIVE
+from drawn_examples import examples
+from sfumato.catalogue import ALGORITHMS
+from sfumato.checks.cases import answer
+from sfumato.coding.cutting import partition
+from sfumato.core.progress import silent
+from sfumato.exceptions import SfumatoError
+from sfumato.recipe import Recipe
+from sfumato.release.tasks import task_of
+from strategies import described_tables
+
+S = "disease"
+TOP_DOWN, BOTTOM_UP = sf.TopDownSpecialization, sf.BottomUpGeneralization
+SUBJECTS = [
+    sf.Mondrian(),
+    sf.Mondrian(publish="sets", bounds="exact"),
+    sf.AsIs(),
+    sf.FixedLevels(),
+    sf.Datafly(),
+    sf.Datafly(refine=True),
+    sf.Samarati(),
+    sf.Incognito(),
+    sf.MinGen(),
+    *(sf.Optimal(loss=loss) for loss in ("loss", "precision", "discernibility", "average-class-size", "entropy")),
+    sf.Optimal(loss="classification", target=S),
+    sf.Optimal(refine=True, suppression_factor=0.1),
+    TOP_DOWN(),
+    TOP_DOWN(target=S, scheme="sibling"),
+    TOP_DOWN(refine=True),
+    BOTTOM_UP(),
+    BOTTOM_UP(target=S),
+    BOTTOM_UP(refine=True, scheme="sibling"),
+    sf.KOptimize(most_checked=60),
+    sf.KOptimize(loss="classification", target=S, most_checked=60),
+]
+SKEWED = st.sampled_from([1, 1, 1, 2, 3, 7, 40])
+
+
+@st.composite
+def weighted_tables(draw):
+    """Draw a table of cases, some of them equal, their weights, its schema, and the cases of records in any order."""
+    table, schema = draw(described_tables(most_rows=14))
+    rows = table.num_rows
+    weights = np.array(draw(st.lists(SKEWED, min_size=rows, max_size=rows)))
+    return table, weights, schema, draw(st.permutations(np.repeat(np.arange(rows), weights).tolist()))
+
+
+def told(recipe, table, case_of, weights=None):
+    """Tell what is published about every record, or why nothing is."""
+    try:
+        task = task_of(recipe, table, silent, weights=weights)
+        return answer(recipe.algorithm, task, np.array(case_of))
+    except SfumatoError as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("algorithm", SUBJECTS, ids=repr)
+@examples(25)
+@given(
+    drawn=weighted_tables(),
+    models=st.sampled_from([*OWN, *RELATIVE]),
+    share=st.sampled_from([0.0, 0.05, 0.3, 1.0]),
+)
+def test_cases_are_published_like_their_records(algorithm, drawn, models, share):
+    table, weights, schema, case_of = drawn
+    recipe = Recipe(schema=schema, models=models, algorithm=algorithm, max_suppressed=share)
+    records = table.take(pa.array(case_of))
+    assert told(recipe, table, case_of, weights) == told(recipe, records, range(len(case_of)))
+
+
+@examples(25)
+@given(drawn=weighted_tables(), models=st.sampled_from([*OWN, *RELATIVE]))
+def test_compiled_cuts_see_weights(drawn, models):
+    table, weights, schema, case_of = drawn
+    recipe = Recipe(schema=schema, models=models, algorithm=sf.Mondrian())
+    with patch.object(partition, "COMPILED_ROWS", 0):
+        found = told(recipe, table, case_of, weights)
+    assert found == told(recipe, table.take(pa.array(case_of)), range(len(case_of)))
+
+
+def test_every_algorithm_that_serves_cases_is_tried():
+    assert {each.name for each in SUBJECTS} == {name for name, kind in ALGORITHMS.items() if kind().serves_cases}
+
+
+def test_an_algorithm_that_needs_every_record_refuses_cases():
+    recipe = Recipe(schema=sf.Schema(quasi=["age"]), models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian(strict=False))
+    with pytest.raises(sf.UnsupportedModelError, match="Mondrian needs every record, but equal records are only count"):
+        task_of(recipe, pa.table({"age": [1, 2]}), silent, weights=np.array([5, 5]))
+
+
+def test_limits_and_refusals_count_records():
+    schema, model = sf.Schema(quasi=["age"], sensitive=[S]), sf.DistinctLDiversity(l=2, sensitive=S)
+    table, weights = pa.table({"age": [1, 2], S: ["flu", "flu"]}), np.array([5, 2_000_000_000])
+    recipe = Recipe(schema=schema, models=[sf.KAnonymity(k=6)], algorithm=sf.AsIs(), max_suppressed=0.1)
+    task = task_of(recipe, table, silent, weights=weights)
+    assert (task.table.rows, task.table.cases, task.most_suppressed) == (2_000_000_005, 2, 200_000_000)
+    assert sf.AsIs().search(task).suppressed(task.table) == 5
+    with pytest.raises(sf.InfeasibleError, match=r"No release of these 2,000,000,005 rows can keep .* reaches 1, 2 is"):
+        task_of(Recipe(schema=schema, models=[model], algorithm=sf.AsIs()), table, silent, weights=weights)
+
+
+def test_flagged_cells_are_counted_by_their_weights():
+    schema = sf.Schema(quasi=["age"], flags={"age": "flag"})
+    table = pa.table({"age": [1, 2, 3], "flag": [True, False, True]})
+    models = [sf.DistinctLDiversity(l=3, sensitive="age")]
+    recipe = Recipe(schema=schema, models=models, algorithm=sf.LocalAnatomyGeneralization())
+    with pytest.raises(sf.InfeasibleError, match="these 40 flagged cells of 'age' can keep"):
+        task_of(recipe, table, silent, weights=np.array([10, 20, 30]))
