@@ -86,7 +86,7 @@ def test_folders_hold_what_they_hold_in_memory(folder, patients):
     report = json.loads((folder / "release" / "internal" / "report.json").read_text())
     assert report["engine"]["way"] == "counted"
     assert report["audit"]["holds"]
-    assert "duckdb" in (folder / "release" / "internal" / "report.html").read_text()
+    assert "The rows stayed in duckdb" in (folder / "release" / "internal" / "report.html").read_text()
     assert "duckdb" in repr(release)
 
 
