@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
 
 STARS = r"\A\s*\*+\s*\z"
+MOST_RECORDS = 3_000_000_000  # whose square still fits a whole number of 64 bits
 Codes = npt.NDArray[np.unsignedinteger]
 Weights = npt.NDArray[np.int64]
 
@@ -129,6 +130,8 @@ def _checked(weights: npt.NDArray[np.integer], rows: int) -> Weights:
     whole = np.issubdtype(weights.dtype, np.integer)
     if not whole or weights.shape != (rows,) or weights.min() < 1:
         raise InvalidParameterError("code: weights must be whole numbers of at least 1, one for every row.")
+    if weights.astype(np.float64).sum() > MOST_RECORDS:
+        raise SchemaError(f"The table has more than {MOST_RECORDS:,} records, too many to count; publish it in parts.")
     return weights.astype(np.int64)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.codes import CodedColumn, Weights
 from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY, first_rows, group_columns, group_keys
+from sfumato.coding.readiness import compiled_for
 from sfumato.coding.reduction import Reduction, code_width, reduce_cases
 
 PACKED = 4096  # combinations of codes in one pack: its lookup tables stay in the fastest cache
@@ -124,7 +125,7 @@ class Combinations:
 
     def group(self, levels: Sequence[int]) -> CountedGroups:
         """Group combinations that fall into the same node in every column, on one level per column."""
-        if len(self) >= COMPILED_ROWS and (many := self._cell_keys(levels)) is not None:
+        if compiled_for(len(self), COMPILED_ROWS) and (many := self._cell_keys(levels)) is not None:
             return CountedGroups(many.count(self.weights), many, len(self))
         found = [self._pack_nodes(number, pack, levels) for number, pack in enumerate(self.packs)]
         span = prod(width for _, width in found)

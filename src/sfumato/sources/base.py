@@ -91,6 +91,18 @@ class ByCase:
         """The columns that are published as they are."""
         return [name for name in self.names if name not in self.shown.column_names]
 
+    def run(self, at: int) -> list[str]:
+        """Return the recoded columns that a rank in `order` stands for: those side by side, in their order."""
+        runs: list[list[str]] = []
+        for name in self.names:
+            if name not in self.shown.column_names:
+                runs.append([])
+            elif runs and runs[-1]:
+                runs[-1].append(name)
+            else:
+                runs.append([name])
+        return runs[at]
+
 
 @dataclass(frozen=True)
 class Written:

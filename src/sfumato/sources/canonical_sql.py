@@ -56,8 +56,9 @@ class RawColumn:
         if DECIMAL.fullmatch(self.kind):
             return [f"count({column})", f"coalesce(bool_and({column} = floor({column})), false)", "0"]
         if self.kind == "VARCHAR":
-            starred = f"contains({column}, '*') AND trim(replace({column}, '*', ''), {SPACES}) = ''"
-            return [f"count(*) FILTER ({column} <> '')", "true", f"count(*) FILTER ({starred})"]
+            bare = f"trim(replace({column}, '*', ''), {SPACES}) = ''"
+            starred = f"CASE WHEN contains({column}, '*') THEN {bare} ELSE false END"
+            return [f"count(nullif({column}, ''))", "true", f"count(*) FILTER ({starred})"]
         return [f"count({column})", "true", "0"]
 
     @property

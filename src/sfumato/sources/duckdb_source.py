@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from sfumato.sources.base import (
     TooManyCombinationsError,
     Written,
 )
-from sfumato.sources.canonical_sql import ZONED, RawColumn
+from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
+from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import refuse_duplicates, undecorated
 from sfumato.table.extras import optional_library
@@ -87,6 +88,9 @@ class DuckDBSource:
             for name, kind in zip(relation.columns, relation.types, strict=True)
             if not INDEX.fullmatch(name)
         }
+        if any(column.kind in FLOATS for column in self._raw.values()):
+            # statistics of Parquet files do not tell of NaN, and DuckDB would conclude that there is none
+            self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
 
     @property
     def engine(self) -> str:
@@ -146,7 +150,9 @@ class DuckDBSource:
                     f"The table has more than {most:,} combinations of {len(names)} columns, more than fit into memory."
                 )
             batches.append(batch)
-        return pa.Table.from_batches(batches, batches[0].schema)
+        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
+        types = {name: self._profile.column(name).type for name in names}
+        return pa.Table.from_batches(batches, pa.schema({**types, WEIGHT: pa.int64()}))
 
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
@@ -155,59 +161,58 @@ class DuckDBSource:
 
     def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
         """Write the recoded table in its order as parts of a new folder."""
-        values = {name: self._ranked(name) for name in rule.kept if self._is_coded(name)}
-        shown = dict(zip(rule.shown.column_names, rule.shown.columns, strict=True))
+        keys = packed(self._digits(rule))
         with PartsWriter(folder) as writer:
-            for batch in self._stream(self._ordered(rule, values), tell):
-                group = batch.column(GROUP)
-                if group.null_count:
-                    raise ReadError("The table changed while it was read; make the release again.")
-                columns = {name: shown[name].take(group) for name in shown}
-                for name in rule.kept:
-                    cells = batch.column(name)
-                    if name in values:
-                        cells = pa.DictionaryArray.from_arrays(cells, values[name])
-                    columns[name] = in_zone(cells, self._zones.get(name))
-                writer.write(pa.table({name: columns[name] for name in rule.names}))
-        self._connection.unregister(CASES)
+            for batch in self._stream(self._ordered(rule, keys), tell):
+                columns: dict[str, pa.Array] = {}
+                for at, key in enumerate(keys):
+                    cells = batch.column(at)
+                    if isinstance(key, str):
+                        columns[key] = cells
+                    elif cells.null_count:
+                        raise ReadError("The table changed while it was read; make the release again.")
+                    else:
+                        columns |= key.read(cells.to_numpy())
+                writer.write(pa.table({name: in_zone(columns[name], self._zones.get(name)) for name in rule.names}))
         return Written(folder, writer.rows, tuple(writer.parts))
 
-    def _ordered(self, rule: ByCase, coded: Collection[str]) -> str:
-        """Write the query for the group of every published row and its kept columns, those in `coded` as ranks."""
-        cases, keys = rule.cases, []
-        place = {name: f"d{at}" for at, name in enumerate(coded)}
+    def _digits(self, rule: ByCase) -> list[Digit | str]:
+        """Say what rows are ordered by, and rank the values of kept columns where there are few."""
+        digits: list[Digit | str] = []
         for at, ranks in enumerate(rule.order):
             if not isinstance(ranks, str):
-                of_case = pa.array(ranks).take(_published(cases[GROUP]))
-                cases = cases.append_column(f"_rank{at}", of_case)
-                keys.append(f"c._rank{at}")
-            elif ranks in place:
-                keys.append(f"{place[ranks]}.rank NULLS LAST")
+                digits.append(group_digit(rule, at, f"c._rank{at}"))
+            elif self._is_ranked(ranks):
+                digits.append(value_digit(ranks, self._ranked(ranks), f"{quoted(RANKED + ranks)}.rank"))
             else:
-                keys.append(f"r.{quoted(ranks)} NULLS LAST")
+                digits.append(ranks)
+        return digits
+
+    def _ordered(self, rule: ByCase, keys: Sequence[PackedDigits | str]) -> str:
+        """Write the query for the keys of all published rows, in their order."""
+        cases, tables = rule.cases, []
+        for at, ranks in enumerate(rule.order):
+            if not isinstance(ranks, str):
+                cases = cases.append_column(f"_rank{at}", pa.array(ranks).take(_published(cases[GROUP])))
+            elif self._is_ranked(ranks):
+                table = quoted(RANKED + ranks)
+                tables.append(f" LEFT JOIN {table} ON r.{quoted(ranks)} = {table}.value")
         self._connection.register(CASES, cases)
-        same = _same_cells(rule.quasi)
-        wanted = [f"c.{GROUP}"]
-        wanted += [
-            f"{place[name]}.rank AS {quoted(name)}" if name in place else f"r.{quoted(name)}" for name in rule.kept
-        ]
-        joined = "".join(
-            f" LEFT JOIN {quoted(RANKED + name)} {alias} ON r.{quoted(name)} = {alias}.value"
-            for name, alias in place.items()
-        )
+        wanted = [f"r.{quoted(key)}" if isinstance(key, str) else key.sql for key in keys]
+        order = ", ".join(f"{at} NULLS LAST" for at in range(1, len(keys) + 1))
         return (
-            f"SELECT {', '.join(wanted)} FROM {RECORDS} r LEFT JOIN {CASES} c ON {same}{joined} "  # noqa: S608 - quoted
-            f"WHERE c.{GROUP} IS DISTINCT FROM {NOWHERE} ORDER BY {', '.join(keys) or 'ALL'}"
+            f"SELECT {', '.join(wanted)} FROM {RECORDS} r "  # noqa: S608 - names are quoted
+            f"LEFT JOIN {CASES} c ON {_same_cells(rule.quasi)}{''.join(tables)} "
+            f"WHERE c.{GROUP} IS DISTINCT FROM {NOWHERE} ORDER BY {order}"
         )
 
-    def _is_coded(self, name: str) -> bool:
-        """Return whether a column has texts so few that sorting their ranks saves more than ranking them costs."""
+    def _is_ranked(self, name: str) -> bool:
+        """Return whether a column has values so few that sorting their ranks saves more than ranking them costs."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        column = self._profile.column(name)
-        return pa.types.is_string(column.type) and column.distinct <= min(MOST_RANKED, self._profile.rows // 2)
+        return self._profile.column(name).distinct <= min(MOST_RANKED, self._profile.rows // 2)
 
     def _ranked(self, name: str) -> pa.Array:
-        """Rank the texts of a column in a table of its own, and return them in their order."""
+        """Rank the values of a column in a table of its own, and return them in their order."""
         ranked = quoted(RANKED + name)
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {ranked} AS "  # noqa: S608 - names are quoted

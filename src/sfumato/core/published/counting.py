@@ -12,6 +12,7 @@ import pyarrow as pa
 from sfumato.coding.codes import CodedColumn, CodedTable, code_column
 from sfumato.coding.grouping import COMPILED_ROWS, group_columns
 from sfumato.coding.histograms import Counts, mix_contents, sparse_counts
+from sfumato.coding.readiness import compiled_for
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.table import PublishedTable, bucket_numbers
@@ -106,7 +107,7 @@ def expected_counts(
     records = len(group) if weights is None else int(weights.sum())
     scale, sizes_of = lcm(*np.unique(sizes[sizes > 0]).tolist()), np.repeat(sizes, np.diff(offsets))
     fits = scale * records * int(sizes.max()) < LARGEST_COUNT
-    if fits and weights is None and len(group) >= COMPILED_ROWS:
+    if fits and weights is None and compiled_for(len(group), COMPILED_ROWS):
         mixed = mix_contents(group, groups, bucket, (offsets, codes, counts * (scale // sizes_of)), width)
         return Histogram(*mixed, width, np.zeros(groups, dtype=np.int64))
     rows, entry, shared = _pairs(group, groups, bucket, offsets, weights)

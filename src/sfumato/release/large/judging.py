@@ -26,7 +26,7 @@ from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
+class CountedSearch:
     """What a search found on counted combinations, and how rows are published by it."""
 
     task: Task
@@ -53,7 +53,7 @@ def judge_parts(
     recipe: Recipe,
     source: Source,
     written: Source,
-    found: Found,
+    found: CountedSearch,
     *,
     most: int,
     progress: Progress,
@@ -99,7 +99,7 @@ def judge_parts(
     return Judgement(evidence=evidence, audit=audit, measures=measure(measured, covers=True), profile=profile)
 
 
-def _truth(evidence: Evidence, found: Found) -> Truth:
+def _truth(evidence: Evidence, found: CountedSearch) -> Truth:
     """Compare the counts of what was written with what the rule makes of every combination of the original."""
     lost = found.group == NOWHERE
     shown, groups = found.rule.shown, pa.array(np.where(lost, 0, found.group))

@@ -10,7 +10,7 @@ from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.judging.audit.audit import check_models
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
-from sfumato.release.large.judging import Found, judge_parts
+from sfumato.release.large.judging import CountedSearch, judge_parts
 from sfumato.release.large.large_release import TABLE, LargeRelease, Passage
 from sfumato.release.large.rules import rule_of
 from sfumato.release.large.served import counted_columns, counted_schema, published_names, refuse_unserved
@@ -91,7 +91,7 @@ def carry_out_large(
     return release
 
 
-def _found(recipe: Recipe, source: Source, profile: TableProfile, most: int, progress: Progress) -> Found:
+def _found(recipe: Recipe, source: Source, profile: TableProfile, most: int, progress: Progress) -> CountedSearch:
     """Count the combinations of what a search looks at, search, and say how every row is published."""
     columns = counted_columns(recipe)
     if profile.combinations > 2 * most:  # an estimate, so what may fit is tried
@@ -110,7 +110,7 @@ def _found(recipe: Recipe, source: Source, profile: TableProfile, most: int, pro
     publication = search(recipe.algorithm, task)
     names = published_names(recipe.schema, source.names)
     rule, group = rule_of(publication, combinations, recipe.schema.quasi, names)
-    return Found(task=task, publication=publication, combinations=combinations, group=group, rule=rule)
+    return CountedSearch(task=task, publication=publication, combinations=combinations, group=group, rule=rule)
 
 
 def _too_many(recipe: Recipe, found: str, most: int) -> InfeasibleError:

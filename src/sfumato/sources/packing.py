@@ -1,0 +1,100 @@
+"""Rows in their order as few whole numbers: an engine sorts these, and columns are read from them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.sources.base import ByCase
+
+LARGEST = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Digit:
+    """What a whole number holds of a row: a rank below `width`, and the columns that it tells.
+
+    Parameters
+    ----------
+    sql : the rank as the engine computes it.
+    width : the number of ranks.
+    read : returns the cells of the columns by their ranks.
+    """
+
+    sql: str
+    width: int
+    read: Callable[[npt.NDArray[np.int64]], dict[str, pa.Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class PackedDigits:
+    """Several digits in one whole number, the first counting most."""
+
+    digits: tuple[Digit, ...]
+
+    @property
+    def sql(self) -> str:
+        """The number as the engine computes it."""
+        first, *others = self.digits
+        number = f"CAST({first.sql} AS BIGINT)"
+        for digit in others:
+            number = f"({number} * {digit.width} + {digit.sql})"
+        return number
+
+    def read(self, numbers: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
+        """Return the cells of all columns."""
+        found: dict[str, pa.Array] = {}
+        for digit in reversed(self.digits[1:]):
+            numbers, ranks = np.divmod(numbers, digit.width)
+            found |= digit.read(ranks)
+        return found | self.digits[0].read(numbers)
+
+
+def packed(digits: list[Digit | str]) -> list[PackedDigits | str]:
+    """Put digits that stand side by side into as few numbers as can hold them; a column's name stays as it is."""
+    found: list[PackedDigits | str] = []
+    run: list[Digit] = []
+    span = 1
+    for digit in digits:
+        if isinstance(digit, str) or span * digit.width > LARGEST:
+            found += [PackedDigits(tuple(run))] if run else []
+            run, span = [], 1
+        if isinstance(digit, str):
+            found.append(digit)
+        else:
+            run.append(digit)
+            span *= digit.width
+    return [*found, PackedDigits(tuple(run))] if run else found
+
+
+def group_digit(rule: ByCase, at: int, sql: str) -> Digit:
+    """Return the digit of recoded columns that stand side by side: the rank of the group by them."""
+    ranks, names = rule.order[at], rule.run(at)
+    assert not isinstance(ranks, str)  # noqa: S101 - callers ask for groups only
+    width = int(ranks.max(initial=0)) + 1
+    example = np.zeros(width, dtype=np.int64)
+    example[ranks] = np.arange(len(ranks))
+    shown = {name: rule.shown[name].combine_chunks() for name in names}
+
+    def read(found: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
+        groups = pa.array(example[found])
+        return {name: column.take(groups) for name, column in shown.items()}
+
+    return Digit(sql, width, read)
+
+
+def value_digit(name: str, values: pa.Array, sql: str) -> Digit:
+    """Return the digit of a kept column: the rank of its value, the last for missing."""
+
+    def read(found: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
+        places = pa.array(found.astype(np.int32), mask=found == len(values))
+        if pa.types.is_string(values.type):
+            return {name: pa.DictionaryArray.from_arrays(places, values)}
+        return {name: pc.take(values, places)}
+
+    return Digit(f"coalesce({sql}, {len(values)})", len(values) + 1, read)
