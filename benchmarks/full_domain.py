@@ -155,7 +155,7 @@ _LOCAL = {2: 0.0195, 5: 0.0480, 10: 0.0741, 25: 0.1120}  # the loss allowed for 
 
 
 def _recode_locally(
-    name: str, table: pa.Table, given: sf.Schema, models: list[object], most: float, runs: int = 3
+    name: str, table: pa.Table, given: sf.Schema, models: list[object], most: float, *, runs: int = 3
 ) -> None:
     task = _task(table, given, models, 0.0)
     begin = time.process_time()
