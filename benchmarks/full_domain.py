@@ -94,9 +94,10 @@ def close() -> None:
     for (share, distance), most in _CLOSE.items():
         models = [*K5, sf.TCloseness(t=0.2, sensitive="occupation", distance=distance)]
         unit, _ = _processor_time(_task(table, apart, K5, share))
-        seconds, publication = _processor_time(_task(table, apart, models, share))
+        task = _task(table, apart, models, share)
+        seconds, publication = _processor_time(task)
         print(
-            f"t-closeness {distance} {share:.0%}: {publication.proof} {publication.suppressed} suppressed; "
+            f"t-closeness {distance} {share:.0%}: {publication.proof} {publication.suppressed(task.table)} suppressed; "
             f"{seconds * 1000:.0f} ms, {seconds / unit:.1f} times k-anonymity ({unit * 1000:.0f} ms), target {most}"
         )
 

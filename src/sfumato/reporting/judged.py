@@ -191,7 +191,8 @@ def _audit_original(judged: Judged, _: Progress) -> Audit:
     if not schema.flags:
         return audit_evidence(evidence.raw, of_groups, compare=False)
     shown = evidence.source.select([*schema.quasi, *schema.sensitive])
-    return audit_evidence(Evidence(shown, replace(schema, flags={}), weights=evidence.original_weights), of_groups)
+    unflagged = Evidence(shown, replace(schema, flags={}), weights=evidence.original_weights)
+    return audit_evidence(unflagged.told(of_groups, evidence), of_groups, compare=False)
 
 
 def _attributes(judged: Judged, tell: Progress) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.publication import Proof
+from sfumato.core.publication import Bound
 from sfumato.judging.audit.audit import Audit
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
@@ -66,7 +66,7 @@ class LargeRelease:
     rows: int
     suppressed: int
     left_out: tuple[str, ...]
-    proof: Proof | None = None
+    proof: Bound | None = None
     recoding: Recoding | None = field(default=None)
 
     @property
