@@ -17,7 +17,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError, SfumatoError, WriteError
-from sfumato.release.large import judging, running
+from sfumato.release.large import counted, judging, large_run, running
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.table.columns import undecorated
 
@@ -32,7 +32,7 @@ MODELS = [sf.KAnonymity(k=5)]
 STAGES = {
     "reading": (DuckDBSource, "profile"),
     "counting": (DuckDBSource, "count"),
-    "searching": (running, "search"),
+    "searching": (counted, "search"),
     "writing": (DuckDBSource, "write"),
     "judging": (judging, "truth_by_rule"),
     "comparing": (DuckDBSource, "digest_written"),
@@ -135,8 +135,8 @@ def test_what_is_not_served_is_refused_before_anything_is_read(folder, monkeypat
 
 
 def test_too_many_combinations_are_refused(folder, monkeypatch):
-    monkeypatch.setattr(running, "BYTES_PER_COMBINATION", 10**7)
-    with pytest.raises(InfeasibleError, match="only 10 fit into memory"):
+    monkeypatch.setattr(large_run, "BYTES_PER_COMBINATION", 10**7)
+    with pytest.raises(InfeasibleError, match="more than 10, too many for memory"):
         released(folder, algorithm=sf.Optimal())
 
 
