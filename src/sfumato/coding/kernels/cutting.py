@@ -184,6 +184,15 @@ def cut_on(
 
 
 @compiled
+def codes_of(leaves: Array) -> Array:
+    """Return all codes of the axis that has most, which is also what parts every code from all others."""
+    most = 1
+    for j in range(len(leaves)):
+        most = max(most, leaves[j] + 1)
+    return np.arange(most).astype(np.int32)
+
+
+@compiled
 def propose(
     codes: Array,
     weight: Array,
@@ -204,13 +213,9 @@ def propose(
     cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
     ways = 2 * len(leaves)
     width, order = np.empty(ways), np.empty(ways, dtype=np.int64)
-    most = 1
-    for j in range(len(leaves)):
-        most = max(most, leaves[j] + 1)
+    apart = codes_of(leaves)
+    most = len(apart)
     room = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    apart = np.empty(most, dtype=np.int32)
-    for code in range(most):
-        apart[code] = code
     for q in range(first, last):
         segment = segments[q]
         start, stop = offsets[segment], offsets[segment + 1]
