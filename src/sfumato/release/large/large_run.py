@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from sfumato.core.progress import Progress
-from sfumato.core.publication import Proof
+from sfumato.core.publication import Bound
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
@@ -98,7 +98,7 @@ class Outcome:
     judged: Judgement
     written: Source
     passage: Passage
-    proof: Proof | None = None
+    proof: Bound | None = None
     recoding: Recoding | None = None
 
 
