@@ -89,7 +89,8 @@ def main(sizes: list[int]) -> None:
         unit, _ = best_of(3, lambda raw=raw: raw.group_by(QUASI).len())
         print(f"\n{rows:,} records; unit {unit * 1000:.1f} ms")
         print(
-            f"{'':<24}{'search':>10}{'units':>8}{'growth':>8}{'release':>10}{'units':>8}{'error in bounds':>17}{'expected':>10}"
+            f"{'':<24}{'search':>10}{'units':>8}{'growth':>8}{'release':>10}{'units':>8}"
+            f"{'error in bounds':>17}{'expected':>10}"
         )
         for subject in subjects():
             schema = with_flags if subject.flagged else plain
@@ -104,7 +105,8 @@ def main(sizes: list[int]) -> None:
             before[subject.name] = rows, seconds
             errors = _errors(release, table, schema) if rows == sizes[0] else ""
             print(
-                f"{subject.name:<24}{seconds:>8.2f} s{seconds / unit:>8.1f}{growth:>8}{whole:>8.2f} s{whole / unit:>8.1f}"
+                f"{subject.name:<24}{seconds:>8.2f} s{seconds / unit:>8.1f}{growth:>8}"
+                f"{whole:>8.2f} s{whole / unit:>8.1f}"
                 f"{errors}",
                 flush=True,
             )

@@ -184,6 +184,18 @@ def cut_on(
 
 
 @compiled
+def all_codes(leaves: Array) -> Array:
+    """List the codes of the axis with the most leaves: on it, every leaf is a node of its own."""
+    most = 1
+    for j in range(len(leaves)):
+        most = max(most, leaves[j] + 1)
+    codes = np.empty(most, dtype=np.int32)
+    for code in range(most):
+        codes[code] = code
+    return codes
+
+
+@compiled
 def propose(
     codes: Array,
     weight: Array,
@@ -204,13 +216,9 @@ def propose(
     cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
     ways = 2 * len(leaves)
     width, order = np.empty(ways), np.empty(ways, dtype=np.int64)
-    most = 1
-    for j in range(len(leaves)):
-        most = max(most, leaves[j] + 1)
+    apart = all_codes(leaves)
+    most = len(apart)
     room = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    apart = np.empty(most, dtype=np.int32)
-    for code in range(most):
-        apart[code] = code
     for q in range(first, last):
         segment = segments[q]
         start, stop = offsets[segment], offsets[segment + 1]
