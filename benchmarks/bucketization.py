@@ -105,8 +105,8 @@ def main(sizes: list[int]) -> None:
             before[subject.name] = rows, seconds
             errors = _errors(release, table, schema) if rows == sizes[0] else ""
             print(
-                f"{subject.name:<24}{seconds:>8.2f} s{seconds / unit:>8.1f}{growth:>8}"
-                f"{whole:>8.2f} s{whole / unit:>8.1f}"
+                f"{subject.name:<24}{seconds:>8.2f} s{seconds / unit:>8.1f}{growth:>8}{whole:>8.2f} s"
+                f"{whole / unit:>8.1f}"
                 f"{errors}",
                 flush=True,
             )

@@ -4,8 +4,8 @@
 
 All figures are ratios in one run. Targets: `write` with the full report at most 1.5 times `anonymize`; without it
 about what writing the table costs; the whole command on 3 million rows of Parquet at most 6 times, of CSV without
-report at most 4 times reading, grouping and writing the same file by Polars; the first command ever, with an
-empty cache of compiled loops, at most 1.5 times the second.
+report at most 4 times reading, grouping and writing the same file by Polars; the first command ever, with an empty
+cache of compiled loops, at most 1.5 times the second.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def measure_first(rows: int, folder: Path) -> None:
     second = _command(source, folder / "second", "csv", [], cache)
     ratios = [one / other for one, other in zip(first, second, strict=True)]
     print(
-        f"{rows:,} rows: the first command takes {ratios[0]:.2f} times the second ({ratios[1]:.2f} of processor time)"
+        f"{rows:,} rows: the first command takes {ratios[0]:.2f} times the second "
+        f"({ratios[1]:.2f} in processor seconds)"
     )
 
 

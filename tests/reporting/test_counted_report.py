@@ -129,7 +129,7 @@ def test_judges_of_single_records_refuse_counts(handovers, judge):
 
 def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers):
     _, by_counts = handovers
-    known = by_counts.evidence
+    known, models = by_counts.evidence, (*by_counts.models, sf.DistinctLDiversity(l=1, sensitive="disease"))
     shown, schema, weights = known.published, known.schema, known.weights
     values = {name: (shown[name], weights) for name in schema.sensitive}
     totals = Totals.count(int(weights.sum()), values, schema)
@@ -139,7 +139,7 @@ def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers)
     )
     if "_bucket_disease" in shown.column_names:
         with pytest.raises(SchemaError, match="cannot be judged in pieces"):
-            audit_pieces(pieces, by_counts.models)
+            audit_pieces(pieces, models)
         return
     groups = replace(
         known,
@@ -147,9 +147,12 @@ def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers)
         original=known.source.select(schema.quasi),
         schema=schema.of_quasi(),
     )
-    audit = replace(audit_pieces(pieces, by_counts.models), truth=by_counts.audit.truth)
-    found = gathered(replace(by_counts, evidence=groups, audit=audit))
-    whole = gathered(by_counts)
+    truth = by_counts.audit.truth
+    of_pieces = replace(audit_pieces(pieces, models), truth=truth)
+    of_whole = replace(audit_evidence(known, models, compare=False), truth=truth)
+    found = gathered(replace(by_counts, evidence=groups, models=models, audit=of_pieces))
+    whole = gathered(replace(by_counts, models=models, audit=of_whole))
+    assert whole["promise"][1].pop("before") == 1  # of which nothing is known where groups alone are
     for part in ("audit", "promise", "words", "risk", "rows", "unpromised", "group_sizes", "measures", "extremes"):
         assert found[part] == whole[part], part
     assert found["attributes"] == [each for each in whole["attributes"] if each["role"] == "quasi"]

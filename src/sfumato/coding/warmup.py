@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.coding.cell_keys import CellKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
 from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
 from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
@@ -28,6 +29,7 @@ from sfumato.coding.histograms import mix_contents
 from sfumato.coding.kernels import (
     box_growing,
     box_trees,
+    cell_counting,
     class_growing,
     clustering,
     condensing,
@@ -85,6 +87,7 @@ def warm_up() -> Warmth:
     _grow_once()
     _swap_once()
     _roll_up_once()
+    _count_cells_once()
     mark_ready()
     return Warmth(
         loops=len(list(_loops())),
@@ -99,6 +102,14 @@ def _swap_once() -> None:
     units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
     pools = units, np.arange(3), units, np.array([0, 2])
     swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
+
+
+def _count_cells_once() -> None:
+    """Count two combinations of one pack, of every width of codes."""
+    for codes in CODE_TYPES:
+        keys = CellKeys([np.arange(2, dtype=codes)], [np.arange(2)], 2)
+        keys.count(np.ones(2))
+        keys.last_places(2)
 
 
 def _roll_up_once() -> None:
@@ -279,7 +290,7 @@ def _one_axis() -> Axes:
 def _loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = (
-        *(box_growing, box_trees, class_growing, clustering, condensing, containment, cutting),
+        *(box_growing, box_trees, cell_counting, class_growing, clustering, condensing, containment, cutting),
         *(descending, gathering, grouping, microaggregating, mixing, ordering, picking, regrouping),
         *(rolling_up, swapping, tree_clustering, tree_queries, walking, worths),
     )

@@ -121,22 +121,19 @@ def test_the_other_start_is_tried_unless_the_guided_one_is_close_to_the_bound(mo
     assert starts == [True, False]
 
 
-def test_wide_tables_and_large_ones_under_other_models_are_not_guided(monkeypatch):
-    for models, name in (([KAnonymity(k=3)], "MOST_COMBINATIONS"), ([KAnonymity(k=3), DIVERSE], "LARGE")):
+def test_tables_that_are_too_wide_or_too_large_are_not_guided(monkeypatch):
+    alone, others = [KAnonymity(k=3)], [KAnonymity(k=3), DIVERSE]
+    for models, module, name in (
+        (alone, guiding, "MOST_COMBINATIONS"),
+        (alone, guiding, "MOST_POINTS"),
+        (others, searching, "LARGE"),
+    ):
         with monkeypatch.context() as patch:
-            patch.setattr(guiding if name == "MOST_COMBINATIONS" else searching, name, 10)
+            patch.setattr(module, name, 10)
             patch.setattr(searching, "guide", lambda *_: pytest.fail("guided"))
             grouping, proof = RegroupingSearch(task_of(drawn_rows(5, 300), SCHEMA, models)).run()
         assert 0 < proof.bound < proof.found
         assert grouping.sizes[grouping.sizes > 0].min() >= 3
-
-
-def test_blocks_give_valid_groups_and_the_weak_bound(monkeypatch):
-    monkeypatch.setattr(guiding, "BLOCK", 100)
-    task = task_of(drawn_rows(6, 900), SCHEMA, [KAnonymity(k=4)])
-    grouping, proof = RegroupingSearch(task).run()
-    assert grouping.sizes[grouping.sizes > 0].min() >= 4
-    assert 0 < proof.bound < proof.found
 
 
 def test_the_bound_is_proven_when_it_is_reached():

@@ -246,17 +246,6 @@ def test_opened_groups_that_break_a_model_are_given_up():
     assert judge.kept(rows, label[rows], groups).all()
 
 
-def test_blocks_open_their_own_groups(monkeypatch):
-    task = drawn_task(4, 400, 3)
-    _, _, cover = cover_of(task)
-    monkeypatch.setattr(guiding, "BLOCK", 100)
-    assert cover.blocked
-    found = guide(PlainCoverer(), cover, None)
-    label = opened_rows(cover, found.opened, Judge(task))
-    assert np.bincount(label[label >= 0]).min() >= 3
-    assert (label >= 0).mean() > 0.8
-
-
 def test_too_many_boxes_are_listed_with_lower_caps_or_not_at_all(monkeypatch):
     _, _, cover = cover_of(drawn_task(4, 200, 3))
     cheapest = cheapest_prices(PlainCoverer(), cover)

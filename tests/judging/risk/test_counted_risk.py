@@ -37,6 +37,8 @@ def test_the_risk_of_counts_is_that_of_their_records(table, missing, population,
         return
     by_counts = risk_of(Evidence(shown, schema, weights=weights), population=population, threshold=0.3)
     assert by_counts.to_dict() == {**close(by_rows.to_dict()), "riskiest": []}
+    if population is None:
+        assert by_counts.individual.records_above == by_counts.prosecutor.records_above
     assert by_counts.judge("ema").to_dict() == close(by_rows.judge("ema").to_dict())
     assert "Records at highest risk" not in repr(by_counts)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,14 +14,13 @@ from sfumato.algorithms.local.worths import raised
 from sfumato.coding.covering.boxes import Coverer, Opened, WeightedPoints, grain_for
 from sfumato.coding.grouping import first_rows, group_columns
 from sfumato.coding.regrouping.rows import Ints, Nodes
-from sfumato.threads import in_threads
 
-PAIRS, FEWEST_PAIRS = 80, 4_500_000  # most pairs of a box and a point per row, and how many are always allowed
+PAIRS, FEWEST_PAIRS = 40, 4_500_000  # most pairs of a box and a point per row, and how many are always allowed
 CAPS = ((40, 20), (30, 10), (26, 6), (23, 3), (21, 1))  # of bounds and of a cell, in twentieths, until boxes are few
 TWENTIETHS = 20
 VISITS, FEWEST_VISITS = 4000, 200_000_000  # most visits of a point, on average, and how many are always allowed
 MOST_COMBINATIONS = 1 << 16  # of levels: more are not walked through
-BLOCK = 100_000  # points whose boxes are listed together
+MOST_POINTS = 100_000  # whose boxes are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +54,9 @@ class Cover:
         return max(VISITS * len(self.points), FEWEST_VISITS)
 
     @property
-    def narrow(self) -> bool:
-        """Whether there are few enough combinations of levels to walk through."""
-        return self.walkable(MOST_COMBINATIONS) == len(self.points.leaf)
-
-    @property
-    def blocked(self) -> bool:
-        """Whether there are so many points that worths are raised block by block."""
-        return len(self.points) > BLOCK
+    def small(self) -> bool:
+        """Whether there are few enough points, and combinations of levels, to list boxes."""
+        return len(self.points) <= MOST_POINTS and self.walkable(MOST_COMBINATIONS) == len(self.points.leaf)
 
     def walkable(self, most: int) -> int:
         """Count the leading trees that have together at most so many combinations of levels."""
@@ -90,54 +83,21 @@ class Guide(NamedTuple):
     opened: Opened
 
 
-def guide(coverer: Coverer, cover: Cover, cheapest: Ints | None) -> Guide | None:
-    """Raise worths and open boxes, block by block if there are many points; nothing if there are too many boxes.
+def guide(coverer: Coverer, cover: Cover, cheapest: Ints) -> Guide | None:
+    """Raise worths and open boxes; nothing if there are too many boxes, or if nobody loses anything.
 
-    `cheapest` has what every point costs at least in its cheapest box, if that is known.
+    `cheapest` has what every point costs at least, in its cheapest box.
     """
-    coarse = cover.points.coarser(cover.grain)
-    if not cover.blocked:
-        return _guide_block(coverer, coarse, cover, None if cheapest is None else cheapest // cover.grain)
-    found = list(
-        in_threads(lambda some: (some, _guide_block(coverer, coarse.some(some), cover, None)), _blocks(coarse))
-    )
-    worths, parts, groups = np.zeros(len(coarse), dtype=np.int64), [], 0
-    for some, part in found:
-        if part is not None:
-            worths[some] = part.worths
-            parts.append(Opened(part.opened.group + groups, some[part.opened.point], part.opened.rows))
-            groups += part.opened.groups
-    if not parts:
-        return None
-    return Guide(worths, Opened(*(np.concatenate(each) for each in zip(*map(_entries, parts), strict=True))))
-
-
-def _guide_block(coverer: Coverer, points: WeightedPoints, cover: Cover, cheapest: Ints | None) -> Guide | None:
-    if cheapest is None:
-        cheapest = coverer.cheapest(points, cover.least, cover.most_visits)
-    if cheapest is None or cheapest.max() > points.highest or not cheapest.any():
-        return None
-    most, cell = max(PAIRS * int(points.weight.sum()), FEWEST_PAIRS), UNIT // cover.grain
-    for share, more in CAPS:
-        caps = (cheapest * share + cell * more) // TWENTIETHS
-        boxes = coverer.closed(points, cover.least, caps, most)
+    points, least, start = cover.points.coarser(cover.grain), cover.least, cheapest // cover.grain
+    most, cell = max(PAIRS * len(cover.of_row), FEWEST_PAIRS), UNIT // cover.grain
+    for share, more in CAPS if start.any() else ():
+        caps = (start * share + cell * more) // TWENTIETHS
+        boxes = coverer.closed(points, least, caps, most)
         if boxes is not None:
-            highest = np.where(cheapest > 0, caps, 0)
-            worths = raised(coverer, points, boxes, cover.least, start=cheapest, caps=highest)
-            worths = coverer.lowered(points, boxes, cover.least, worths)
-            return Guide(worths, coverer.opened(points, boxes, cover.least, worths))
+            worths = raised(coverer, points, boxes, least, start=start, caps=np.where(start > 0, caps, 0))
+            worths = coverer.lowered(points, boxes, least, worths)
+            return Guide(worths, coverer.opened(points, boxes, least, worths))
     return None
-
-
-def _blocks(points: WeightedPoints) -> Iterator[Ints]:
-    """Split points into blocks of neighbors, by the most expensive trees first."""
-    order = np.lexsort(points.leaf[::-1])
-    for block in np.array_split(order, -(-len(order) // BLOCK)):
-        yield np.sort(block)
-
-
-def _entries(opened: Opened) -> tuple[Ints, Ints, Ints]:
-    return opened.group, opened.point, opened.rows
 
 
 def opened_rows(cover: Cover, opened: Opened, judge: Judge) -> Ints:

@@ -51,12 +51,12 @@ class RegroupingSearch:
 
     def _guide(self, cover: Cover, cheapest: Future[Ints]) -> Guide | None:
         """Open boxes by worths; where sizes do not suffice, these are a guess, which large tables do without."""
-        if not cover.narrow or not (self.judge.size_suffices or self.task.table.rows < LARGE):
+        if not cover.small or not (self.judge.size_suffices or self.task.table.rows < LARGE):
             return None
-        return guide(self.coverer, cover, None if cover.blocked else cheapest.result())
+        return guide(self.coverer, cover, cheapest.result())
 
     def _strong_bound(self, cover: Cover, found: Guide | None) -> int:
-        return 0 if found is None or cover.blocked else strong_bound(self.coverer, cover, found.worths)
+        return 0 if found is None else strong_bound(self.coverer, cover, found.worths)
 
     def _close(self, best: Grouping, bound: int) -> bool:
         """Return whether the other start need not be tried: the first one is good, and known to be usually better."""

@@ -52,10 +52,6 @@ class WeightedPoints:
         nodes, start, heights, cost = self.trees
         return replace(self, leaf=self.leaf[:count], trees=(nodes, start[:count], heights[:count], cost))
 
-    def some(self, chosen: Ints) -> WeightedPoints:
-        """Look at some points alone, given in ascending order."""
-        return replace(self, leaf=np.ascontiguousarray(self.leaf[:, chosen]), weight=self.weight[chosen])
-
     def coarser(self, grain: int) -> WeightedPoints:
         """Count costs in units of `grain`, rounded down."""
         nodes, start, heights, cost = self.trees

@@ -78,7 +78,7 @@ def farthest_from_center(center: Array, tree: Any, box: Arrays, far: Arrays) -> 
         ends[0] -= 1
     best, most, row = -1, -1.0, 0
     for at in range(ends[0] - 1, -1, -1):
-        if (apart[at] + way) * (1 + SLACK) + SLACK < np.sqrt(most):
+        if best >= 0 and (apart[at] + way) * (1 + SLACK) + SLACK < np.sqrt(most):
             break
         ends[1] += 1
         cost, place = cost_of(places[at], box, shape, trees[3]), spots[5][order[at]]
