@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from sfumato.core.progress import Progress
-from sfumato.core.publication import Proof
+from sfumato.core.publication import Bound
 from sfumato.exceptions import SchemaError
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
@@ -92,13 +92,13 @@ class LargeRun:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class LargeOutcome:
     """What a way has made: parts that were written and judged, and what is told of them."""
 
     judged: Judgement
     written: Source
     passage: Passage
-    proof: Proof | None = None
+    proof: Bound | None = None
     recoding: Recoding | None = None
 
 

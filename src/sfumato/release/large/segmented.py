@@ -14,7 +14,7 @@ from sfumato.release.large.coded_rows import CodedRows, RowCoder
 from sfumato.release.large.disk_space import refuse_full_disks
 from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
 from sfumato.release.large.large_release import Passage
-from sfumato.release.large.large_run import LargeRun, Outcome
+from sfumato.release.large.large_run import LargeOutcome, LargeRun
 from sfumato.release.large.segment_judging import judge_segments
 from sfumato.release.large.segment_task import coder_of, search_of
 from sfumato.sources.duckdb_source import size_of
@@ -27,7 +27,7 @@ def is_segmented(recipe: Recipe) -> bool:
     return isinstance(recipe.algorithm, Mondrian) and recipe.algorithm.strict and bool(recipe.schema.quasi)
 
 
-def carry_out_segmented(run: LargeRun, parts: Path) -> Outcome:
+def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     """Code all rows, cut them into segments, finish these one by one, and judge the files.
 
     Parameters
@@ -57,7 +57,7 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> Outcome:
     written = run.source.written(parts)
     truth = truth_of(finished, rows, run.profile.rows)
     tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
-    return Outcome(
+    return LargeOutcome(
         judged=judge_segments(run, written, search.quasi, truth, tell),
         written=written,
         passage=Passage(

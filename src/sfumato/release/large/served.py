@@ -33,6 +33,11 @@ def refuse_unserved(recipe: Recipe) -> None:
             raise UnsupportedModelError(
                 f'{type(model).__name__} needs a population, which is not served beyond memory; use engine="memory".'
             )
+        if model.needs_original:
+            raise UnsupportedModelError(
+                f"{type(model).__name__} compares with the original table, which is not served beyond memory; let it "
+                'compare with the published one, or use engine="memory".'
+            )
 
 
 def counted_columns(recipe: Recipe) -> tuple[str, ...]:
