@@ -33,17 +33,28 @@ DATASET = "sfumato_dataset"  # the name by which DuckDB knows what Arrow reads
 Data: TypeAlias = "Frame | ds.Dataset | pa.RecordBatchReader | str | os.PathLike[str]"
 
 
-class InMemory(TypedDict, total=False):
-    """Where a table in memory is released; see `Where`."""
+class Place(TypedDict, total=False):
+    """What can be said of a place apart from its engine; see `Where`."""
 
-    engine: Literal["auto", "memory"]
     memory: str | None
     temporary: str | os.PathLike[str] | None
     out: str | os.PathLike[str] | None
     replace: bool
 
 
-class Where(TypedDict, total=False):
+class InMemory(Place, total=False):
+    """A place that a type checker takes for memory, because no other engine is named."""
+
+    engine: Literal["auto", "memory"]
+
+
+class Elsewhere(Place):
+    """A place of which the engine is named."""
+
+    engine: Literal["duckdb", "spark"]
+
+
+class Where(Place, total=False):
     """Where a release is made, and what that may take; none of it changes the release.
 
     Parameters
@@ -57,10 +68,6 @@ class Where(TypedDict, total=False):
     """
 
     engine: EngineName
-    memory: str | None
-    temporary: str | os.PathLike[str] | None
-    out: str | os.PathLike[str] | None
-    replace: bool
 
 
 @dataclass(frozen=True, kw_only=True)
