@@ -107,8 +107,8 @@ def anonymize(
     algorithm : how to search; by default `Mondrian()`.
     masking, max_suppressed, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
-    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`. From another engine than memory
-        a `LargeRelease` comes back; type checkers expect that only if you name the engine.
+    where : `engine`, `memory`, `temporary`, `out` and `replace`, see `sf.release.Where`. Another engine than memory
+        returns a `LargeRelease`; type checkers expect that only if you name the engine.
 
     Raises
     ------
