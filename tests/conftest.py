@@ -32,6 +32,8 @@ settings.register_profile(
 )
 pa.set_cpu_count(worker_count())  # scripts/test gives other libraries one thread, and Arrow would take that, too
 settings.load_profile(os.environ.get("SFUMATO_HYPOTHESIS", "moderate"))
+# A test that asks for compiled loops gets them, whatever was compiled before; see sfumato.coding.readiness.
+os.environ.setdefault("SFUMATO_COMPILE", "always")
 
 
 @pytest.hookimpl(wrapper=True)

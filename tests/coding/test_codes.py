@@ -91,15 +91,15 @@ def test_the_domain_of_a_coded_column_holds_only_values_that_occur():
 
 
 def test_cases_stand_for_as_many_records_as_their_weights():
-    weights = np.array([3, 2**40, 5])
+    weights = np.array([3, 2**30, 5])
     coded = code(TABLE, SCHEMA, ["note"], weights=weights)
-    assert (coded.rows, coded.cases) == (2**40 + 8, 3)
+    assert (coded.rows, coded.cases) == (2**30 + 8, 3)
     assert coded.weights.dtype == np.int64
     assert not np.shares_memory(coded.weights, weights)
     some = coded.take(np.array([2, 0]))
     assert (some.rows, some.cases, some.weights.tolist()) == (8, 2, [5, 3])
     assert cells(some.guides["note"]) == ["c", "a"]
-    assert coded.records(np.array([1])) == 2**40
+    assert coded.records(np.array([1])) == 2**30
 
 
 def test_without_weights_every_case_is_a_record():
@@ -114,3 +114,13 @@ def test_without_weights_every_case_is_a_record():
 def test_weights_must_be_whole_and_one_for_every_row(weights):
     with pytest.raises(InvalidParameterError, match="weights must be whole numbers of at least 1, one for every row"):
         code(TABLE, SCHEMA, weights=np.array(weights))
+
+
+def test_more_records_than_can_be_counted_are_refused():
+    most = np.array([1, 1, coding.MOST_RECORDS - 2])
+    assert code(TABLE, SCHEMA, weights=most).rows == coding.MOST_RECORDS
+    assert int(np.square(most).sum()) == sum(each**2 for each in most.tolist())
+    with pytest.raises(SchemaError, match="The table has more than 3,000,000,000 records, too many to count; publish"):
+        code(TABLE, SCHEMA, weights=most + 1)
+    with pytest.raises(SchemaError, match="more than"):
+        code(TABLE, SCHEMA, weights=np.full(3, np.iinfo(np.int64).max))

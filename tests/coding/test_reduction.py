@@ -17,7 +17,7 @@ from sfumato.coding.reduction import Reduction, in_code_order, reduce_cases
 from sfumato.schema.schema import Schema
 
 WEIGHTED = st.lists(
-    st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.integers(0, 1), st.integers(1, 2**40)),
+    st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.integers(0, 1), st.integers(1, 2**25)),
     min_size=1,
     max_size=40,
 )

@@ -212,7 +212,7 @@ def check_declared_facts_are_true(trial: Trial) -> None:
 def check_equal_records_may_be_one_case(trial: Trial) -> None:
     """Equal records that come as one case, in any order, are published as if they came one by one, or are refused."""
     algorithm = trial.algorithm
-    for request in (*trial.requests, *trial.odd_requests):
+    for request in (*trial.requests[::3], *trial.odd_requests):  # each is searched twice more
         if not set(algorithm.guides) <= set(request.table.column_names):
             continue
         task = with_equal_records(trial.task(request))

@@ -25,8 +25,8 @@ from sfumato.sources.base import (
     TooManyCombinationsError,
     Written,
 )
-from sfumato.sources.canonical_sql import ZONED, RawColumn
-from sfumato.sources.packing import Digit, Packed, group_digit, packed, value_digit
+from sfumato.sources.canonical_sql import FLOATS, ZONED, RawColumn
+from sfumato.sources.packing import Digit, PackedDigits, group_digit, packed, value_digit
 from sfumato.sources.parts import PartsWriter
 from sfumato.table.columns import refuse_duplicates, undecorated
 from sfumato.table.extras import optional_library
@@ -73,7 +73,7 @@ class DuckDBSource:
             "python_enable_replacements": False,
             "preserve_insertion_order": False,
         }
-        self._memory, self._temporary, self._zones = memory, temporary, zones or {}
+        self._memory, self.temporary, self._zones = memory, temporary, zones or {}
         self._connection = self._duckdb.connect(config=self._settings)
         for name, table in (tables or {}).items():
             self._connection.register(name, table)
@@ -88,6 +88,9 @@ class DuckDBSource:
             for name, kind in zip(relation.columns, relation.types, strict=True)
             if not INDEX.fullmatch(name)
         }
+        if any(column.kind in FLOATS for column in self._raw.values()):
+            # statistics of Parquet files do not tell of NaN, and DuckDB would conclude that there is none
+            self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
 
     @property
     def engine(self) -> str:
@@ -147,7 +150,9 @@ class DuckDBSource:
                     f"The table has more than {most:,} combinations of {len(names)} columns, more than fit into memory."
                 )
             batches.append(batch)
-        return pa.Table.from_batches(batches, batches[0].schema)
+        assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
+        types = {name: self._profile.column(name).type for name in names}
+        return pa.Table.from_batches(batches, pa.schema({**types, WEIGHT: pa.int64()}))
 
     def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
@@ -183,7 +188,7 @@ class DuckDBSource:
                 digits.append(ranks)
         return digits
 
-    def _ordered(self, rule: ByCase, keys: Sequence[Packed | str]) -> str:
+    def _ordered(self, rule: ByCase, keys: Sequence[PackedDigits | str]) -> str:
         """Write the query for the keys of all published rows, in their order."""
         cases, tables = rule.cases, []
         for at, ranks in enumerate(rule.order):
@@ -267,7 +272,7 @@ class DuckDBSource:
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""
         return DuckDBSource(
-            parquet_query(sorted(folder.glob("*.parquet"))), memory=self._memory, temporary=self._temporary
+            parquet_query(sorted(folder.glob("*.parquet"))), memory=self._memory, temporary=self.temporary
         )
 
     def _stream(self, query: str, tell: Told) -> Iterator[pa.RecordBatch]:
@@ -283,7 +288,7 @@ class DuckDBSource:
             while not ended.wait(POLL):
                 done = self._connection.query_progress()
                 tell(max(0.0, min(done / 100, 1.0)))
-                self.spilled = max(self.spilled, size_of(self._temporary))
+                self.spilled = max(self.spilled, size_of(self.temporary))
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()

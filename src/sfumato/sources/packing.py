@@ -32,7 +32,7 @@ class Digit:
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class PackedDigits:
     """Several digits in one whole number, the first counting most."""
 
     digits: tuple[Digit, ...]
@@ -55,21 +55,21 @@ class Packed:
         return found | self.digits[0].read(numbers)
 
 
-def packed(digits: list[Digit | str]) -> list[Packed | str]:
+def packed(digits: list[Digit | str]) -> list[PackedDigits | str]:
     """Put digits that stand side by side into as few numbers as can hold them; a column's name stays as it is."""
-    found: list[Packed | str] = []
+    found: list[PackedDigits | str] = []
     run: list[Digit] = []
     span = 1
     for digit in digits:
         if isinstance(digit, str) or span * digit.width > LARGEST:
-            found += [Packed(tuple(run))] if run else []
+            found += [PackedDigits(tuple(run))] if run else []
             run, span = [], 1
         if isinstance(digit, str):
             found.append(digit)
         else:
             run.append(digit)
             span *= digit.width
-    return [*found, Packed(tuple(run))] if run else found
+    return [*found, PackedDigits(tuple(run))] if run else found
 
 
 def group_digit(rule: ByCase, at: int, sql: str) -> Digit:

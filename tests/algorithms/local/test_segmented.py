@@ -22,7 +22,7 @@ from sfumato.coding.codes import code
 from sfumato.coding.cutting import batches as batching
 from sfumato.coding.cutting import cut_tree
 from sfumato.coding.cutting.batches import Batch
-from sfumato.exceptions import InfeasibleError
+from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.models import DistinctLDiversity, EntropyLDiversity, EpsilonMAnonymity, KAnonymity, TCloseness
 from sfumato.schema.missing import Missing
 from sfumato.schema.schema import Schema
@@ -165,6 +165,8 @@ def test_a_plan_tells_sizes_and_is_the_same_after_every_journey(drawn, models, r
     assert int(counted[-1] - plan.sizes[-1]) in {0, int(hollow.sum())}
     read = SegmentPlan.from_dict(json.loads(json.dumps(plan.as_dict())))
     sent = pickle.loads(pickle.dumps((search, plan)))  # noqa: S301 - our own
+    with pytest.raises(InvalidParameterError, match="damaged"):
+        SegmentPlan.from_dict({**plan.as_dict(), "sizes": [1, *plan.sizes.tolist()]})
     assert finished(search, read, batch) == finished(*sent, batch) == finished(search, plan, batch)
 
 

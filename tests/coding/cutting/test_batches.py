@@ -17,6 +17,7 @@ from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.cutting.partition import Records
 from sfumato.coding.cutting.plain_cutter import PlainCutter
 from sfumato.coding.kernels.descending import BLOCK
+from sfumato.exceptions import InvalidParameterError
 
 WIDTHS = (4, 1, 7)
 
@@ -74,13 +75,13 @@ def cells(counts):
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
-@given(stream=streams(), room=st.sampled_from([1, 1 << 25]))
-def test_counts_are_those_of_counting_row_by_row(compiled, stream, room):
+@given(stream=streams(), room=st.sampled_from([1, 1 << 25]), workers=st.none() | st.integers(1, 3))
+def test_counts_are_those_of_counting_row_by_row(compiled, stream, room, workers):
     whole, parts, tree, nodes, layout = stream
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batching, "LONG_BATCH", 0 if compiled else 10**9)
         patch.setattr(batching, "MOST_CELLS", room)
-        counts = count_segments(parts, tree, nodes, layout)
+        counts = count_segments(parts, tree, nodes, layout, workers=workers)
     expected = counted_by_row(whole, tree, nodes, layout)
     assert cells(counts) == expected
     sizes = Counter()
@@ -112,6 +113,22 @@ def test_counts_of_parts_add_up_also_as_entries_from_other_processes(stream, dat
         assert sums.axes.tolist() == whole.axes.tolist()
         assert sums.watched.tolist() == whole.watched.tolist()
     assert all((weights > 0).all() for _, weights in sent)
+
+
+MISFITS = {
+    "an axis too few": ([[3], [0]], [[0]], None),
+    "a code too large": ([[3], [0], [7]], [[0]], None),
+    "a watched code too large": ([[3], [0], [6]], [[3]], None),
+    "nothing watched": ([[3], [0], [6]], [], None),
+    "a weight too many": ([[3], [0], [6]], [[2]], np.ones(2, dtype=np.int64)),
+}
+
+
+@pytest.mark.parametrize(("codes", "watched", "weights"), MISFITS.values(), ids=MISFITS)
+def test_batches_that_do_not_fit_are_refused_before_they_are_counted(codes, watched, weights):
+    columns = [[np.array(column, dtype=np.uint8) for column in some] for some in (codes, watched)]
+    with pytest.raises(InvalidParameterError, match="same domains"):
+        count_segments([Batch.of(*columns, weights)], CutTree.whole(), np.array([0]), Layout(WIDTHS, (3,)))
 
 
 @given(streams())

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.coding.cutting import cut_tree
 from sfumato.coding.cutting.cut_tree import LEAF, CutTree
+from sfumato.exceptions import InvalidParameterError
 
 AXES, CODES = 3, 9
 
@@ -87,3 +88,26 @@ def test_a_tree_comes_back_from_files_and_other_processes(tree, codes):
     for copy in (read, sent):
         assert copy.as_dict() == tree.as_dict()
         assert copy.descend(codes).tolist() == tree.descend(codes).tolist()
+
+
+def test_rows_with_too_few_axes_are_refused():
+    tree = CutTree.whole().cut(np.array([0]), np.array([2]), np.array([4]))
+    with pytest.raises(InvalidParameterError, match="fewer axes"):
+        tree.descend(np.zeros((2, 5), dtype=np.uint8))
+
+
+DAMAGED = {
+    "a leaf with a child of its own": {"axis": [0, -1, -1], "left": [1, -1, -1], "right": [1, -1, -1]},
+    "a child that is not there": {"axis": [0, -1, -1], "left": [1, -1, -1], "right": [3, -1, -1]},
+    "a circle": {"axis": [0, 0, -1, -1, -1], "left": [3, 1, -1, -1, -1], "right": [4, 2, -1, -1, -1]},
+    "an axis below all": {"axis": [-2, -1, -1], "left": [1, -1, -1], "right": [2, -1, -1]},
+    "nothing": {"axis": [], "left": [], "right": []},
+    "fewer left children than nodes": {"axis": [0, -1, 0, -1, -1], "left": [1], "right": [2, -1, 4, -1, -1]},
+    "arrays of different lengths": {"axis": [0, -1, -1], "left": [1, -1, -1], "right": [2, -1]},
+}
+
+
+@pytest.mark.parametrize("lists", DAMAGED.values(), ids=DAMAGED)
+def test_what_is_no_tree_is_refused(lists):
+    with pytest.raises(InvalidParameterError, match="damaged"):
+        CutTree.from_dict({"code": [0] * len(lists["axis"]), **lists})

@@ -24,6 +24,7 @@ from sfumato.coding.cutting.partition import Ints
 from sfumato.coding.domain import Domain
 from sfumato.core.progress import Progress, silent
 from sfumato.core.publication import Publication
+from sfumato.exceptions import InvalidParameterError
 from sfumato.models.base import PrivacyModel
 from sfumato.schema.missing import Missing
 
@@ -60,7 +61,10 @@ class SegmentPlan:
     def from_dict(cls, plain: Mapping[str, Any]) -> SegmentPlan:
         """Read a plan back from its plain lists."""
         totals = {name: np.array(total, dtype=np.int64) for name, total in plain["totals"].items()}
-        return cls(CutTree.from_dict(plain["tree"]), np.array(plain["sizes"], dtype=np.int64), totals)
+        tree, sizes = CutTree.from_dict(plain["tree"]), np.array(plain["sizes"], dtype=np.int64)
+        if len(sizes) != tree.segments:
+            raise InvalidParameterError("The plan of segments is damaged; cut the table again.")
+        return cls(tree, sizes, totals)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,10 +105,15 @@ class SegmentedSearch:
             return "A table without quasi-identifiers cannot be cut into segments; count its rows instead."
         return self.algorithm.refusal(self.task())
 
-    def count(self, batches: Iterable[Batch], tree: CutTree, nodes: Ints) -> SegmentCounts:
-        """Count some leaves of a tree in one pass over batches; counts of parts of a table can be added."""
+    def count(
+        self, batches: Iterable[Batch], tree: CutTree, nodes: Ints, *, workers: int | None = None
+    ) -> SegmentCounts:
+        """Count some leaves of a tree in one pass over batches; counts of parts of a table can be added.
+
+        Give `workers` where something else already works on several parts at once.
+        """
         known = map(self._without_hollow, batches) if self._rides else batches
-        return count_segments(known, tree, nodes, self.layout)
+        return count_segments(known, tree, nodes, self.layout, workers=workers)
 
     def pass_over(self, batches: Callable[[], Iterable[Batch]]) -> CountPass:
         """Return what counts leaves of a tree on this machine, beginning with new batches every time."""
@@ -137,6 +146,35 @@ class SegmentedSearch:
         """Find what to publish about the rows of one segment: the same as a search among all rows would."""
         return self.algorithm.search(self.task(segment, totals=totals, progress=progress))
 
+    def task(
+        self,
+        batch: Batch | None = None,
+        *,
+        totals: Mapping[str, Ints] | None = None,
+        progress: Progress = silent,
+    ) -> Task:
+        """Build the task of a segment's rows, or of none."""
+        read = {name for model in self.models for name in model.attributes}
+        watched = [domain for domain in self.sensitive if domain.name in read]
+        if batch is None:
+            none = np.zeros((len(self.quasi) + len(watched), 0), dtype=np.uint8)
+            batch = Batch(none[: len(self.quasi)], none[len(self.quasi) :])
+        table = CodedTable(
+            rows=len(batch) if batch.weights is None else int(batch.weights.sum()),
+            quasi=tuple(CodedColumn(*pair) for pair in zip(self.quasi, batch.codes, strict=True)),
+            sensitive=tuple(CodedColumn(*pair) for pair in zip(watched, batch.watched, strict=True)),
+            weights=batch.weights,
+        )
+        return Task(
+            table=table,
+            models=self.models,
+            most_suppressed=0,
+            missing=self.missing,
+            rng=np.random.default_rng(0),
+            totals=totals,
+            progress=progress,
+        )
+
     @property
     def _rides(self) -> bool:
         return missing_rides(self.models, self.missing)
@@ -149,33 +187,3 @@ class SegmentedSearch:
     def _without_hollow(self, batch: Batch) -> Batch:
         known = np.flatnonzero(~self._hollow(batch))
         return batch if len(known) == len(batch) else batch.take(known)
-
-    def task(
-        self,
-        batch: Batch | None = None,
-        *,
-        totals: Mapping[str, Ints] | None = None,
-        progress: Progress = silent,
-    ) -> Task:
-        """Build the task of a segment's rows, or of none."""
-        read = {name for model in self.models for name in model.attributes}
-        watched = [domain for domain in self.sensitive if domain.name in read]
-        if batch is None:
-            batch = Batch.of(
-                [np.zeros(0, dtype=np.uint8)] * len(self.quasi), [np.zeros(0, dtype=np.uint8)] * len(watched)
-            )
-        table = CodedTable(
-            rows=len(batch) if batch.weights is None else int(batch.weights.sum()),
-            quasi=tuple(map(CodedColumn, self.quasi, batch.codes)),
-            sensitive=tuple(map(CodedColumn, watched, batch.watched)),
-            weights=batch.weights,
-        )
-        return Task(
-            table=table,
-            models=self.models,
-            most_suppressed=0,
-            missing=self.missing,
-            rng=np.random.default_rng(0),
-            totals=totals,
-            progress=progress,
-        )

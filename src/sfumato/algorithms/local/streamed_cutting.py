@@ -156,13 +156,13 @@ class StreamedCutting:
         self.task.progress(float(leaves[leaves <= self.most_rows].sum() / max(1, self.sizes[0])))
 
 
-def _entries(counts: SegmentCounts, segments: Ints, axis: Ints) -> counted_cuts.Entries:
+def _entries(counts: SegmentCounts, segments: Ints, axis: Ints) -> counted_cuts.CountedCodes:
     """List the codes that occur in some segments, each on one axis."""
     found = [counts.on_axis(j)[segment] for segment, j in zip(segments.tolist(), axis.tolist(), strict=True)]
     codes = [np.flatnonzero(each) for each in found]
     segment = np.repeat(np.arange(len(codes)), [len(each) for each in codes])
     weight = np.concatenate([each[some] for each, some in zip(found, codes, strict=True)])
-    return counted_cuts.Entries(segment, np.concatenate(codes), weight)
+    return counted_cuts.CountedCodes(segment, np.concatenate(codes), weight)
 
 
 def _joined(parts: list[SegmentCounts], like: SegmentCounts) -> SegmentCounts:

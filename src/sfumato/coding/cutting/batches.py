@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
 from sfumato.coding.cutting.partition import Codes, Ints, Ranges, code_matrix
+from sfumato.exceptions import InvalidParameterError
 from sfumato.threads import in_threads, worker_count
 
 MOST_CELLS = 1 << 25  # of all counts that are made at once, 256 MB
@@ -54,6 +55,17 @@ class Layout:
 
     axes: tuple[int, ...]
     watched: tuple[int, ...] = ()
+
+    def refuse_others(self, batch: Batch) -> None:
+        """Refuse a batch of other attributes, or with codes that its attributes do not have: loops do not check."""
+        fits = batch.weights is None or batch.weights.shape == (len(batch),)
+        for matrix, widths in ((batch.codes, self.axes), (batch.watched, self.watched)):
+            fits = fits and len(matrix) == len(widths)
+            fits = fits and bool((matrix.max(axis=1, initial=0) < np.array(widths)).all())
+        if not fits:
+            raise InvalidParameterError(
+                "A batch has attributes or codes that its layout does not have; code it with the same domains."
+            )
 
     @cached_property
     def starts(self) -> tuple[Ints, Ints]:
@@ -128,13 +140,21 @@ class SegmentCounts:
         )
 
 
-def count_segments(batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout: Layout) -> SegmentCounts:
-    """Count the codes in some leaves of a tree in one pass, with all processors if their counts fit.
+def count_segments(
+    batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout: Layout, *, workers: int | None = None
+) -> SegmentCounts:
+    """Count the codes in some leaves of a tree in one pass; there are not many more batches in memory than processors.
 
-    There are never many more batches in memory than processors.
+    Parameters
+    ----------
+    batches : all rows.
+    tree, nodes : the cuts, and the leaves to be counted.
+    layout : how many codes there are.
+    workers : how many batches are counted at once, by default as many as there are processors; fewer if their counts
+        would not fit.
     """
     first = SegmentCounts.empty(len(nodes), layout)
-    workers = max(1, min(worker_count(), MOST_CELLS // max(1, first.axes.size + first.watched.size)))
+    workers = max(1, min(workers or worker_count(), MOST_CELLS // max(1, first.axes.size + first.watched.size)))
     made = [first, *(SegmentCounts.empty(len(nodes), layout) for _ in range(workers - 1))]
     spare: SimpleQueue[SegmentCounts] = SimpleQueue()
     for counts in made:
@@ -142,6 +162,7 @@ def count_segments(batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout:
     slot = tree.numbered(nodes)
 
     def add(batch: Batch) -> None:
+        layout.refuse_others(batch)
         mine = spare.get()
         try:
             _add(batch, tree, slot, mine)

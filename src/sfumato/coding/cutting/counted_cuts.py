@@ -12,7 +12,7 @@ from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Cuts, CuttingRule, Ints, Ranges, widths
 
 
-class Entries(NamedTuple):
+class CountedCodes(NamedTuple):
     """Weights of codes in segments, by segment and then by code; a code may stand there several times."""
 
     segment: Ints
@@ -20,7 +20,7 @@ class Entries(NamedTuple):
     weight: npt.NDArray[np.integer]
 
 
-Count: TypeAlias = Callable[[Ints, Ints], Entries]
+Count: TypeAlias = Callable[[Ints, Ints], CountedCodes]
 
 
 def propose(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ranges, first_rank: Ints) -> Cuts:
@@ -56,7 +56,9 @@ def propose(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ra
     return Cuts(axis, code, ties, left, total, rank)
 
 
-def _best(entries: Entries, axes: Axes, rule: CuttingRule, ranges: Ranges, way: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _best(
+    entries: CountedCodes, axes: Axes, rule: CuttingRule, ranges: Ranges, way: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Find the most balanced cut of one way for every segment: code, ties, weight of the left side, smaller side."""
     axis, parting, everything = way % len(axes), way < len(axes), np.arange(len(way))
     segment, codes = entries.segment, entries.codes

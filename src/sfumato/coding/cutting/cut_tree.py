@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.exceptions import InvalidParameterError
+
 Ints = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.int32]
 LEAF = -1
@@ -84,6 +86,8 @@ class CutTree:
 
     def descend(self, codes: npt.NDArray[np.unsignedinteger]) -> Nodes:
         """Find the segment of every row of a batch: codes of all axes, one row of the matrix for each."""
+        if len(codes) <= self.axis.max():
+            raise InvalidParameterError("A batch has fewer axes than its table was cut on; give all codes.")
         number = self.numbered(self.leaves)
         if codes.shape[1] < LONG_BATCH:
             return number[self.nodes_of(codes)]
@@ -120,5 +124,16 @@ class CutTree:
 
     @classmethod
     def from_dict(cls, lists: Mapping[str, list[int]]) -> CutTree:
-        """Read a tree back from its plain lists."""
-        return cls(*(np.array(lists[name], dtype=np.int32) for name in ("axis", "code", "left", "right")))
+        """Read a tree back from its plain lists, and refuse lists that are no tree."""
+        tree = cls(*(np.array(lists[name], dtype=np.int32) for name in ("axis", "code", "left", "right")))
+        if not tree._grows():
+            raise InvalidParameterError("The tree of cuts is damaged; cut the table again.")
+        return tree
+
+    def _grows(self) -> bool:
+        """Check that every node but the first is a child of one before it."""
+        count, inner = len(self.axis), np.flatnonzero(self.axis != LEAF)
+        if not count or self.axis.min() < LEAF or {len(self.code), len(self.left), len(self.right)} != {count}:
+            return False
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        return sorted(children.tolist()) == list(range(1, count)) and bool((children > np.tile(inner, 2)).all())

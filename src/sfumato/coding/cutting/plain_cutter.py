@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.counted_cuts import Entries, propose
+from sfumato.coding.cutting.counted_cuts import CountedCodes, propose
 from sfumato.coding.cutting.partition import Cuts, CuttingRule, Ints, Ranges, Records
 
 
@@ -31,11 +31,11 @@ class PlainCutter:
         """Propose a cut for each of the named segments, trying ways to cut from `first_rank`, widest first."""
         total = np.add.reduceat(records.weight, records.offsets[:-1], dtype=np.int64)[segments]
 
-        def count(places: Ints, axis: Ints) -> Entries:
+        def count(places: Ints, axis: Ints) -> CountedCodes:
             rows, segment = records.rows_of(segments[places])
             codes = records.codes[axis[segment], rows].astype(np.int64)
             order = np.argsort(segment * (int(axes.leaves.max()) + 1) + codes, kind="stable")
-            return Entries(segment[order], codes[order], records.weight[rows[order]])
+            return CountedCodes(segment[order], codes[order], records.weight[rows[order]])
 
         return propose(count, total, axes, rule, ranges.of(segments), first_rank)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +23,12 @@ from sfumato.judging.measures import Measured
 from sfumato.recipe import Recipe
 from sfumato.release.large.auditing import FileAudit
 from sfumato.release.large.served import audited_columns, audited_schema, published_schema
+from sfumato.reporting.public import dictionary_of
 from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
+class CountedSearch:
     """What a search found on counted combinations, and how rows are published by it."""
 
     task: Task
@@ -40,20 +42,22 @@ class Found:
 class Judgement:
     """What was found of a table as it stands in its files.
 
-    `evidence` holds its counted combinations beside those of the original; `profile` describes its columns.
+    `evidence` is what its report looks at; `profile` describes its columns, and `described` tells receivers about those
+    that were judged.
     """
 
     evidence: Evidence
     audit: Audit
     measures: Mapping[str, float]
     profile: TableProfile
+    described: Mapping[str, dict[str, Any]]
 
 
 def judge_parts(
     recipe: Recipe,
     source: Source,
     written: Source,
-    found: Found,
+    found: CountedSearch,
     *,
     most: int,
     progress: Progress,
@@ -90,16 +94,28 @@ def judge_parts(
         truth = replace(truth, unmatched=max(truth.unmatched, 1))
     audited = FileAudit(source=written, schema=published_schema(recipe.schema), most=most)
     audit = replace(audited.run(recipe.models, partly(progress, 0.8, 1.0)), truth=truth)
+    refuse_broken(recipe, audit)
+    measured = Measured.of(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
+    shown = Evidence(evidence.published, evidence.schema, weights=evidence.weights)
+    return Judgement(
+        evidence=evidence,
+        audit=audit,
+        measures=measure(measured, covers=True),
+        profile=profile,
+        described={column["name"]: column for column in dictionary_of(shown)},
+    )
+
+
+def refuse_broken(recipe: Recipe, audit: Audit) -> None:
+    """Withhold a release that breaks a promise or is not true."""
     if not audit.holds:
         raise BrokenPromiseError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, or the table changed while it "
             "was read, so the release is withheld; make it again, and report it as a bug if it fails again."
         )
-    measured = Measured.of(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
-    return Judgement(evidence=evidence, audit=audit, measures=measure(measured, covers=True), profile=profile)
 
 
-def _truth(evidence: Evidence, found: Found) -> Truth:
+def _truth(evidence: Evidence, found: CountedSearch) -> Truth:
     """Compare the counts of what was written with what the rule makes of every combination of the original."""
     lost = found.group == NOWHERE
     shown, groups = found.rule.shown, pa.array(np.where(lost, 0, found.group))

@@ -1,0 +1,177 @@
+"""A table in DuckDB has the canonical values that it would have in memory, and is counted and written by them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.drawn_examples import examples
+from tests.strategies import tables
+
+from sfumato.exceptions import ReadError, SchemaError
+from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, Piece, TooManyCombinationsError
+from sfumato.sources.duckdb_source import DuckDBSource, parquet_query
+from sfumato.table.frames import canonical
+
+DAY, MOMENT = dt.datetime(2026, 1, 31), dt.datetime(2026, 1, 31, 12, 30)  # noqa: DTZ001 - naive as in files
+COLUMNS = {
+    "whole floats": pa.array([1.0, 2.0, None]),
+    "floats": pa.array([1.5, 2.0, None]),
+    "not a number": pa.array([1.0, math.nan, 3.0]),
+    "negative zero": pa.array([-0.0, 0.5, 0.0]),
+    "nothing": pa.array([None, None, None], pa.float64()),
+    "only nan": pa.array([math.nan, math.nan, None]),
+    "small numbers": pa.array([1, 2, None], pa.int8()),
+    "unsigned": pa.array([1, 2, 3], pa.uint64()),
+    "short floats": pa.array([0.5, 0.25, 1], pa.float32()),
+    "texts": pa.array(["a", "", "é"]),
+    "categories": pa.array(["b", "a", "b"]).dictionary_encode(),
+    "truth": pa.array([True, False, None]),
+    "days": pa.array([dt.date(2026, 1, 31), None, dt.date(1899, 1, 1)]),
+    "midnights": pa.array([DAY, None, DAY], pa.timestamp("ms")),
+    "moments": pa.array([DAY, MOMENT, None], pa.timestamp("us")),
+    "zoned": pa.array([DAY, MOMENT, None], pa.timestamp("us", "Europe/Berlin")),
+    "fine moments": pa.array([DAY, MOMENT, None], pa.timestamp("ns")),
+    "whole decimals": pa.array([Decimal("1.00"), Decimal("2.00"), None]),
+    "decimals": pa.array([Decimal("1.25"), Decimal("2.00"), None]),
+    "large floats": pa.array([2.0**60, 1.0, 2.0]),
+}
+REFUSED = {
+    "infinite": pa.array([math.inf, 1.0]),
+    "wide": pa.array([2**64 - 1, 1], pa.uint64()),
+    "fine": pa.array([1, 2], pa.timestamp("ns")),
+    "bytes": pa.array([b"a", b"b"]),
+    "lists": pa.array([[1], [2]]),
+}
+
+
+def silent(_: float) -> None:
+    pass
+
+
+def opened(table: pa.Table, folder, zones=None) -> DuckDBSource:
+    file = folder / "table.parquet"
+    pq.write_table(table, file)
+    return DuckDBSource(parquet_query([file]), memory=10**8, temporary=folder, zones=zones)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_types_and_values_are_canonical(name, tmp_path):
+    table = pa.table({"column": COLUMNS[name]})
+    source, expected = opened(table, tmp_path), canonical(table)["column"]
+    column = source.profile(["column"], ["column"]).column("column")
+    assert column.type == expected.type
+    assert column.missing == expected.null_count
+    found = source.count(["column"], 10, silent)
+    cells = Counter(dict(zip(found["column"].to_pylist(), found[WEIGHT].to_pylist(), strict=True)))
+    assert cells == Counter(expected.to_pylist())
+    assert found["column"].type == expected.type
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_published_is_refused_without_its_values(name, tmp_path):
+    source = opened(pa.table({"column": REFUSED[name]}), tmp_path)
+    with pytest.raises(SchemaError, match="Column 'column'"):
+        source.profile(["column"], ["column"])
+
+
+@given(table=tables(missing=True, most_rows=40))
+@examples(15)
+def test_combinations_are_counted_as_often_as_they_occur(table, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("source")
+    source = opened(table, folder)
+    names = table.column_names[:3]
+    source.profile(table.column_names, names)
+    expected = Counter(tuple(row.values()) for row in canonical(table).select(names).to_pylist())
+    whole = source.count(names, 100, silent)
+    pieces = [source.count(names, 100, silent, Piece(at, 3, tuple(names[:1]))) for at in range(3)]
+    for found in (whole, pa.concat_tables(pieces)):
+        rows = found.select(names).to_pylist()
+        counted = Counter()
+        for row, weight in zip(rows, found[WEIGHT].to_pylist(), strict=True):
+            counted[tuple(row.values())] += weight
+        assert counted == expected
+    firsts = [set(piece[names[0]].to_pylist()) for piece in pieces]
+    assert sum(map(len, firsts)) == len(set().union(*firsts))
+
+
+def test_too_many_combinations_are_refused(tmp_path):
+    source = opened(pa.table({"a": list(range(100))}), tmp_path)
+    source.profile(["a"], ["a"])
+    with pytest.raises(TooManyCombinationsError):
+        source.count(["a"], 99, silent)
+
+
+def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str]) -> ByCase:
+    return ByCase(
+        cases=cases.append_column(GROUP, pa.array(group, pa.int32())),
+        shown=pa.table({"age": pa.array(shown).dictionary_encode()}),
+        names=tuple(names),
+        order=(np.arange(len(shown)), *names[1:]),
+    )
+
+
+def test_rows_are_recoded_and_ordered_and_nothing_is_carried_along(tmp_path):
+    ages, jobs = [31, 39, None, 31, 77], ["b", "a", None, None, "only the suppressed"]
+    source = opened(pa.table({"age": ages, "job": jobs}), tmp_path)
+    source.profile(["age", "job"], ["age"])
+    rule = rule_on(pa.table({"age": [31, 39, None, 77]}), [0, 0, 1, NOWHERE], ["[30, 40)", "?"], ["age", "job"])
+    written = source.write(rule, tmp_path / "parts", silent)
+    table = pq.read_table(tmp_path / "parts" / written.parts[0])
+    assert table.to_pylist() == [
+        {"age": "[30, 40)", "job": "a"},
+        {"age": "[30, 40)", "job": "b"},
+        {"age": "[30, 40)", "job": None},
+        {"age": "?", "job": None},
+    ]
+    file = pq.ParquetFile(tmp_path / "parts" / written.parts[0], read_dictionary=["job"])
+    assert file.read()["job"].chunk(0).dictionary.to_pylist() == ["a", "b"]
+    assert file.schema_arrow.metadata is None
+    assert source.digest(rule) == source.written(tmp_path / "parts").digest_written(rule)
+
+
+def test_digests_tell_a_changed_row(tmp_path):
+    source = opened(pa.table({"age": [31, 39], "job": ["a", "b"]}), tmp_path)
+    source.profile(["age", "job"], ["age"])
+    rule = rule_on(pa.table({"age": [31, 39]}), [0, 0], ["[30, 40)"], ["age", "job"])
+    (tmp_path / "parts").mkdir()
+    swapped = pa.table({"age": ["[30, 40)"] * 2, "job": ["a", "a"]})
+    pq.write_table(swapped, tmp_path / "parts" / "part.parquet")
+    assert source.digest(rule) != source.written(tmp_path / "parts").digest_written(rule)
+
+
+def test_a_table_that_changes_meanwhile_is_noticed(tmp_path):
+    source = opened(pa.table({"age": [31, 39], "job": ["a", "b"]}), tmp_path)
+    source.profile(["age", "job"], ["age"])
+    rule = rule_on(pa.table({"age": [31]}), [0], ["[30, 40)"], ["age", "job"])
+    with pytest.raises(ReadError, match="changed while it was read"):
+        source.write(rule, tmp_path / "parts", silent)
+
+
+@given(table=tables(missing=True, most_rows=30), seed=st.integers(0, 5))
+@examples(8)
+def test_the_digest_of_a_table_depends_on_its_rows_and_not_on_their_order(table, seed, tmp_path_factory):
+    order = np.random.default_rng(seed).permutation(table.num_rows)
+    names = table.column_names
+    alike, other = table.take(pa.array(order)), pa.concat_tables([table, table.slice(0, 1)])
+    digests = [
+        opened(each, tmp_path_factory.mktemp("source")).profile(names, names[:1]).digest
+        for each in (table, alike, other)
+    ]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_files_that_are_damaged_are_told_without_their_content(tmp_path):
+    file = tmp_path / "table.parquet"
+    file.write_bytes(b"PAR1 secret cells PAR1")
+    with pytest.raises(ReadError, match="check its files") as told:
+        DuckDBSource(parquet_query([file]), memory=10**8, temporary=tmp_path)
+    assert "secret" not in str(told.value)
