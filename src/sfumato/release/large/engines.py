@@ -17,6 +17,7 @@ from sfumato.sources.base import Source
 from sfumato.sources.budget import budget_of
 from sfumato.sources.duckdb_source import DuckDBSource
 from sfumato.sources.opening import open_parquet, uncompressed
+from sfumato.sources.spark_source import SparkSource
 from sfumato.table.formats.parquet import are_parquet, parquet_files
 from sfumato.table.frames import Frame, canonical, to_arrow
 from sfumato.table.read import load
@@ -69,7 +70,10 @@ class Resources:
 
     @contextmanager
     def opened(self, data: Data, recipe: Recipe, out: Path) -> Iterator[Source]:
-        """Open a table in DuckDB, with a hidden folder for what does not fit, which is gone at the end."""
+        """Open a table in Spark, or in DuckDB with a hidden folder for what does not fit, which is gone at the end."""
+        if is_spark(data):
+            yield SparkSource(data)
+            return
         parent = out.parent if self.temporary is None else Path(self.temporary)
         if not parent.is_dir():
             raise WriteError(f"The folder {parent} does not exist; create it first.")
