@@ -8,6 +8,8 @@ from __future__ import annotations
 import datetime as dt
 import math
 import shutil
+import sys
+import warnings
 from collections import Counter
 from decimal import Decimal
 
@@ -73,8 +75,6 @@ DEPTHS = {
 
 @pytest.fixture(scope="module")
 def spark():
-    import warnings
-
     from pyspark.sql import SparkSession
 
     settings = {
@@ -86,8 +86,9 @@ def spark():
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "OFF",
     }
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # else workers are whatever python3 is on the path
         session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
         yield session
         session.stop()
