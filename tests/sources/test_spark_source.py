@@ -169,7 +169,7 @@ def test_combinations_are_counted_as_often_as_they_occur(spark, tmp_path):
     profile = source.profile(table.column_names, names)
     expected = Counter(tuple(row.values()) for row in canonical(table).select(names).to_pylist())
     assert profile.combinations == pytest.approx(len(expected), rel=0.2)
-    assert source.estimate(names) == profile.combinations
+    assert source.estimate(names) == pytest.approx(len(expected), rel=0.2)
     whole = source.count(names, 200, silent)
     pieces = [source.count(names, 199, silent, Piece(at, 3, ("job",))) for at in range(3)]
     for found in (whole, pa.concat_tables(pieces)):

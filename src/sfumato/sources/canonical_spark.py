@@ -100,7 +100,8 @@ class SparkColumn:
         elif self.kind in {ZONED, NAIVE}:
             plain = functions.every(column == column.cast("date").cast(NAIVE))
         elif DECIMAL.fullmatch(self.kind):
-            plain = functions.every(column == column.try_cast("bigint").cast("decimal(38,0)"))
+            whole = (column % 1 == 0) & column.try_cast("bigint").isNotNull()
+            plain = functions.every(functions.when(column.isNotNull(), whole))
             odd = functions.count_if(functions.length(self._digits) > MOST_DIGITS)
         elif self.is_text:
             filled = functions.count(functions.when(column != "", column))
